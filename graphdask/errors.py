@@ -1,0 +1,96 @@
+"""Typed errors. Each message says what was wrong, with which value, and what to do about it.
+
+`exit_code` is what the command line returns: 1 failed, 2 bad input or usage, 3 verification failed.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class GraphdaskError(Exception):
+    """Base of every error that graphdask raises on purpose."""
+
+    exit_code = 1
+
+
+class GraphdaskWarning(UserWarning):
+    """Something the caller should know that does not make the answer wrong."""
+
+
+class InputError(GraphdaskError, ValueError):
+    """The caller's arguments or data are not valid."""
+
+    exit_code = 2
+
+
+class FormatError(InputError):
+    """A file does not hold what its format promises.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, with the offending value.
+    path : path-like, optional
+        The file.
+    line : int, optional
+        The line, counted from 1.
+    """
+
+    def __init__(self, reason: str, path: str | os.PathLike[str] | None = None, line: int | None = None):
+        self.reason, self.path, self.line = reason, None if path is None else os.fspath(path), line
+        super().__init__(reason, self.path, line)
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else self.path
+        if self.line is not None:
+            place += f":{self.line}" if place else f"line {self.line}"
+        return f"{place}: {self.reason}" if place else self.reason
+
+
+class VertexNotFound(InputError, LookupError):
+    """A vertex id that the graph does not have."""
+
+
+class Unsupported(InputError, NotImplementedError):
+    """A combination of arguments that cannot work, refused with the reason."""
+
+
+class MissingDependency(GraphdaskError, ImportError):
+    """An optional package is needed; the message names the extra that installs it."""
+
+    exit_code = 2
+
+
+class OverBudget(GraphdaskError, MemoryError):
+    """A call would need more memory than there is; raised before anything is allocated."""
+
+
+class VerificationError(GraphdaskError, AssertionError):
+    """A result breaks an invariant; the message names the first vertex or edge that does."""
+
+    exit_code = 3
+
+
+class CommunicationError(GraphdaskError, ConnectionError):
+    """The exchange between workers failed."""
+
+
+class PeerLost(CommunicationError):
+    """A worker of the gang died, stopped, or became unreachable."""
+
+
+class StaleMessage(CommunicationError):
+    """A message of another gang, run or superstep arrived."""
+
+
+class DeadlineExceeded(GraphdaskError, TimeoutError):
+    """A wait passed its deadline."""
+
+
+class WrongWorker(GraphdaskError):
+    """A gang task found itself on a worker that it was not meant for."""
+
+
+class KernelError(GraphdaskError, RuntimeError):
+    """A kernel failed; the message names it and the reason."""

@@ -1,0 +1,38 @@
+"""EdgeList: what every reader returns and every writer takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class EdgeList:
+    """Edges as they stand in a file, in the file's order and with the file's own vertex ids.
+
+    Nothing is renumbered, merged or dropped here: that is the business of `graphdask.from_edges`.
+    """
+
+    src: np.ndarray
+    """Sources: int64, or `numpy.dtypes.StringDType`/object of str where ids are not numbers; shape (m,)."""
+    dst: np.ndarray
+    """Destinations, same dtype and shape as `src`."""
+    weights: np.ndarray | None = None
+    """float64, float32, int64 or int32, shape (m,); None where the file has none or they were not asked for."""
+    times: np.ndarray | None = None
+    """int64 Unix time of each edge, for temporal files; None elsewhere."""
+    vertices: np.ndarray | None = None
+    """Ids of all vertices, sorted, when the file declares them (isolated ones included); None where the
+    vertices are exactly those that edges name."""
+    directed: bool | None = None
+    """What the file says of its direction; None where the format cannot say. In an undirected list each edge
+    stands once."""
+    report: dict[str, Any] = field(default_factory=dict)
+    """What reading met, counted: `format`, `bytes`, `lines`, `comments`, `blank_lines`, `declared_vertices`,
+    `declared_edges`, ... Only what is there."""
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.src)
