@@ -1,0 +1,313 @@
+"""Backend: where arrays live and how a kernel of a name is found and launched. CPU: NumPy and Numba; CUDA: CuPy.
+
+Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
+
+    k = backend.kernels("bfs", index_t=indices.dtype)
+    k.bfs_push(n, frontier, indptr, indices, ...)
+
+`n` is the number of work items. Python integers travel as int64, floats as float64, NumPy scalars as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, lru_cache
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError, KernelError, MissingDependency
+
+Array = Any
+"""A NumPy or CuPy array; which one follows from the backend."""
+
+C_TYPES = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
+
+STATUS = {
+    1: "an output buffer was too small",
+    2: "an index was out of range",
+    3: "an iteration did not end within its bound",
+}
+"""What the values of `gd_status` in kernels/common.cuh mean."""
+
+BLOCK = 256
+
+
+class Backend(ABC):
+    """Arrays and kernels of one device."""
+
+    name: str
+    """`cpu` or `cuda`."""
+    xp: Any
+    """The array module."""
+
+    @abstractmethod
+    def kernels(self, family: str, **types: Any) -> Any:
+        """Return the kernels of a family as attributes, compiled for the given dtypes."""
+
+    @abstractmethod
+    def to_host(self, array: Array) -> np.ndarray:
+        """Copy to a NumPy array (no copy where it is one)."""
+
+    @abstractmethod
+    def from_host(self, array: np.ndarray) -> Array:
+        """Copy to the device (no copy on the CPU)."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until the device is idle; a kernel that failed raises KernelError here."""
+
+    @abstractmethod
+    def activate(self) -> Any:
+        """Context manager in which this backend's device is current."""
+
+    @abstractmethod
+    def free_memory(self) -> int:
+        """Bytes that can still be allocated."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """The device in words."""
+
+
+class _CpuKernels:
+    def __init__(self, family: str):
+        self._family = family
+        self._module = importlib.import_module(f"graphdask.kernels.{family}")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._module, name)
+
+        def call(*args: Any) -> Any:
+            try:
+                return function(*args)
+            except (ValueError, IndexError, ZeroDivisionError) as error:
+                raise KernelError(f"kernel {self._family}.{name} failed: {error}") from error
+
+        setattr(self, name, call)
+        return call
+
+
+class CpuBackend(Backend):
+    """NumPy arrays and Numba kernels, one thread per rank."""
+
+    name = "cpu"
+    xp = np
+
+    def kernels(self, family: str, **types: Any) -> Any:
+        return _cpu_kernels(family)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        return np.asarray(array)
+
+    def from_host(self, array: np.ndarray) -> Array:
+        return np.asarray(array)
+
+    def synchronize(self) -> None:
+        pass
+
+    def activate(self) -> Any:
+        return nullcontext()
+
+    def free_memory(self) -> int:
+        with open("/proc/meminfo") as meminfo:
+            for line in meminfo:
+                if line.startswith("MemAvailable:"):
+                    return min(int(line.split()[1]) * 1024, _cgroup_free())
+        return _cgroup_free()
+
+    @property
+    def description(self) -> str:
+        return "CPU"
+
+
+@lru_cache(maxsize=None)
+def _cpu_kernels(family: str) -> _CpuKernels:
+    return _CpuKernels(family)
+
+
+def _cgroup_free() -> int:
+    """Bytes that the control group still allows; a very large number where there is no limit."""
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as used:
+            text = limit.read().strip()
+            return 1 << 62 if text == "max" else max(0, int(text) - int(used.read()))
+    except OSError:
+        return 1 << 62
+
+
+class CudaBackend(Backend):
+    """CuPy arrays and CUDA C++ kernels on one device."""
+
+    name = "cuda"
+
+    def __init__(self, device: int = 0):
+        try:
+            import cupy
+        except ImportError as error:
+            raise MissingDependency(
+                'device "cuda" needs CuPy: pip install "graphdask[cuda13]" (or cuda12, after your driver)'
+            ) from error
+        self.xp = cupy
+        self.device = device
+        self._launched: deque[str] = deque(maxlen=8)
+        self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
+        with self.activate():
+            self._processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+    def kernels(self, family: str, **types: Any) -> Any:
+        key = (family, *sorted((name, np.dtype(dtype).name) for name, dtype in types.items()))
+        if key not in self._modules:
+            self._modules[key] = _CudaKernels(self, family, {k: np.dtype(v).name for k, v in types.items()})
+        return self._modules[key]
+
+    def to_host(self, array: Array) -> np.ndarray:
+        with self._named_failures():
+            return self.xp.asnumpy(array)
+
+    def from_host(self, array: np.ndarray) -> Array:
+        return self.xp.asarray(array)
+
+    def synchronize(self) -> None:
+        with self._named_failures():
+            self.xp.cuda.get_current_stream().synchronize()
+        for module in self._modules.values():
+            module.check()
+        self._launched.clear()
+
+    @contextmanager
+    def _named_failures(self) -> Iterator[None]:
+        runtime_error = self.xp.cuda.runtime.CUDARuntimeError
+        try:
+            yield
+        except (runtime_error, self.xp.cuda.driver.CUDADriverError) as error:
+            names = ", ".join(dict.fromkeys(self._launched)) or "none"
+            raise KernelError(f"{error}; kernels launched since the last synchronisation: {names}") from error
+
+    def activate(self) -> Any:
+        return self.xp.cuda.Device(self.device)
+
+    def free_memory(self) -> int:
+        with self.activate():
+            free, _ = self.xp.cuda.runtime.memGetInfo()
+            return free + self.xp.get_default_memory_pool().free_bytes()
+
+    @property
+    def description(self) -> str:
+        return self.xp.cuda.runtime.getDeviceProperties(self.device)["name"].decode()
+
+
+class _CudaKernels:
+    def __init__(self, backend: CudaBackend, family: str, types: dict[str, str]):
+        self._backend, self._family = backend, family
+        source = files("graphdask.kernels").joinpath(f"{family}.cu")
+        with as_file(files("graphdask.kernels").joinpath("common.cuh")) as common:
+            self._include = str(common.parent)
+        options = ["-std=c++17", f"-I{self._include}"]
+        options += [f"-D{name}={C_TYPES[dtype]}" for name, dtype in sorted(types.items())]
+        self._module = backend.xp.RawModule(code=source.read_text(), options=tuple(options))
+        with backend.activate():
+            try:
+                self._module.compile()
+            except backend.xp.cuda.compiler.CompileException as error:
+                raise KernelError(f"kernel family {family} does not compile for {types}: {error}") from error
+
+    @cached_property
+    def _status(self) -> Array:
+        cupy = self._backend.xp
+        memory = self._module.get_global("gd_status")
+        return cupy.ndarray((1,), cupy.int32, memory)
+
+    def check(self) -> None:
+        """Raise KernelError if a kernel of this module has set its status word, and clear it."""
+        code = int(self._status.get()[0])
+        if code:
+            self._status.fill(0)
+            launched = [name for name in self._backend._launched if name.startswith(f"{self._family}.")]
+            names = ", ".join(dict.fromkeys(launched)) or self._family
+            raise KernelError(f"kernel {names} failed: {STATUS.get(code, f'status {code}')}")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = self._module.get_function(name)
+        label = f"{self._family}.{name}"
+        backend = self._backend
+        most_blocks = backend._processors * 32
+
+        def launch(n: int, *args: Any) -> None:
+            if n <= 0:
+                return
+            backend._launched.append(label)
+            blocks = min((int(n) + BLOCK - 1) // BLOCK, most_blocks)
+            with backend._named_failures():
+                function((blocks,), (BLOCK,), (np.int64(n), *map(_kernel_argument, args)))
+
+        setattr(self, name, launch)
+        return launch
+
+
+def _kernel_argument(value: Any) -> Any:
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        return np.int64(value)
+    if isinstance(value, float):
+        return np.float64(value)
+    return value
+
+
+def cuda_device_count() -> int:
+    """How many CUDA devices this process can use; 0 without CuPy or a driver."""
+    try:
+        import cupy
+
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # no CuPy, no driver, or a driver too old: all mean that there is no device to use
+        return 0
+
+
+_cuda_backends: dict[int, CudaBackend] = {}
+_cpu_backend = CpuBackend()
+
+
+def get_backend(device: str = "auto", index: int = 0) -> Backend:
+    """Return the backend of `cpu`, of CUDA device number `index`, or (`auto`) of a GPU if there is one.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda"}
+    index : int
+        Which CUDA device; taken modulo their number.
+
+    Raises
+    ------
+    InputError
+        For another name, or for `cuda` where there is no device.
+    """
+    if device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
+    if device == "cpu":
+        return _cpu_backend
+    count = cuda_device_count()
+    if count == 0:
+        if device == "auto":
+            return _cpu_backend
+        raise InputError('device "cuda" was asked for, but no CUDA device is usable here; "graphdask doctor" says why')
+    index %= count
+    if index not in _cuda_backends:
+        _cuda_backends[index] = CudaBackend(index)
+    return _cuda_backends[index]

@@ -1,0 +1,73 @@
+"""One frozen Config, read from Dask's configuration under `graphdask.*` (YAML files, DASK_GRAPHDASK__*).
+
+Keyword arguments of a call win over it: `Config.load(comm="nccl")`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from graphdask.errors import InputError
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings of the machinery; none of them changes an answer."""
+
+    device: str = "auto"
+    """`auto` (a GPU if there is one), `cpu` or `cuda`."""
+    comm: str = "auto"
+    """Data plane of a gang: `auto`, `ucx`, `nccl`; in one process always threads."""
+    exchange: str = "auto"
+    """`auto` (what the algorithm names), `selective` or `broadcast`."""
+    deadline: float = 600.0
+    """Seconds that one run of a gang may take."""
+    exchange_timeout: float = 120.0
+    """Seconds that one exchange may wait for a peer that shows no fault."""
+    heartbeat_interval: float = 1.0
+    """Seconds between a rank's signs of life to the client."""
+    heartbeat_timeout: float = 15.0
+    """Seconds of silence after which the client declares a rank lost."""
+    lock_timeout: float = 300.0
+    """Seconds to wait for the workers while another gang holds them."""
+    recovery_timeout: float = 12.0
+    """Seconds to wait for lost workers to come back before the run is given up."""
+    retries: int = 1
+    """How often a run is started again after a lost worker."""
+    memory_fraction: float = 0.8
+    """Share of a device's or host's free memory that a call may plan with."""
+    allow_insecure_ucx: bool = False
+    """Let graph data travel over UCX, which does not encrypt, although the cluster requires encryption."""
+    progress: bool | None = None
+    """Show progress bars; None: only where a person watches (a terminal or a notebook)."""
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Config:
+        """Read Dask's configuration, then apply `overrides` that are not None."""
+        import dask.config
+
+        from_dask = dask.config.get("graphdask", default={}) or {}
+        known = {field.name for field in fields(cls)}
+        values = {str(k).replace("-", "_"): v for k, v in from_dask.items()}
+        given = {k: v for k, v in overrides.items() if v is not None}
+        for name in values.keys() | given.keys():
+            if name not in known:
+                raise InputError(f"unknown setting graphdask.{name}; known are {', '.join(sorted(known))}")
+        return replace(cls(), **(values | given)).validated()
+
+    def validated(self) -> Config:
+        """Return self, or raise InputError naming the setting that has no such value."""
+        choices = {
+            "device": ("auto", "cpu", "cuda"),
+            "comm": ("auto", "ucx", "nccl"),
+            "exchange": ("auto", "selective", "broadcast"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name}={getattr(self, name)!r} is not one of {', '.join(allowed)}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float | int) and not isinstance(value, bool) and value < 0:
+                raise InputError(f"{field.name}={value!r} must not be negative")
+        return self

@@ -1,0 +1,24 @@
+// What every kernel family shares: a grid-stride loop, atomics for 64-bit minima, and the status word through which
+// a kernel reports why it failed. graphdask.backend reads the status after the run and names kernel and reason.
+#pragma once
+
+#define GD_FOR(i, n)                                                                                  \
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                     \
+         i += (long long)gridDim.x * blockDim.x)
+
+// 0: fine. Codes are listed in graphdask.backend.STATUS.
+__device__ int gd_status = 0;
+
+__device__ __forceinline__ void gd_fail(int code) { atomicCAS(&gd_status, 0, code); }
+
+__device__ __forceinline__ int gd_atomic_min(int *address, int value) { return atomicMin(address, value); }
+__device__ __forceinline__ long long gd_atomic_min(long long *address, long long value) {
+    return atomicMin(address, value);
+}
+__device__ __forceinline__ int gd_atomic_cas(int *address, int expected, int value) {
+    return atomicCAS(address, expected, value);
+}
+__device__ __forceinline__ long long gd_atomic_cas(long long *address, long long expected, long long value) {
+    return (long long)atomicCAS((unsigned long long *)address, (unsigned long long)expected,
+                                (unsigned long long)value);
+}
