@@ -1,0 +1,136 @@
+"""Communicator: what the engine asks of a data plane.
+
+One call, `exchange`, is one BSP superstep: payloads go to each peer, and with them, in host memory, a few integers
+for that peer (`meta`: how its payload is coded) and a few for everyone (`control`: votes and counters). The control
+integers of all ranks arrive everywhere, so a reduction over ranks costs no second round.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.errors import CommunicationError, InputError, PeerLost
+
+META = 4
+"""int64 integers that accompany each payload."""
+
+REDUCTIONS = {"sum": np.sum, "min": np.min, "max": np.max}
+
+
+@dataclass
+class Cancel:
+    """Set from outside (another thread, the client) to end every wait of a rank with PeerLost."""
+
+    event: threading.Event = field(default_factory=threading.Event)
+    reason: str = ""
+
+    def set(self, reason: str) -> None:
+        self.reason = self.reason or reason
+        self.event.set()
+
+    def check(self) -> None:
+        if self.event.is_set():
+            raise PeerLost(self.reason)
+
+
+class Received(NamedTuple):
+    """What one exchange brought."""
+
+    payloads: list[Array | None]
+    """Per rank, uint8 arrays on this rank's backend, valid until the next exchange; None where nothing was sent."""
+    meta: np.ndarray
+    """int64, shape (size, META): what each rank said of its payload for this rank."""
+    control: np.ndarray
+    """int64, shape (size, c): what each rank said to everyone."""
+
+
+class Communicator(ABC):
+    """`size` ranks that exchange in lockstep. Every rank joins every call, in the same order.
+
+    A rank that fails calls `abort`; its peers then raise `PeerLost` (or the error's own type where it is a
+    graphdask error) from the call they are in.
+    """
+
+    name: str
+    """`single`, `threads`, `ucx` or `nccl`; shown in `r.stats`."""
+    rank: int
+    size: int
+    bytes_sent: int = 0
+    """Payload bytes sent to other ranks since the communicator was made."""
+
+    @abstractmethod
+    def exchange(
+        self, sends: Sequence[Array | None], meta: np.ndarray | None = None, control: np.ndarray | None = None
+    ) -> Received:
+        """Send `sends[q]` (contiguous uint8, any length, or None) to every rank q, and receive likewise.
+
+        `sends[rank]` comes back as it is. `meta` is int64 of shape (size, META), `control` int64 of shape (c,) with
+        c the same on all ranks.
+
+        Raises
+        ------
+        PeerLost
+            A peer died, aborted, or the exchange passed its timeout.
+        StaleMessage
+            A message of another gang, run or exchange arrived.
+        """
+
+    @abstractmethod
+    def abort(self, error: BaseException) -> None:
+        """Tell all peers that this rank failed. Never raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free endpoints and buffers. The communicator cannot be used afterwards."""
+
+    def __enter__(self) -> Communicator:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None:
+            self.abort(error)
+        self.close()
+
+    def alltoallv(self, sends: Sequence[Array]) -> list[Array]:
+        """Send the array `sends[q]` to rank q; return what every rank sent here, as copies of one's own.
+
+        All arrays have one dtype, the same on all ranks, and one dimension; empty ones are fine.
+        """
+        if len(sends) != self.size:
+            raise InputError(f"alltoallv wants {self.size} arrays, one per rank, and got {len(sends)}")
+        dtype = sends[self.rank].dtype
+        raw = [None if len(part) == 0 else _bytes_of(part) for part in sends]
+        received = self.exchange(raw).payloads
+        empty = sends[self.rank][:0]
+        return [empty.copy() if part is None else part.view(dtype).copy() for part in received]
+
+    def allgather(self, values: np.ndarray) -> np.ndarray:
+        """Return everyone's small host array, shape (size, *values.shape); dtype is that of `values`, 8 bytes wide."""
+        values = np.ascontiguousarray(values)
+        if values.dtype.itemsize != 8:
+            raise InputError(f"allgather takes 8-byte integers or floats, not {values.dtype}")
+        control = self.exchange([None] * self.size, control=values.reshape(-1).view(np.int64)).control
+        return np.ascontiguousarray(control).view(values.dtype).reshape(self.size, *values.shape)
+
+    def allreduce(self, values: np.ndarray, op: str = "sum") -> np.ndarray:
+        """Reduce a small host array over ranks with `sum`, `min` or `max`; the same bits on every rank."""
+        if op not in REDUCTIONS:
+            raise InputError(f"op={op!r} is not one of {', '.join(REDUCTIONS)}")
+        return REDUCTIONS[op](self.allgather(values), axis=0)
+
+    def barrier(self) -> None:
+        """Wait until every rank is here."""
+        self.exchange([None] * self.size)
+
+
+def _bytes_of(array: Array) -> Array:
+    if array.ndim != 1 or not array.flags.c_contiguous:
+        raise CommunicationError(f"only contiguous 1-D arrays travel, not shape {array.shape}")
+    return array.view("uint8")
