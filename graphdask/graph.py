@@ -1,0 +1,188 @@
+"""Graph: a description of a graph and its lineage. Csr and Part: what a worker holds of it.
+
+A Graph is cheap to make and to send; its edges become partitions on the workers when something first needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.ids import VertexIds
+from graphdask.partition import Plan, VertexMap
+from graphdask.runtime import runtime
+from graphdask.sources import EdgeSource
+
+
+@dataclass
+class Csr:
+    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`, ascending."""
+
+    indptr: Array
+    """int64, shape (rows + 1,)."""
+    indices: Array
+    """Slots of the neighbours, int32 or int64, shape (edges,)."""
+    weights: Array | None = None
+    """float64, float32, int64 or int32, shape (edges,), or None."""
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.indices)
+
+    @property
+    def nbytes(self) -> int:
+        return self.indptr.nbytes + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+
+@dataclass
+class Part:
+    """One rank's partition.
+
+    A vertex that the rank knows has a *slot*: its own vertices come first, slots 0 to num_owned-1 in local order,
+    then the ghosts. With ghosts="all" every vertex has a slot, and slot = (position - first own position) mod n. With
+    ghosts="1-hop" the ghost slots stand in the same cyclic order but only for neighbours; `ghosts` lists them.
+    """
+
+    rank: int
+    size: int
+    vertex_map: VertexMap
+    out: Csr
+    """Out-edges of the own vertices."""
+    inward: Csr | None
+    """In-edges of the own vertices; the same object as `out` where the graph is undirected; None until needed."""
+    ghosts: Array | None
+    """1-hop: the cyclic position of each ghost, ascending, index dtype; None with ghosts="all"."""
+    ids: Array
+    """Ids of the own vertices, index dtype, shape (num_owned,)."""
+    slot_bounds: np.ndarray
+    """int64 on the host, shape (size + 1,): rank (self.rank + k) % size owns slots [slot_bounds[k], slot_bounds[k+1])."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """What the build met on this rank: self-loops, parallel edges kept or merged."""
+
+    @property
+    def num_vertices(self) -> int:
+        return self.vertex_map.num_vertices
+
+    @property
+    def num_owned(self) -> int:
+        return int(self.slot_bounds[1])
+
+    @property
+    def num_slots(self) -> int:
+        return int(self.slot_bounds[-1])
+
+    @property
+    def first_position(self) -> int:
+        return int(self.vertex_map.offsets[self.rank])
+
+    @property
+    def nbytes(self) -> int:
+        total = self.out.nbytes + self.ids.nbytes + (0 if self.ghosts is None else self.ghosts.nbytes)
+        if self.inward is not None and self.inward is not self.out:
+            total += self.inward.nbytes
+        return total
+
+
+@dataclass(eq=False)
+class Graph:
+    """A graph: what it is, where its edges come from, how it is partitioned.
+
+    Made by `graphdask.read_graph`, `from_edges`, `from_scipy`, `from_networkx`, `from_dask_dataframe` and
+    `graphdask.generate`; never changed afterwards.
+    """
+
+    source: EdgeSource
+    ids: VertexIds
+    directed: bool
+    report: dict[str, Any] = field(default_factory=dict)
+    """What reading and building changed or met, counted."""
+    plan: Plan = Plan()
+    merge: bool = False
+    """Whether parallel edges are merged when the partitions are built."""
+    built: Any = field(default=None, repr=False)
+    """The partitions where they exist; owned by the runtime."""
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices, isolated ones included."""
+        return self.source.num_vertices
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once. Where edges are merged on the workers, this builds them."""
+        if not self.merge:
+            return self.source.num_edges
+        return self.persist().built.num_edges
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges carry weights."""
+        return self.source.weight_dtype is not None
+
+    @property
+    def vertex_ids(self) -> np.ndarray:
+        """The caller's vertex ids in the order of every result array, shape (num_vertices,)."""
+        return self.ids.values
+
+    def partition(
+        self,
+        parts: int | None = None,
+        by: Any = None,
+        ghosts: str | None = None,
+        *,
+        device: str = "auto",
+        seed: int = 0,
+    ) -> Graph:
+        """Return the same graph, to be divided among workers in the given way.
+
+        Parameters
+        ----------
+        parts : int, optional
+            Number of partitions; default: one for each worker, or in this process one for each core where the graph
+            is large. More partitions than workers or vertices are fine.
+        by : {"range", "random", "biased-random", "metis"} or array of int, shape (num_vertices,), optional
+            Partitioner, or the owner of each vertex in the order of `vertex_ids`. Default: contiguous ranges balanced
+            by edges, after a hash shuffle where a few vertices hold many of the edges.
+        ghosts : {"all", "1-hop"}, optional
+            Slots for every remote vertex, or for neighbours only. Default: what the first algorithm names.
+        device : {"auto", "cpu", "cuda"}
+            Where partitions live; `auto`: on GPUs where there are any.
+        seed : int
+            Of the random partitioners.
+
+        Raises
+        ------
+        InputError
+            For an unknown name or an owner out of range.
+
+        Notes
+        -----
+        Answers do not depend on the partitioning. Sources: Pan et al., Multi-GPU Graph Analytics, Section III.
+        """
+        plan = Plan(parts, by, ghosts, device, seed)
+        if by is not None and not isinstance(by, str):
+            from graphdask.partition import _checked_owners
+
+            if parts is None:
+                plan = replace(plan, parts=int(np.max(by)) + 1 if len(by) else 1)
+            assert plan.parts is not None
+            _checked_owners(by, self.num_vertices, plan.parts)
+        return replace(self, plan=plan, report=dict(self.report), built=None)
+
+    def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:
+        """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
+        runtime().persist(self, client=client, progress=progress)
+        return self
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = f", weights {self.source.weight_dtype}" if self.weighted else ""
+        edges = "merged on the workers" if self.merge and self.built is None else f"{self.num_edges:,}"
+        return f"<Graph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}>"

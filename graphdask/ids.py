@@ -1,0 +1,172 @@
+"""VertexIds: the caller's vertex ids against graphdask's own 0..n-1, reversibly.
+
+graphdask numbers the vertices in the ascending order of the caller's ids, so that the smallest id stays the smallest.
+Ids that are already consecutive need no table, only where they start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError, VertexNotFound
+
+
+@dataclass(frozen=True)
+class VertexIds:
+    """The ids `start, start+1, ..., start+count-1`, or those of a sorted table."""
+
+    count: int
+    start: int = 0
+    table: np.ndarray | None = None
+    """Sorted distinct ids, int64 or strings (object dtype), shape (count,); None for consecutive ids."""
+
+    @property
+    def are_numbers(self) -> bool:
+        return self.table is None or self.table.dtype.kind in "iu"
+
+    @property
+    def is_identity(self) -> bool:
+        return self.table is None and self.start == 0
+
+    @property
+    def values(self) -> np.ndarray:
+        """All ids in graphdask's order, shape (count,)."""
+        if self.table is not None:
+            return self.table
+        return np.arange(self.start, self.start + self.count, dtype=np.int64)
+
+    def to_internal(self, ids: Any, what: str = "vertex") -> np.ndarray:
+        """Number the given ids.
+
+        Parameters
+        ----------
+        ids : array-like
+            The caller's ids, any shape.
+        what : str
+            How the error names them.
+
+        Returns
+        -------
+        numpy.ndarray of int64, the same shape
+
+        Raises
+        ------
+        VertexNotFound
+            Naming the first id that is not a vertex, and which ids are.
+        """
+        given = np.asarray(ids)
+        if self.are_numbers:
+            if given.dtype.kind not in "iu" and given.size:
+                first = given.reshape(-1)[0]
+                raise InputError(f"{what} {first!r} is not a whole number, but the ids of this graph are")
+            given = given.astype(np.int64)
+            if self.table is None:
+                numbers = given - self.start
+                found = (numbers >= 0) & (numbers < self.count)
+                return self._checked(numbers, found, given, what)
+        assert self.table is not None
+        given = given.astype(self.table.dtype)
+        numbers = np.searchsorted(self.table, given)
+        inside = np.minimum(numbers, max(self.count - 1, 0))
+        found = (self.table[inside] == given) if self.count else np.zeros(given.shape, bool)
+        return self._checked(np.asarray(inside, np.int64), np.asarray(found), given, what)
+
+    def _checked(self, numbers: np.ndarray, found: np.ndarray, given: np.ndarray, what: str) -> np.ndarray:
+        if not found.all():
+            missing = given.reshape(-1)[np.flatnonzero(~found.reshape(-1))[0]]
+            raise VertexNotFound(f"{what} {_shown(missing)} is not in the graph; {self.describe()}")
+        return numbers
+
+    def describe(self) -> str:
+        """The ids in words, for messages."""
+        if self.count == 0:
+            return "it has no vertices"
+        if self.table is None:
+            return f"its vertices are {self.start} to {self.start + self.count - 1}"
+        first, last = _shown(self.table[0]), _shown(self.table[-1])
+        return f"it has {self.count} vertices with ids between {first} and {last}"
+
+    def to_caller(self, numbers: np.ndarray) -> np.ndarray:
+        """Give back the caller's ids; -1 stays -1 (None among strings)."""
+        numbers = np.asarray(numbers)
+        if self.is_identity:
+            return numbers
+        none = numbers < 0
+        if self.table is None:
+            wide = self.start + self.count > np.iinfo(numbers.dtype).max
+            out = numbers.astype(np.int64 if wide else numbers.dtype)
+            out += self.start
+            out[none] = -1
+            return out
+        if self.count == 0:
+            return np.full(numbers.shape, -1 if self.are_numbers else None, self.table.dtype)
+        out = self.table[np.where(none, 0, numbers)]
+        out[none] = -1 if self.are_numbers else None
+        return out
+
+
+def _shown(value: Any) -> str:
+    return str(int(value)) if isinstance(value, np.integer | int) else repr(str(value))
+
+
+def number_vertices(
+    src: np.ndarray, dst: np.ndarray, vertices: np.ndarray | None, num_vertices: int | None
+) -> tuple[VertexIds, np.ndarray, np.ndarray]:
+    """Find the vertices of an edge list and number them.
+
+    The vertices are 0..num_vertices-1 where that is given, else `vertices` where the data declare them, else exactly
+    the ids that edges name.
+
+    Returns
+    -------
+    ids : VertexIds
+    src, dst : numpy.ndarray of int64, shape (m,)
+        The edges in graphdask's numbers.
+    """
+    numbers = src.dtype.kind in "iu" and dst.dtype.kind in "iu"
+    if num_vertices is not None:
+        if not numbers:
+            raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
+        if isinstance(num_vertices, bool) or int(num_vertices) != num_vertices or num_vertices < 0:
+            raise InputError(f"num_vertices={num_vertices!r} must be a whole number, 0 or more")
+        ids = VertexIds(int(num_vertices))
+        return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
+    if vertices is not None:
+        ids = _from_sorted(np.unique(vertices) if vertices.dtype.kind in "iu" else _unique_strings(vertices))
+        return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
+    if not numbers:
+        src, dst = src.astype(object), dst.astype(object)
+        table, inverse = np.unique(np.concatenate([src, dst]), return_inverse=True)
+        ids = VertexIds(len(table), 0, table)
+        return ids, inverse[: len(src)].astype(np.int64), inverse[len(src) :].astype(np.int64)
+    if not len(src):
+        return VertexIds(0), src.astype(np.int64), dst.astype(np.int64)
+    low = int(min(src.min(), dst.min()))
+    high = int(max(src.max(), dst.max()))
+    span = high - low + 1
+    if span <= 8 * len(src) + 1024:
+        present = np.zeros(span, bool)
+        present[src - low] = True
+        present[dst - low] = True
+        if present.all():
+            ids = VertexIds(span, low)
+            shift = np.int64(low)
+            return ids, src.astype(np.int64) - shift, dst.astype(np.int64) - shift
+        number_of = np.cumsum(present, dtype=np.int64) - 1
+        ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
+        return ids, number_of[src - low], number_of[dst - low]
+    table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
+    return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
+
+
+def _unique_strings(values: np.ndarray) -> np.ndarray:
+    return np.unique(values.astype(object))
+
+
+def _from_sorted(table: np.ndarray) -> VertexIds:
+    if len(table) and table.dtype.kind in "iu" and int(table[-1]) - int(table[0]) + 1 == len(table):
+        return VertexIds(len(table), int(table[0]))
+    return VertexIds(len(table), 0, None if not len(table) else table)

@@ -1,0 +1,25 @@
+"""The one door through which a graph or an algorithm asks for execution.
+
+Graphs and algorithms state what is to be done; `graphdask.gang` knows where and does it. It stands to their right, so
+it is found here when a call needs it, not imported by them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol
+
+
+class Runtime(Protocol):
+    """What execution offers."""
+
+    def persist(self, graph: Any, client: Any = None, progress: bool | None = None) -> Any:
+        """Build the partitions of a graph and keep them where they are."""
+
+    def run(self, graph: Any, primitive: Any, **options: Any) -> Any:
+        """Run a primitive over a graph and return its Result."""
+
+
+def runtime() -> Runtime:
+    """Return the installed runtime."""
+    return importlib.import_module("graphdask.gang").RUNTIME

@@ -1,0 +1,133 @@
+"""Edge sources: the lineage of a graph. Each yields, for any number of workers, pieces whose union is the edges.
+
+A piece is small to send and pure: called twice it gives the same edges, so a lost partition can be made again.
+Edges are in graphdask's vertex numbers; an undirected edge stands once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.partition import index_dtype
+
+Edges = tuple[Array, Array, Array | None]
+"""Sources, destinations (index dtype of the graph) and weights or None; shape (m,), on a backend."""
+
+
+class Piece(Protocol):
+    """The share of one rank."""
+
+    def edges(self, backend: Backend) -> Edges:
+        """Make the edges on the given backend."""
+
+
+class EdgeSource(Protocol):
+    """Where a graph's edges come from."""
+
+    num_vertices: int
+    num_edges: int
+    weight_dtype: np.dtype | None
+    skewed: bool
+    """Whether a few vertices hold many of the edges."""
+
+    def piece(self, rank: int, size: int) -> Piece:
+        """Return the share of `rank` of `size`."""
+
+
+@dataclass(frozen=True)
+class ArrayPiece:
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray | None
+
+    def edges(self, backend: Backend) -> Edges:
+        weights = None if self.weights is None else backend.from_host(self.weights)
+        return backend.from_host(self.src), backend.from_host(self.dst), weights
+
+
+class ArraySource:
+    """The caller's arrays, kept on this host and sent in slices."""
+
+    def __init__(self, num_vertices: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None):
+        dtype = index_dtype(num_vertices)
+        self.num_vertices, self.num_edges = num_vertices, len(src)
+        self.src = np.ascontiguousarray(src, dtype)
+        self.dst = np.ascontiguousarray(dst, dtype)
+        self.weights = weights
+        self.weight_dtype = None if weights is None else weights.dtype
+        self.skewed = _is_skewed(self.src, self.dst, num_vertices)
+
+    def piece(self, rank: int, size: int) -> ArrayPiece:
+        share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
+        return ArrayPiece(
+            self.src[share], self.dst[share], None if self.weights is None else self.weights[share]
+        )
+
+
+def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
+    """Whether the largest degree is more than 16 times the mean: hubs, which contiguous ranges would pile up."""
+    if not len(src):
+        return False
+    degree = np.bincount(src, minlength=num_vertices)
+    degree += np.bincount(dst, minlength=num_vertices)
+    return bool(degree.max() > 16 * max(degree.mean(), 1.0))
+
+
+@dataclass(frozen=True)
+class GeneratedPiece:
+    generator: Any
+    rank: int
+    size: int
+
+    def edges(self, backend: Backend) -> Edges:
+        src, dst = self.generator.block(backend, self.rank, self.size)
+        return src, dst, None
+
+
+class GeneratedSource:
+    """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`."""
+
+    weight_dtype = None
+
+    def __init__(self, generator: Any, skewed: bool):
+        self.generator, self.skewed = generator, skewed
+        self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
+
+    def piece(self, rank: int, size: int) -> GeneratedPiece:
+        return GeneratedPiece(self.generator, rank, size)
+
+
+@dataclass(frozen=True)
+class ChunkPiece:
+    chunks: Sequence[Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray | None]]]
+    dtype: np.dtype
+    weight_dtype: np.dtype | None
+
+    def edges(self, backend: Backend) -> Edges:
+        made = [chunk() for chunk in self.chunks]
+
+        def joined(column: int, dtype: Any) -> Array:
+            parts = [np.asarray(part[column], dtype) for part in made]
+            return backend.from_host(np.concatenate(parts) if parts else np.zeros(0, dtype))
+
+        weights = None if self.weight_dtype is None else joined(2, self.weight_dtype)
+        return joined(0, self.dtype), joined(1, self.dtype), weights
+
+
+class ChunkSource:
+    """Many picklable callables, each giving some edges: file ranges, partitions of a Dask collection."""
+
+    def __init__(
+        self, num_vertices: int, num_edges: int, chunks: Sequence[Callable[[], Any]], weight_dtype: Any, skewed: bool
+    ):
+        self.num_vertices, self.num_edges, self.chunks = num_vertices, num_edges, list(chunks)
+        self.weight_dtype = None if weight_dtype is None else np.dtype(weight_dtype)
+        self.skewed = skewed
+
+    def piece(self, rank: int, size: int) -> ChunkPiece:
+        return ChunkPiece(self.chunks[rank::size], index_dtype(self.num_vertices), self.weight_dtype)
