@@ -64,7 +64,7 @@ class Part:
     slot_bounds: np.ndarray
     """int64 on the host, shape (size + 1,): rank (self.rank + k) % size owns slots [slot_bounds[k], slot_bounds[k+1])."""
     counts: dict[str, int] = field(default_factory=dict)
-    """What the build met on this rank: self-loops, parallel edges kept or merged."""
+    """What the build found on this rank: `arcs` (stored edges) and `self_loops`."""
 
     @property
     def num_vertices(self) -> int:

@@ -1,4 +1,4 @@
-"""The one door through which a graph or an algorithm asks for execution.
+"""The one door through which a graph, an algorithm or a result asks for execution.
 
 Graphs and algorithms state what is to be done; `graphdask.gang` knows where and does it. It stands to their right, so
 it is found here when a call needs it, not imported by them.
@@ -18,6 +18,9 @@ class Runtime(Protocol):
 
     def run(self, graph: Any, primitive: Any, **options: Any) -> Any:
         """Run a primitive over a graph and return its Result."""
+
+    def verify(self, result: Any) -> None:
+        """Check a result, or raise VerificationError."""
 
 
 def runtime() -> Runtime:

@@ -22,3 +22,13 @@ __device__ __forceinline__ long long gd_atomic_cas(long long *address, long long
     return (long long)atomicCAS((unsigned long long *)address, (unsigned long long)expected,
                                 (unsigned long long)value);
 }
+
+// Reserve one place in a queue; one atomic for all lanes of a warp that are here together.
+__device__ __forceinline__ long long gd_reserve(unsigned long long *tail) {
+    const unsigned mask = __activemask();
+    const int lane = threadIdx.x & 31, leader = __ffs(mask) - 1;
+    unsigned long long base = 0;
+    if (lane == leader) base = atomicAdd(tail, (unsigned long long)__popc(mask));
+    base = __shfl_sync(mask, base, leader);
+    return (long long)(base + __popc(mask & ((1u << lane) - 1)));
+}

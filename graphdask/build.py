@@ -1,0 +1,258 @@
+"""From pieces of an edge list to partitions: one exchange, run by every rank in lockstep.
+
+Each rank makes its piece, gives every edge to the rank that owns its source (and, where the graph is undirected, the
+reversed edge to the owner of its destination), sorts what it receives into rows, and gives slots to the vertices that
+its rows name. In-edges of a directed graph come later, on first need, by a second exchange.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.comm.protocol import Communicator
+from graphdask.errors import OverBudget
+from graphdask.graph import Csr, Part
+from graphdask.partition import VertexMap, balanced_offsets
+from graphdask.sources import Piece
+
+BUCKETS = 1 << 16
+"""Resolution of the balanced ranges: vertices are weighed in at most this many buckets."""
+
+BYTES_PER_ARC = 56
+"""Peak of the build for each stored edge: two index columns sent, two received, a 64-bit key, its order, the row."""
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """What every rank must know to build its partition."""
+
+    vertex_map: VertexMap
+    """Without offsets where they are to be balanced."""
+    directed: bool
+    ghosts: str
+    merge: bool
+    """Whether parallel edges become one, with the smallest of their weights."""
+    num_edges: int
+    """Of the whole graph, for the memory estimate."""
+    weighted: bool
+    memory_share: float
+    """Share of the free memory that this rank may plan with."""
+
+
+def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan) -> Part:
+    """Build the partition of this rank.
+
+    Raises
+    ------
+    OverBudget
+        Where the estimate exceeds the memory that is free.
+    """
+    _check_memory(comm, backend, plan)
+    xp = backend.xp
+    src, dst, weights = piece.edges(backend)
+    vertex_map = plan.vertex_map
+    src, dst = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
+    if vertex_map.size != comm.size:
+        vertex_map = vertex_map.with_offsets(_balance(comm, backend, src, dst, vertex_map.num_vertices))
+    if not plan.directed:
+        other_way = src != dst
+        src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
+        if weights is not None:
+            weights = xp.concatenate([weights, weights[other_way]])
+    rows, columns, weights = _to_owners(comm, backend, vertex_map.offsets, src, dst, weights)
+    del src, dst
+    first, last = (int(x) for x in vertex_map.offsets[comm.rank : comm.rank + 2])
+    rows -= first
+    csr = _sorted_rows(backend, rows, columns, weights, last - first, plan.merge)
+    loops = int((csr.indices == _row_of_each(backend, csr, first)).sum()) if csr.num_edges else 0
+    counts = {"arcs": csr.num_edges, "self_loops": loops}
+    part = Part(
+        rank=comm.rank,
+        size=comm.size,
+        vertex_map=vertex_map,
+        out=csr,
+        inward=None if plan.directed else csr,
+        ghosts=None,
+        ids=vertex_map.owned_ids(backend, comm.rank),
+        slot_bounds=cyclic_bounds(vertex_map.offsets, comm.rank),
+        counts=counts,
+    )
+    cyclic = to_cyclic(part, csr.indices)
+    if plan.ghosts == "1-hop":
+        _give_slots(part, backend, _neighbours(part, backend, cyclic), {"out": cyclic})
+    else:
+        csr.indices = cyclic
+    backend.synchronize()
+    return part
+
+
+def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
+    """Return the partition with the in-edges of its own vertices, made from everyone's out-edges."""
+    if part.inward is not None:
+        return part
+    xp = backend.xp
+    part = replace(part, out=replace(part.out))
+    cyclic = to_cyclic_positions(part, part.out.indices)
+    targets = from_cyclic(part, cyclic)
+    sources = _row_of_each(backend, part.out, part.first_position)
+    rows, columns, weights = _to_owners(
+        comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights
+    )
+    rows -= part.first_position
+    csr = _sorted_rows(backend, rows, columns, weights, part.num_owned, merge=False)
+    inward = to_cyclic(part, csr.indices)
+    part.inward = csr
+    if part.ghosts is None:
+        csr.indices = inward
+    else:
+        ghosts = xp.unique(xp.concatenate([part.ghosts, _neighbours(part, backend, inward)]))
+        _give_slots(part, backend, ghosts, {"out": cyclic, "inward": inward})
+    backend.synchronize()
+    return part
+
+
+def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan) -> None:
+    arcs = plan.num_edges * (1 if plan.directed else 2) / comm.size
+    slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else comm.size)
+    needed = int(arcs * (BYTES_PER_ARC + (24 if plan.weighted else 0)) + slots * 32)
+    free = int(backend.free_memory() * plan.memory_share)
+    if needed > free:
+        raise OverBudget(
+            f"the partitions need about {needed / 2**30:.1f} GiB on each of {comm.size} ranks while they are built, "
+            f"and rank {comm.rank} ({backend.description}) may use {free / 2**30:.1f} GiB; "
+            f"use more workers, or raise the setting graphdask.memory-fraction"
+        )
+
+
+def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: int) -> np.ndarray:
+    """Offsets of contiguous ranges of about equal numbers of edge ends."""
+    width = max(1, -(-n // BUCKETS))
+    buckets = -(-n // width)
+    if comm.size == 1 or n == 0:
+        return np.array([0] * comm.size + [n], np.int64)
+    weight = backend.xp.bincount(src // width, minlength=buckets)
+    weight += backend.xp.bincount(dst // width, minlength=buckets)
+    everyone = comm.alltoallv([weight.astype(np.int64)] * comm.size)
+    total = np.sum([backend.to_host(part) for part in everyone], axis=0) + width
+    return balanced_offsets(total, width, n, comm.size)
+
+
+def _to_owners(
+    comm: Communicator, backend: Backend, offsets: np.ndarray, at: Array, other: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """Send each pair (at, other) to the rank that owns position `at`; return what arrived."""
+    xp = backend.xp
+    if comm.size == 1:
+        return at.copy(), other, weights
+    owner = xp.searchsorted(backend.from_host(offsets[1:-1]), at, side="right").astype(np.uint16)
+    order = xp.argsort(owner, kind="stable")
+    cuts = np.concatenate(([0], np.cumsum(backend.to_host(xp.bincount(owner, minlength=comm.size)))))
+
+    def sent(column: Array) -> Array:
+        column = column[order]
+        return xp.concatenate(comm.alltoallv([column[cuts[q] : cuts[q + 1]] for q in range(comm.size)]))
+
+    return sent(at), sent(other), None if weights is None else sent(weights)
+
+
+def _sorted_rows(
+    backend: Backend, rows: Array, columns: Array, weights: Array | None, num_rows: int, merge: bool
+) -> Csr:
+    """Build rows with ascending columns; with `merge`, of equal entries the one with the smallest weight stays."""
+    xp = backend.xp
+    dtype = columns.dtype
+    if dtype == np.int32:
+        key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
+        if weights is None:
+            key.sort()
+        else:
+            order = xp.argsort(weights, kind="stable") if merge else None
+            key, weights = (key, weights) if order is None else (key[order], weights[order])
+            order = xp.argsort(key, kind="stable")
+            key, weights = key[order], weights[order]
+        rows, columns = key >> 32, (key & 0xFFFFFFFF).astype(dtype)
+    else:
+        order = xp.arange(len(columns))
+        for column in ([] if weights is None or not merge else [weights]) + [columns, rows]:
+            order = order[xp.argsort(column[order], kind="stable")]
+        rows, columns = rows[order], columns[order]
+        weights = None if weights is None else weights[order]
+    if merge and len(rows):
+        differs = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        keep = xp.concatenate([xp.ones(1, bool), differs])
+        rows, columns = rows[keep], columns[keep]
+        weights = None if weights is None else weights[keep]
+    indptr = xp.zeros(num_rows + 1, np.int64)
+    if len(rows):
+        xp.cumsum(xp.bincount(rows, minlength=num_rows), out=indptr[1:])
+    return Csr(indptr, columns, weights)
+
+
+def _row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
+    """The position of the source of each stored edge."""
+    xp = backend.xp
+    degrees = csr.indptr[1:] - csr.indptr[:-1]
+    rows = xp.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
+    if backend.name == "cpu":
+        return np.repeat(rows, degrees)
+    index = xp.searchsorted(csr.indptr[1:], xp.arange(csr.num_edges), side="right")
+    return rows[index]
+
+
+def cyclic_bounds(offsets: np.ndarray, rank: int) -> np.ndarray:
+    """Where the vertices of rank (rank + k) % size begin in cyclic positions, int64 of shape (size + 1,)."""
+    lengths = np.diff(offsets)
+    return np.concatenate(([0], np.cumsum(np.roll(lengths, -rank)))).astype(np.int64)
+
+
+def to_cyclic(part: Part, positions: Array) -> Array:
+    """Positions counted from this rank's first one, around the end."""
+    first, n = part.first_position, part.num_vertices
+    shifted = positions - positions.dtype.type(first)
+    shifted[shifted < 0] += positions.dtype.type(n)
+    return shifted
+
+
+def from_cyclic(part: Part, cyclic: Array) -> Array:
+    """Positions of an array of cyclic positions."""
+    first, n = part.first_position, part.num_vertices
+    positions = cyclic - cyclic.dtype.type(n - first)
+    positions[positions < 0] += cyclic.dtype.type(n)
+    return positions
+
+
+def to_cyclic_positions(part: Part, slots: Array) -> Array:
+    """Cyclic positions of an array of slots."""
+    if part.ghosts is None:
+        return slots.copy()
+    out = slots.copy()
+    remote = slots >= part.num_owned
+    out[remote] = part.ghosts[slots[remote] - part.num_owned]
+    return out
+
+
+def local_at_owner(part: Part, slots: Array, step: int) -> Array:
+    """Numbers that the owner, rank (part.rank + step) % size, has for ghosts of its own."""
+    first = cyclic_bounds(part.vertex_map.offsets, part.rank)[step]
+    return to_cyclic_positions(part, slots) - slots.dtype.type(int(first))
+
+
+def _neighbours(part: Part, backend: Backend, cyclic: Array) -> Array:
+    """Sorted cyclic positions of the remote vertices among the given ones."""
+    return backend.xp.unique(cyclic[cyclic >= part.num_owned])
+
+
+def _give_slots(part: Part, backend: Backend, ghosts: Array, cyclic: dict[str, Array]) -> None:
+    """Make `ghosts` the partition's ghosts and rewrite the rows, given in cyclic positions, to slots."""
+    xp, owned = backend.xp, part.num_owned
+    bounds = cyclic_bounds(part.vertex_map.offsets, part.rank)
+    part.ghosts = ghosts
+    part.slot_bounds = owned + np.searchsorted(backend.to_host(ghosts), bounds) if len(bounds) else bounds
+    part.slot_bounds[0], part.slot_bounds[1] = 0, owned
+    for name, values in cyclic.items():
+        remote = values >= owned
+        values[remote] = xp.searchsorted(ghosts, values[remote]).astype(values.dtype) + values.dtype.type(owned)
+        getattr(part, name).indices = values

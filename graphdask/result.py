@@ -1,0 +1,168 @@
+"""Result: values per vertex that stay with the partitions until they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphdask.engine import RankResult
+from graphdask.errors import MissingDependency
+from graphdask.graph import Graph
+from graphdask.partition import VertexMap
+from graphdask.runtime import runtime
+from graphdask.stats import Stats
+
+
+class Kept(Protocol):
+    """One value for each rank, kept where it was made."""
+
+    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        """Return `select(value)` of every rank, in rank order; runs where the value is."""
+
+    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
+        """The same as Dask delayed objects."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Picks a column of a rank's result, as a NumPy array."""
+
+    name: str
+
+    def __call__(self, value: RankResult) -> np.ndarray:
+        array = value.columns[self.name]
+        return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+class Result:
+    """Values per vertex.
+
+    Attributes
+    ----------
+    stats : Stats
+        What the run did, superstep by superstep.
+    parts : Kept
+        The values where they were computed, one RankResult for each partition, in its local order of vertices.
+    """
+
+    columns: tuple[str, ...] = ()
+    """Names of the value arrays, each an attribute."""
+    vertex_valued: tuple[str, ...] = ()
+    """Those whose values are vertex ids."""
+
+    def __init__(self, graph: Graph, primitive: Any, parts: Kept, vertex_map: VertexMap, stats: Stats):
+        self.graph, self.primitive, self.parts, self.stats = graph, primitive, parts, stats
+        self._vertex_map = vertex_map
+        self._gathered: dict[str, np.ndarray] = {}
+
+    def _internal(self, name: str) -> np.ndarray:
+        """A column in graphdask's vertex numbers, in their order."""
+        if name not in self._gathered:
+            pieces = self.parts.fetch(_Column(name))
+            values = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
+            out = np.empty(self.graph.num_vertices, values.dtype)
+            out[self._order] = values
+            self._gathered[name] = out
+        return self._gathered[name]
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """Vertex numbers in the order of the ranks' values."""
+        from graphdask.backend import get_backend
+
+        positions = np.arange(self.graph.num_vertices, dtype=self._vertex_map.dtype)
+        return self._vertex_map.to_id(get_backend("cpu"), positions)
+
+    def _column(self, name: str) -> np.ndarray:
+        values = self._internal(name)
+        return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
+
+    def verify(self) -> Result:
+        """Prove the result in linear time, on the workers; return it.
+
+        Raises
+        ------
+        VerificationError
+            Naming the first vertex or edge that breaks an invariant.
+        """
+        runtime().verify(self)
+        return self
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with the columns `vertex` and the result's own, a row for each vertex."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
+        data = {"vertex": self.graph.vertex_ids}
+        return pandas.DataFrame(data | {name: self._column(name) for name in self.columns})
+
+    def to_dask(self) -> dict[str, Any]:
+        """Return a Dask array for each column and for `vertex`, one chunk for each partition, in partition order.
+
+        The chunks are made where the partitions are; `vertex` says which vertex each value belongs to, by the
+        caller's id.
+        """
+        import dask.array
+
+        lengths = np.diff(self._vertex_map.offsets)
+        arrays = {}
+        for name in self.columns:
+            dtype = self._column_dtype(name)
+            select = _CallerColumn(name, self.graph.ids if name in self.vertex_valued else None)
+            chunks = [
+                dask.array.from_delayed(piece, (int(length),), dtype)
+                for piece, length in zip(self.parts.delayed(select), lengths, strict=True)
+            ]
+            arrays[name] = dask.array.concatenate(chunks)
+        vertex = self.graph.ids.to_caller(self._order)
+        arrays["vertex"] = dask.array.from_array(vertex, chunks=(tuple(int(x) for x in lengths),))
+        return arrays
+
+    def _column_dtype(self, name: str) -> np.dtype:
+        dtype = self._vertex_map.dtype
+        return self.graph.ids.to_caller(np.zeros(0, dtype)).dtype if name in self.vertex_valued else dtype
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns `vertex` and the result's own to one Parquet file; nothing is left half-written."""
+        import pyarrow
+        import pyarrow.parquet
+
+        arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
+        table = pyarrow.table({name: pyarrow.array(_arrow_ready(values)) for name, values in arrays.items()})
+        path = os.fspath(path)
+        unfinished = f"{path}.part-{os.getpid()}"
+        try:
+            pyarrow.parquet.write_table(table, unfinished)
+            os.replace(unfinished, path)
+        finally:
+            if os.path.exists(unfinished):
+                os.remove(unfinished)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {', '.join(self.columns)} of {self.graph.num_vertices:,} vertices; "
+            f"{len(self.stats)} supersteps, {self.stats.ranks} ranks over {self.stats.transport}, "
+            f"{self.stats.seconds:.3g} s>"
+        )
+
+
+@dataclass(frozen=True)
+class _CallerColumn:
+    """Picks a column and translates vertex numbers to the caller's ids."""
+
+    name: str
+    ids: Any
+
+    def __call__(self, value: RankResult) -> np.ndarray:
+        values = _Column(self.name)(value)
+        return values if self.ids is None else self.ids.to_caller(values)
+
+
+def _arrow_ready(values: np.ndarray) -> Any:
+    return values.tolist() if values.dtype.kind in "OT" else values

@@ -1,0 +1,95 @@
+"""What a run did: per superstep over all ranks, in the BSP terms of Pan et al. (W, H, C, S)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from graphdask.engine import RankResult, Superstep
+
+
+@dataclass
+class Stats:
+    """Statistics of one run; iterate over it for the supersteps."""
+
+    algorithm: str
+    supersteps: list[dict[str, Any]]
+    """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
+    `exchange`, `wait` in seconds, the largest of any rank; `codes`, how payloads were coded."""
+    transport: str
+    """The data plane that ran: `single`, `threads`, `tcp`, `ucx` or `nccl`."""
+    exchange: str
+    ghosts: str
+    ranks: int
+    devices: list[str]
+    seconds: float = 0.0
+    """Wall time of the run, without the build of the partitions."""
+    restarts: int = 0
+    """How often the run was started again after a lost worker."""
+    ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
+    """Per rank, its own supersteps."""
+
+    @classmethod
+    def of(cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float) -> Stats:
+        steps = []
+        for same in zip(*(result.supersteps for result in results), strict=True):
+            step: dict[str, Any] = {"superstep": same[0].number}
+            for name in ("frontier", "edges", "messages", "bytes_sent"):
+                step[name] = sum(getattr(rank, name) for rank in same)
+            for name in ("compute", "code", "exchange", "wait"):
+                step[name] = max(getattr(rank, name) for rank in same)
+            step["codes"] = sorted({code for rank in same for code in rank.codes})
+            steps.append(step)
+        return cls(
+            algorithm=algorithm,
+            supersteps=steps,
+            transport=results[0].transport,
+            exchange=exchange,
+            ghosts=ghosts,
+            ranks=len(results),
+            devices=[result.device for result in results],
+            seconds=seconds,
+            ranks_detail=[result.supersteps for result in results],
+        )
+
+    def __len__(self) -> int:
+        return len(self.supersteps)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.supersteps)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        return self.supersteps[number]
+
+    @property
+    def edges(self) -> int:
+        """Edges looked at, over all supersteps and ranks."""
+        return sum(step["edges"] for step in self.supersteps)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Payload bytes between ranks, over all supersteps."""
+        return sum(step["bytes_sent"] for step in self.supersteps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        values = {k: v for k, v in asdict(self).items() if k != "ranks_detail"}
+        return values | {"edges": self.edges, "bytes_sent": self.bytes_sent}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.algorithm}: {self.ranks} ranks over {self.transport}, {self.exchange}, ghosts {self.ghosts}, "
+            f"{self.seconds:.4g} s",
+            f"{'superstep':>9} {'frontier':>12} {'edges':>14} {'messages':>12} {'bytes':>14} {'compute ms':>11} "
+            f"{'code ms':>9} {'exchange ms':>11} {'wait ms':>9}  codes",
+        ]
+        for step in self.supersteps[:40]:
+            lines.append(
+                f"{step['superstep']:>9} {step['frontier']:>12,} {step['edges']:>14,} {step['messages']:>12,} "
+                f"{step['bytes_sent']:>14,} {step['compute'] * 1e3:>11.3f} {step['code'] * 1e3:>9.3f} "
+                f"{step['exchange'] * 1e3:>11.3f} {step['wait'] * 1e3:>9.3f}  {' '.join(step['codes'])}"
+            )
+        if len(self.supersteps) > 40:
+            lines.append(f"{'...':>9} {len(self.supersteps) - 40} more")
+        return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""A components result proved in linear time, distributed.
+
+1. Labels are equal across every edge, so a component has one label.
+2. A label is not above the id of any vertex that has it.
+3. A search from all vertices that are their own label, over edges either way, reaches every vertex: each component
+   holds the vertex that its label names. With 2, the label is the smallest id of the component.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphdask.algorithms.bfs import HUB_THREADS, BreadthFirstSearch
+from graphdask.algorithms.components import ConnectedComponents
+from graphdask.backend import Array
+from graphdask.engine import Environment, RankContext, RankResult, fetch_ghosts, run_primitive
+from graphdask.graph import Csr, Part
+from graphdask.verify.bfs import edge_ends
+from graphdask.verify.violation import Violation, first_of_all
+
+
+class _SearchFromRoots(BreadthFirstSearch):
+    """From all vertices of this rank that are their own label."""
+
+    def __init__(self, roots: Array):
+        super().__init__((), either_way=True)
+        self.roots = roots
+
+    def own_sources(self, part: Part, env: Environment) -> Array:
+        return self.roots
+
+
+def verify(
+    context: RankContext, part: Part, primitive: ConnectedComponents, result: RankResult
+) -> Violation | None:
+    """Return this rank's first violation, or None; every rank of the gang must call it."""
+    xp, label = context.backend.xp, result.columns["label"]
+    mine = _first(part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not an id below")
+    (slots,) = fetch_ghosts(context, part, [label])
+    for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:
+        assert csr is not None
+        mine = mine or _edges(context, part, csr, slots)
+    if first_of_all(context, mine):
+        return mine
+    roots = xp.flatnonzero(label == part.ids).astype(part.vertex_map.dtype)
+    search = run_primitive(context.comm, part, _SearchFromRoots(roots), context.environment("selective"))
+    lost = search.columns["depth"] < 0
+    return _first(part, label, lost, "vertex {vertex} has the label {other}, which is no vertex of its component")
+
+
+def _first(part: Part, label: Array, wrong: Array, message: str) -> Violation | None:
+    places = wrong.nonzero()[0]
+    if not len(places):
+        return None
+    place = int(places[part.ids[places].argmin()])
+    return Violation(int(part.ids[place]), int(label[place]), message)
+
+
+def _edges(context: RankContext, part: Part, csr: Csr, label: Array) -> Violation | None:
+    xp = context.backend.xp
+    kernels = context.backend.kernels("components", index_t=part.vertex_map.dtype)
+    first_bad = xp.full(1, np.iinfo(np.int64).max, np.int64)
+    hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
+    shared = (csr.indptr, csr.indices, label, first_bad, hubs, counters)
+    kernels.components_check(part.num_owned, *shared)
+    kernels.components_check_hubs(HUB_THREADS, *shared)
+    edge = int(first_bad[0])
+    if edge == np.iinfo(np.int64).max:
+        return None
+    return Violation(*edge_ends(context, part, csr, edge), "the edge from {vertex} to {other} joins two labels")
