@@ -41,10 +41,24 @@ def run(tmp_path_factory):
     shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
     (folder / "tests" / "test_rules.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu: one\n    multigpu: several\n")
-    command = [sys.executable, "-m", "pytest", "-v", "-ra", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-ra",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+    ]
 
     def run_with(seed: int) -> str:
-        environment = os.environ | {"GRAPHDASK_TEST_SEED": str(seed), "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "200"}
+        environment = os.environ | {
+            "GRAPHDASK_TEST_SEED": str(seed),
+            "CUDA_VISIBLE_DEVICES": "",
+            "COLUMNS": "200",
+        }
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
         assert done.returncode == 1, done.stdout + done.stderr
         return done.stdout
