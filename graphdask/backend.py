@@ -306,9 +306,7 @@ def get_backend(device: str = "auto", index: int = 0) -> Backend:
     if count == 0:
         if device == "auto":
             return _cpu_backend
-        raise InputError(
-            'device "cuda" was asked for, but no CUDA device is usable here; "graphdask doctor" says why'
-        )
+        raise InputError('device "cuda" was asked for, but no CUDA device is usable here; "graphdask doctor" says why')
     index %= count
     if index not in _cuda_backends:
         _cuda_backends[index] = CudaBackend(index)

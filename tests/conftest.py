@@ -71,9 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needed = devices_needed(item)
         if needed and needed > cuda_devices()[0]:
             found, why = cuda_devices()
-            reason = f"needs {needed} CUDA device{'s' * (needed > 1)}, found {found}" + (
-                f" ({why})" if why else ""
-            )
+            reason = f"needs {needed} CUDA device{'s' * (needed > 1)}, found {found}" + (f" ({why})" if why else "")
             item.add_marker(pytest.mark.skip(reason=reason))
     shuffle(items)
 

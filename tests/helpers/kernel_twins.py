@@ -57,7 +57,5 @@ def check_twins(cuda: Path) -> list[str]:
         if name not in twins:
             raise SignatureError(f"{cuda.name}: {name} has no twin in {cuda.stem}.py")
         if arguments != twins[name]:
-            raise SignatureError(
-                f"{cuda.name}: {name}({', '.join(arguments)}) but twin({', '.join(twins[name])})"
-            )
+            raise SignatureError(f"{cuda.name}: {name}({', '.join(arguments)}) but twin({', '.join(twins[name])})")
     return list(kernels)

@@ -24,9 +24,7 @@ EVERYWHERE = ("errors", "config", "runtime")
 NOT_IN_ALGORITHMS = ("dask", "distributed", "cupy", "numba")
 """Machinery that belongs to the framework; `graphdask.comm` besides."""
 
-RANK = {name: rank for rank, names in enumerate(LAYERS, start=1) for name in names} | dict.fromkeys(
-    EVERYWHERE, 0
-)
+RANK = {name: rank for rank, names in enumerate(LAYERS, start=1) for name in names} | dict.fromkeys(EVERYWHERE, 0)
 
 
 def part(module: str) -> str:
@@ -82,9 +80,7 @@ def cycles(imports: Iterable[Import], modules: Iterable[str]) -> list[list[str]]
     edges = [
         (found.importer, target, found.where)
         for found in imports
-        if (target := resolve(found.target, modules))
-        and target != found.importer
-        and found.importer != "graphdask"
+        if (target := resolve(found.target, modules)) and target != found.importer and found.importer != "graphdask"
     ]
     found_cycles = _strong({(a, b) for a, b, where in edges if where == "module"})
     for group in _strong({(a, b) for a, b, _ in edges}):

@@ -78,11 +78,7 @@ def compile_ptx(
     array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
 
     library, program = _library(), ctypes.c_void_p()
-    _check(
-        library.nvrtcCreateProgram(
-            ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None
-        )
-    )
+    _check(library.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None))
     try:
         if library.nvrtcCompileProgram(program, len(options), array):
             log = _text("nvrtcGetProgramLogSize", "nvrtcGetProgramLog", program)

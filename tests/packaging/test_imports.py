@@ -31,12 +31,7 @@ def test_no_test_imports_the_folders_kernels_and_cluster_as_packages():
 
 def test_no_file_is_long():
     folders = ("graphdask", "kernels", "cluster", "tests")
-    files = (
-        path
-        for folder in folders
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".cu", ".cuh")
-    )
+    files = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".cu", ".cuh"))
     lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
     assert {path: count for path, count in lines.items() if count > LONGEST} == {}
 
@@ -67,9 +62,7 @@ NAMES = {
     ],
 )
 def test_an_import_against_the_direction_is_named(importer, target, reason):
-    assert violations([Import(importer, target, 7, "function")], NAMES) == [
-        f"{importer}:7 imports {target}: {reason}"
-    ]
+    assert violations([Import(importer, target, 7, "function")], NAMES) == [f"{importer}:7 imports {target}: {reason}"]
 
 
 @pytest.mark.parametrize(
@@ -106,9 +99,7 @@ def test_every_kind_of_import_is_read(tmp_path):
         "    def go(self):\n"
         "        import graphdask.gang\n"
     )
-    assert [
-        (found.target, found.line, found.where) for found in imports("graphdask.algorithms.push", path)
-    ] == [
+    assert [(found.target, found.line, found.where) for found in imports("graphdask.algorithms.push", path)] == [
         ("numpy", 1, "module"),
         ("graphdask.engine.run", 2, "module"),
         ("graphdask.algorithms.pull", 4, "typing"),

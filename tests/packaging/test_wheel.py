@@ -25,9 +25,7 @@ def installed_files() -> set[str]:
 
 
 def test_every_folder_with_modules_is_a_listed_package():
-    packages = {
-        name if path.name == "__init__.py" else name.rpartition(".")[0] for name, path in sources().items()
-    }
+    packages = {name if path.name == "__init__.py" else name.rpartition(".")[0] for name, path in sources().items()}
     assert packages == set(settings()["tool"]["setuptools"]["packages"])
 
 
