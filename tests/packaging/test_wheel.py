@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 import pytest
 from source_tree import FOLDERS, ROOT, settings, sources
 
+pytest.importorskip("build", reason="needs the package build, which the extra 'test' installs")
+
 SHIPPED = (".py", ".cu", ".cuh", ".yaml", ".typed")
 
 
