@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -136,7 +136,7 @@ class CpuBackend(Backend):
         return "CPU"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _cpu_kernels(family: str) -> _CpuKernels:
     return _CpuKernels(family)
 

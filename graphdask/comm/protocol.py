@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from graphdask.errors import CommunicationError, InputError, PeerLost
 META = 4
 """int64 integers that accompany each payload."""
 
-REDUCTIONS = {"sum": np.sum, "min": np.min, "max": np.max}
+REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "min": np.min, "max": np.max}
 
 
 @dataclass

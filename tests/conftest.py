@@ -1,0 +1,92 @@
+"""What every test shares: the data of others, CUDA markers, a seeded random generator, a shuffled order.
+
+One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
+`GRAPHDASK_TEST_SEED` to that number to repeat a run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import secrets
+import sys
+import zlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SEED = int(os.environ.get("GRAPHDASK_TEST_SEED") or secrets.randbits(32))
+
+# `python -m pytest` puts the working directory first on the path, where graphdask/ stands without kernels/ and
+# cluster/. The tests run against the installed package, as they do when started as `pytest`.
+sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder with real graphs and reference answers, beside the repository."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("needs the folder ../shared/data beside the repository")
+    return folder
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Generator of this run's seed and this test's name, so that the order of the tests does not matter."""
+    return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+
+
+@cache
+def cuda_devices() -> tuple[int, str]:
+    """Number of CUDA devices that CuPy can use, and why there are none."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0, "CuPy is not installed"
+    import cupy
+
+    try:
+        return cupy.cuda.runtime.getDeviceCount(), ""
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return 0, str(error)
+
+
+def devices_needed(item: pytest.Item) -> int:
+    """Devices that the markers of a test ask for: gpu 1, multigpu 2, multigpu(4) 4."""
+    several = item.get_closest_marker("multigpu")
+    if several is not None:
+        return several.args[0] if several.args else 2
+    return 1 if item.get_closest_marker("gpu") is not None else 0
+
+
+def pytest_report_header() -> str:
+    return f"graphdask: GRAPHDASK_TEST_SEED={SEED}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        needed = devices_needed(item)
+        if needed and needed > cuda_devices()[0]:
+            found, why = cuda_devices()
+            reason = f"needs {needed} CUDA device{'s' * (needed > 1)}, found {found}" + (f" ({why})" if why else "")
+            item.add_marker(pytest.mark.skip(reason=reason))
+    shuffle(items)
+
+
+def shuffle(items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests within each; a file stays together, so its fixtures are made once."""
+    order = random.Random(SEED)
+    place = {path: order.random() for path in sorted({item.path for item in items})}
+    draw = {item.nodeid: order.random() for item in sorted(items, key=lambda item: item.nodeid)}
+    items.sort(key=lambda item: (place[item.path], draw[item.nodeid]))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and "rng" in getattr(item, "fixturenames", ()):
+        report.sections.append(("Random seed", f"repeat with GRAPHDASK_TEST_SEED={SEED}"))

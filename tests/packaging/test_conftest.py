@@ -1,0 +1,102 @@
+"""The rules of tests/conftest.py: skips say why, one seed decides order and random numbers, and failures show it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from source_tree import ROOT
+
+TESTS = """
+import pytest
+
+@pytest.mark.gpu
+def test_one(): ...
+
+@pytest.mark.multigpu
+def test_two(): ...
+
+@pytest.mark.multigpu(4)
+def test_four(): ...
+
+def test_data(shared_data): ...
+
+def test_random(rng):
+    raise AssertionError(f"drew {rng.integers(1 << 30)}")
+
+@pytest.mark.parametrize("i", range(20))
+def test_order(i): ...
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run TESTS beside a copy of conftest.py with a seed, on a host without devices; return what pytest prints."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
+    (folder / "tests" / "test_rules.py").write_text(TESTS)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu: one\n    multigpu: several\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-ra",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+    ]
+
+    def run_with(seed: int) -> str:
+        environment = os.environ | {
+            "GRAPHDASK_TEST_SEED": str(seed),
+            "CUDA_VISIBLE_DEVICES": "",
+            "COLUMNS": "200",
+        }
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+        assert done.returncode == 1, done.stdout + done.stderr
+        return done.stdout
+
+    return run_with
+
+
+@pytest.fixture(scope="module")
+def printed(run):
+    """What a run with seed 7 prints."""
+    return run(7)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        r"needs 1 CUDA device, found 0 \(.+\)",
+        r"needs 2 CUDA devices, found 0 \(.+\)",
+        r"needs 4 CUDA devices, found 0 \(.+\)",
+        r"needs the folder \.\./shared/data beside the repository",
+    ],
+)
+def test_a_skipped_test_says_why(printed, reason):
+    assert re.search(rf"SKIPPED \[1\] .*{reason}", printed)
+
+
+def test_the_seed_stands_in_the_header_and_beside_a_failure(printed):
+    assert "graphdask: GRAPHDASK_TEST_SEED=7\n" in printed
+    assert "repeat with GRAPHDASK_TEST_SEED=7\n" in printed
+
+
+def order(printed: str) -> list[str]:
+    return re.findall(r"::test_order\[(\d+)\] PASSED", printed)
+
+
+def test_a_seed_repeats_order_and_draws(run, printed):
+    again, other = run(7), run(8)
+    drawn = [re.search(r"AssertionError: (drew \d+)", text)[1] for text in (printed, again, other)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert order(printed) == order(again) != order(other)
+    assert sorted(order(printed)) == sorted(order(other)) == sorted(map(str, range(20)))

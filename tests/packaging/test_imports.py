@@ -1,0 +1,113 @@
+"""Imports follow the direction of the layers, and files stay small."""
+
+from __future__ import annotations
+
+import pytest
+from layers import cycles, unknown, violations
+from source_tree import ROOT, Import, imports, sources
+
+LONGEST = 450
+MODULES = sources()
+IMPORTS = [found for module, path in MODULES.items() for found in imports(module, path)]
+
+
+def test_every_module_belongs_to_a_layer():
+    assert unknown(MODULES) == []
+
+
+def test_imports_follow_the_direction_of_the_layers():
+    assert violations(IMPORTS, MODULES) == []
+
+
+def test_no_modules_import_each_other():
+    assert cycles(IMPORTS, MODULES) == []
+
+
+def test_no_test_imports_the_folders_kernels_and_cluster_as_packages():
+    tests = {f"tests.{path.stem}": path for path in (ROOT / "tests").rglob("*.py")}
+    tops = [found for name, path in tests.items() for found in imports(name, path)]
+    assert [found for found in tops if found.target.split(".")[0] in ("kernels", "cluster")] == []
+
+
+def test_no_file_is_long():
+    folders = ("graphdask", "kernels", "cluster", "tests")
+    files = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".cu", ".cuh"))
+    lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
+    assert {path: count for path, count in lines.items() if count > LONGEST} == {}
+
+
+NAMES = {
+    "graphdask",
+    "graphdask.errors",
+    "graphdask.backend",
+    "graphdask.graph",
+    "graphdask.partition",
+    "graphdask.comm",
+    "graphdask.comm.ucx",
+    "graphdask.engine",
+    "graphdask.algorithms.bfs",
+    "graphdask.cli",
+}
+
+
+@pytest.mark.parametrize(
+    ("importer", "target", "reason"),
+    [
+        ("graphdask.graph", "graphdask.comm.ucx.Ucx", "graph stands below comm"),
+        ("graphdask.errors", "graphdask.graph", "errors stands below graph"),
+        ("graphdask.engine", "graphdask.bfs", "only the last layer uses the public names"),
+        ("graphdask.algorithms.bfs", "numba.njit", "algorithms leave this to the framework"),
+        ("graphdask.algorithms.bfs", "graphdask.comm", "algorithms leave this to the framework"),
+        ("graphdask.backend", "kernels.bfs", "the package is graphdask.kernels"),
+    ],
+)
+def test_an_import_against_the_direction_is_named(importer, target, reason):
+    assert violations([Import(importer, target, 7, "function")], NAMES) == [f"{importer}:7 imports {target}: {reason}"]
+
+
+@pytest.mark.parametrize(
+    ("importer", "target"),
+    [
+        ("graphdask.comm.ucx", "graphdask.graph.Csr"),
+        ("graphdask.graph", "graphdask.partition.VertexMap"),
+        ("graphdask.algorithms.bfs", "numpy"),
+        ("graphdask.comm.ucx", "distributed.get_worker"),
+        ("graphdask.graph", "graphdask.errors.InputError"),
+        ("graphdask", "graphdask.cli"),
+        ("graphdask.cli", "graphdask.bfs"),
+    ],
+)
+def test_an_import_along_the_direction_is_allowed(importer, target):
+    assert violations([Import(importer, target, 1, "module")], NAMES) == []
+
+
+def test_a_cycle_under_type_checking_is_found():
+    there = Import("graphdask.graph", "graphdask.partition.VertexMap", 1, "typing")
+    back = Import("graphdask.partition", "graphdask.graph.Csr", 1, "module")
+    assert cycles([there, back], NAMES) == [["graphdask.graph", "graphdask.partition"]]
+    assert cycles([back], NAMES) == []
+
+
+def test_every_kind_of_import_is_read(tmp_path):
+    path = tmp_path / "push.py"
+    path.write_text(
+        "import numpy as np\n"
+        "from ..engine import run\n"
+        "if TYPE_CHECKING:\n"
+        "    from . import pull\n"
+        "class Push:\n"
+        "    def go(self):\n"
+        "        import graphdask.gang\n"
+    )
+    assert [(found.target, found.line, found.where) for found in imports("graphdask.algorithms.push", path)] == [
+        ("numpy", 1, "module"),
+        ("graphdask.engine.run", 2, "module"),
+        ("graphdask.algorithms.pull", 4, "typing"),
+        ("graphdask.gang", 7, "function"),
+    ]
+
+
+def test_a_package_resolves_its_relative_imports_from_itself(tmp_path):
+    path = tmp_path / "__init__.py"
+    path.write_text("from .edges import EdgeList\n")
+    assert [found.target for found in imports("graphdask.io", path)] == ["graphdask.io.edges.EdgeList"]
