@@ -55,9 +55,9 @@ class Result:
     vertex_valued: tuple[str, ...] = ()
     """Those whose values are vertex ids."""
 
-    def __init__(self, graph: Graph, primitive: Any, parts: Kept, vertex_map: VertexMap, stats: Stats):
-        self.graph, self.primitive, self.parts, self.stats = graph, primitive, parts, stats
-        self._vertex_map = vertex_map
+    def __init__(self, graph: Graph, primitive: Any, parts: Kept, built: Any, stats: Stats):
+        self.graph, self.primitive, self.parts, self.built, self.stats = graph, primitive, parts, built, stats
+        self._vertex_map: VertexMap = built.vertex_map
         self._gathered: dict[str, np.ndarray] = {}
 
     def _internal(self, name: str) -> np.ndarray:

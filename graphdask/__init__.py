@@ -1,0 +1,64 @@
+"""graphdask: graphs on one core, one GPU or a Dask cluster, with the same call and the same answer.
+
+>>> import graphdask as gd
+>>> G = gd.from_edges([0, 1, 2], [1, 2, 3])
+>>> gd.bfs(G, 0).depth.tolist()
+[0, 1, 2, 3]
+"""
+
+from importlib import import_module as _import_module
+from pathlib import Path as _Path
+
+__version__ = "0.1.0"
+
+# In a source folder, `kernels` and `cluster` stand beside this package, not in it.
+if not (_Path(__file__).parent / "kernels").is_dir():
+    __path__.append(str(_Path(__file__).parent.parent))
+
+_HOME = {
+    "Graph": "graph",
+    "bfs": "algorithms.bfs",
+    "connected_components": "algorithms.components",
+    "from_dask_dataframe": "construct",
+    "from_edges": "construct",
+    "from_networkx": "construct",
+    "from_scipy": "construct",
+    "read_graph": "construct",
+} | dict.fromkeys(
+    (
+        "CommunicationError",
+        "DeadlineExceeded",
+        "FormatError",
+        "GraphdaskError",
+        "GraphdaskWarning",
+        "InputError",
+        "KernelError",
+        "MissingDependency",
+        "OverBudget",
+        "PeerLost",
+        "StaleMessage",
+        "Unsupported",
+        "VerificationError",
+        "VertexNotFound",
+        "WrongWorker",
+    ),
+    "errors",
+)
+_MODULES = ("errors", "generate", "io", "plot")
+
+__all__ = ["__version__", *_MODULES, *_HOME]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        value = getattr(_import_module(f"graphdask.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = _import_module(f"graphdask.{name}")
+    else:
+        raise AttributeError(f"module 'graphdask' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

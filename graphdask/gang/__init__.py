@@ -1,0 +1,254 @@
+"""Where and how work is done: in this process, or as a gang of tasks on a Dask cluster.
+
+A graph's partitions are built by a gang and stay with it; algorithms run on that gang. When a worker is lost, the
+partitions are built again from the graph's lineage on the workers that there are, and the run is started again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphdask.build import BuildPlan, add_inward, build_part
+from graphdask.config import Config
+from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.errors import PeerLost, Unsupported, VerificationError
+from graphdask.gang.arguments import PerRank
+from graphdask.gang.local import LocalGang
+from graphdask.gang.progress import is_watched
+from graphdask.graph import Graph, Part
+from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
+from graphdask.stats import Stats
+
+
+@dataclass
+class Built:
+    """The partitions of a graph."""
+
+    gang: Any
+    """LocalGang or DaskGang."""
+    parts: Any
+    """Kept: a Part for each rank."""
+    vertex_map: VertexMap
+    ghosts: str
+    inward: bool
+    num_edges: int
+    seconds: float
+    """Of the build."""
+    nbytes: list[int] = field(default_factory=list)
+    """Of each partition."""
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the client must know of a partition."""
+
+    vertex_map: VertexMap
+    counts: dict[str, int]
+    nbytes: int
+
+
+def _facts(part: Part) -> _Facts:
+    return _Facts(part.vertex_map, part.counts, part.nbytes)
+
+
+def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
+    return build_part(context.comm, context.backend, piece, plan)
+
+
+def _add_inward(context: RankContext, part: Part) -> Part:
+    return add_inward(context.comm, context.backend, part)
+
+
+def _run(context: RankContext, part: Part, primitive: Any, exchange: Any) -> RankResult:
+    return run_primitive(context.comm, part, primitive, context.environment(exchange))
+
+
+def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
+    return importlib.import_module(primitive.verifier).verify(context, part, primitive, result)
+
+
+def _without_columns(result: RankResult) -> RankResult:
+    return replace(result, columns={})
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+class GangRuntime:
+    """The runtime that `graphdask.runtime` finds."""
+
+    def persist(self, graph: Graph, client: Any = None, progress: bool | None = None) -> Built:
+        config = Config.load(progress=progress)
+        return self._with_retries(graph, client, config, lambda built, restarts: built, GHOSTS[1], inward=False)
+
+    def run(
+        self,
+        graph: Graph,
+        primitive: Any,
+        *,
+        exchange: str | None = None,
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        config = Config.load(exchange=exchange, progress=progress)
+        chosen = primitive.exchange if config.exchange == "auto" else config.exchange
+
+        def compute(built: Built, restarts: int) -> Any:
+            show = is_watched(config.progress)
+            started = time.perf_counter()
+            kept = built.gang.run(_run, built.parts, primitive, chosen, label=primitive.name, show=show)
+            seconds = time.perf_counter() - started
+            stats = Stats.of(primitive.name, kept.fetch(_without_columns), chosen, built.ghosts, seconds)
+            stats.restarts = restarts
+            return primitive.result_type(graph, primitive, kept, built, stats)
+
+        inward = primitive.inward and graph.directed
+        return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
+
+    def verify(self, result: Any) -> None:
+        primitive, built = result.primitive, result.built
+        show = is_watched(Config.load().progress)
+        label = f"verifying {primitive.name}"
+        kept = built.gang.run(_verify, built.parts, primitive, result.parts, label=label, show=show)
+        found = [violation for violation in kept.fetch(_itself) if violation is not None]
+        if found:
+            first = min(found)
+            ids = result.graph.ids.to_caller(np.array([first.vertex, first.other]))
+            raise VerificationError(
+                f"{primitive.name}: " + first.message.format(vertex=ids[0], other=ids[1])
+            )
+
+    def _with_retries(
+        self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool
+    ) -> Any:
+        client = client or _active_client()
+        avoid: frozenset[str] = frozenset()
+        for attempt in range(config.retries + 1):
+            try:
+                return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
+            except PeerLost as error:
+                graph.built = None
+                if client is None or attempt == config.retries:
+                    raise
+                avoid |= getattr(error, "silent", frozenset())
+                _await_workers(client, config, avoid)
+        raise AssertionError("unreachable")
+
+    def _built(
+        self, graph: Graph, client: Any, config: Config, ghosts: str, inward: bool, avoid: frozenset[str]
+    ) -> Built:
+        built: Built | None = graph.built
+        if built is not None and (
+            not built.gang.is_whole() or (built.gang.kind == "dask") != (client is not None)
+            or (client is not None and built.gang.client is not client)
+        ):
+            built = None
+        show = is_watched(config.progress)
+        if built is None:
+            built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)
+        if inward and not built.inward:
+            parts = built.gang.run(_add_inward, built.parts, label="adding in-edges", show=show)
+            built = graph.built = replace(built, parts=parts, inward=True)
+        return built
+
+
+def _active_client() -> Any:
+    """The client that is open in this process; distributed is not imported where it was not."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.Client.current(allow_global=True)
+    except ValueError:
+        return None
+
+
+def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+    device = graph.plan.device if graph.plan.device != "auto" else config.device
+    if client is None:
+        if config.comm != "auto":
+            raise Unsupported(f"comm {config.comm!r} is for the workers of a Dask client; in one process ranks are threads")
+        return LocalGang(graph.plan.parts or LocalGang.default_size(device, graph.source.num_edges), device, config)
+    from graphdask.gang.cluster import DaskGang
+
+    return DaskGang(client, graph.plan.parts, device, config, avoid)
+
+
+def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
+    started = time.perf_counter()
+    source, plan, size = graph.source, graph.plan, gang.size
+    vertex_map = make_vertex_map(
+        plan, source.num_vertices, size, source.skewed, lambda: _host_adjacency(graph)
+    )
+    ghosts = plan.ghosts or ghosts
+    build_plan = BuildPlan(
+        vertex_map=vertex_map,
+        directed=graph.directed,
+        ghosts=ghosts,
+        merge=graph.merge,
+        num_edges=source.num_edges,
+        weighted=source.weight_dtype is not None,
+        memory_share=config.memory_fraction / gang.sharing,
+    )
+    pieces = PerRank([source.piece(rank, size) for rank in range(size)])
+    parts = gang.run(_build, pieces, build_plan, label="partitioning", show=show)
+    facts = parts.fetch(_facts)
+    arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("arcs", "self_loops"))
+    edges = arcs if graph.directed else (arcs - loops) // 2 + loops
+    if graph.merge:
+        graph.report["parallel_edges_merged"] = source.num_edges - edges
+    graph.report["self_loops"] = loops
+    return Built(
+        gang=gang,
+        parts=parts,
+        vertex_map=facts[0].vertex_map,
+        ghosts=ghosts,
+        inward=not graph.directed,
+        num_edges=edges,
+        seconds=time.perf_counter() - started,
+        nbytes=[fact.nbytes for fact in facts],
+    )
+
+
+def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """(indptr, indices) of the symmetric graph without self-loops, on this host."""
+    import scipy.sparse
+
+    from graphdask.backend import get_backend
+
+    n = graph.num_vertices
+    src, dst, _ = graph.source.piece(0, 1).edges(get_backend("cpu"))
+    other = src != dst
+    ends = np.concatenate([src[other], dst[other]]), np.concatenate([dst[other], src[other]])
+    matrix = scipy.sparse.coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(n, n)).tocsr()
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+
+def _await_workers(client: Any, config: Config, avoid: frozenset[str]) -> None:
+    """Give lost workers time to come back; go on without them after that, unless none is left."""
+    from graphdask.gang.cluster import known_workers
+
+    wanted = max(1, len(getattr(client.cluster, "worker_spec", {}) or {}) - len(avoid)) if client.cluster else 2
+    deadline = time.monotonic() + config.recovery_timeout
+    while True:
+        ready = known_workers(client).keys() - avoid
+        if len(ready) >= wanted:
+            return
+        if time.monotonic() > deadline:
+            if ready:
+                return
+            raise PeerLost("all workers are gone, and none came back in time")
+        time.sleep(0.1)
+
+
+RUNTIME = GangRuntime()
+
+__all__ = ["RUNTIME", "Built", "GangRuntime"]

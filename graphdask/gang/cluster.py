@@ -1,0 +1,377 @@
+"""DaskGang: ranks on the workers of a Dask cluster, run by one long task for each worker.
+
+Dask is the control plane. A run: lock the workers, have each take its seats (data-plane addresses), start the tasks,
+pinned, all with the same run number, and watch them: a task's error, a worker that the scheduler no longer knows, a
+rank that gives no sign of life, or a deadline ends the run everywhere at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.config import Config
+from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, Unsupported
+from graphdask.gang.arguments import PerRank
+from graphdask.gang.progress import Progress
+from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
+
+POLL = 0.1
+"""Seconds between two looks at a run."""
+
+ASK_SCHEDULER = 0.5
+"""Seconds between two questions to the scheduler which workers it still has."""
+
+ANSWER = 30.0
+"""Seconds that a worker may take to answer a short call."""
+
+ENDING = 10.0
+"""Seconds that the other tasks of a failed run are given to end."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A worker and its ranks."""
+
+    name: str
+    address: str
+    ranks: tuple[int, ...]
+
+
+class DaskKept:
+    """Values of the ranks, on their workers."""
+
+    def __init__(self, gang: DaskGang, futures: dict[str, Any]):
+        self.gang, self.futures = gang, futures
+
+    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        client = self.gang.client
+        asked = {
+            client.submit(_select_all, future, select, workers=[address], pure=False, retries=0): address
+            for address, future in self.futures.items()
+        }
+        self.gang.wait(asked, "fetching results", time.monotonic() + self.gang.config.deadline)
+        by_rank: dict[int, Any] = {}
+        for part in client.gather(list(asked)):
+            by_rank.update(part)
+        return [by_rank[rank] for rank in sorted(by_rank)]
+
+    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
+        from dask import delayed
+
+        place = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
+        return [
+            delayed(_select_one, pure=False)(delayed(self.futures[place[rank]]), rank, select)
+            for rank in range(self.gang.size)
+        ]
+
+
+def _select_all(kept: PerRank, select: Callable[[Any], Any]) -> dict[int, Any]:
+    return {rank: select(value) for rank, value in kept.values.items()}
+
+
+def _select_one(kept: PerRank, rank: int, select: Callable[[Any], Any]) -> Any:
+    return select(kept[rank])
+
+
+class DaskGang:
+    """Ranks on Dask workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    size : int or None
+        Number of ranks; default: one for each worker.
+    avoid : set of str
+        Addresses of workers that are not to be used, because they gave no sign of life.
+    """
+
+    kind = "dask"
+
+    def __init__(self, client: Any, size: int | None, device: str, config: Config, avoid: frozenset[str] = frozenset()):
+        if client.asynchronous:
+            raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
+        self.client, self.config = client, config
+        workers = {a: name for a, name in known_workers(client).items() if a not in avoid}
+        if not workers:
+            raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
+        self.size = size or len(workers)
+        self.hosts = _seated(workers, self.size)
+        self.gang = secrets.randbits(32)
+        self.topic = f"graphdask-{self.gang:08x}"
+        self.comm = "?"
+        self._run = 0
+        self._abilities: dict[str, Ability] = {}
+        self.device = device
+        self._settle()
+
+    @staticmethod
+    def default_size(client: Any) -> int:
+        return max(1, len(known_workers(client)))
+
+    @property
+    def sharing(self) -> int:
+        """How many ranks share a device's memory: all of a machine's on CPUs, a worker's on GPUs."""
+        machines: dict[str, int] = {}
+        for host in self.hosts:
+            machine = host.address if self.device == "cuda" else host.address.rpartition(":")[0]
+            machines[machine] = machines.get(machine, 0) + len(host.ranks)
+        return max(machines.values())
+
+    def is_whole(self) -> bool:
+        """Whether all workers that hold partitions are still there."""
+        known = known_workers(self.client)
+        return self.client.status == "running" and all(host.address in known for host in self.hosts)
+
+    def _settle(self) -> None:
+        """Choose device and data plane from what all workers can do."""
+        asked = {self._submit(examine, host.address): host.address for host in self.hosts}
+        self.wait(asked, "asking the workers what they can do", time.monotonic() + ANSWER)
+        abilities = {asked[future]: future.result() for future in asked}
+        if self.device == "auto":
+            self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
+        elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
+            raise InputError(f'device "cuda" was asked for, but {", ".join(lacking)} has no usable GPU')
+        if len(self.hosts) == 1:
+            self.comm = "single" if self.size == 1 else "threads"
+            return
+        wanted = self.config.comm
+        encrypted = any(a.encrypted for a in abilities.values()) and not self.config.allow_insecure_ucx
+        ucx = all(a.ucx for a in abilities.values()) and not encrypted
+        if wanted in ("ucx", "nccl") and not ucx:
+            if encrypted:
+                raise Unsupported(
+                    f"the cluster requires encryption, and {wanted} carries none; use comm tcp, or set "
+                    "graphdask.allow-insecure-ucx: true"
+                )
+            reason = next(a.why_not_ucx for a in abilities.values() if not a.ucx)
+            raise InputError(f"comm {wanted!r} was asked for, but a worker cannot use UCX: {reason}")
+        one_each = all(len(host.ranks) == 1 for host in self.hosts)
+        if wanted == "nccl" and (self.device != "cuda" or not one_each):
+            raise Unsupported("comm nccl needs GPUs, and a worker of its own for each partition")
+        if wanted != "auto":
+            self.comm = wanted
+        else:
+            self.comm = "ucx" if ucx else "tcp"
+
+    def _submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+        return self.client.submit(
+            function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
+        )
+
+    def run(self, program: Callable[..., Any], *arguments: Any, label: str, show: bool) -> DaskKept:
+        """Call `program(context, *arguments of the rank)` on every rank.
+
+        Raises
+        ------
+        PeerLost
+            A worker died, stopped or lost its connection.
+        DeadlineExceeded
+            The run, or the wait for workers that another gang holds, took too long.
+        """
+        with self._locked(), Progress(label, show) as progress:
+            self._run += 1
+            run = self._run
+            deadline = time.monotonic() + self.config.deadline
+            plans = {host.address: self._plan(host, run) for host in self.hosts}
+            try:
+                asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
+                self.wait(asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout)
+                seats: dict[int, bytes] = {}
+                for future in asked:
+                    seats.update(future.result())
+                addresses = tuple(seats[rank] for rank in range(self.size))
+                pulse = _Watch(run, progress)
+                self.client.subscribe_topic(self.topic, pulse.take)
+                try:
+                    tasks = {}
+                    for host in self.hosts:
+                        share = [self._share(argument, host) for argument in arguments]
+                        task = self._submit(run_ranks, host.address, plans[host.address], addresses, program, *share)
+                        tasks[task] = host.address
+                    self.wait(tasks, label, deadline, pulse)
+                finally:
+                    self.client.unsubscribe_topic(self.topic)
+            except BaseException as error:
+                self._end(run, str(error) or type(error).__name__)
+                raise
+            return DaskKept(self, {address: task for task, address in tasks.items()})
+
+    def _plan(self, host: Host, run: int) -> RunPlan:
+        return RunPlan(
+            gang=self.gang,
+            run=run,
+            worker=host.name,
+            ranks=host.ranks,
+            size=self.size,
+            comm=self.comm,
+            device=self.device,
+            deadline=self.config.deadline,
+            exchange_timeout=self.config.exchange_timeout,
+            heartbeat_interval=self.config.heartbeat_interval,
+            topic=self.topic,
+        )
+
+    def _share(self, argument: Any, host: Host) -> Any:
+        if isinstance(argument, DaskKept):
+            return argument.futures[host.address]
+        if isinstance(argument, PerRank):
+            return PerRank({rank: argument[rank] for rank in host.ranks})
+        return argument
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold all workers, so that no two gangs wait for each other's."""
+        from distributed import MultiLock
+
+        names = [f"graphdask-{host.address}" for host in self.hosts]
+        lock = MultiLock(names, client=self.client)
+        lock.id = f"{self.client.id}/{lock.id}"
+        deadline = time.monotonic() + self.config.lock_timeout
+        while not lock.acquire(timeout=min(5.0, self.config.lock_timeout)):
+            with suppress(Exception):  # a scheduler may refuse to run functions; then only the deadline helps
+                self.client.run_on_scheduler(_free_locks_of_gone_clients)
+            if time.monotonic() > deadline:
+                raise DeadlineExceeded(
+                    f"the workers were busy with another graphdask call for {self.config.lock_timeout} s; "
+                    "wait for it, or raise the setting graphdask.lock-timeout"
+                )
+        try:
+            yield
+        finally:
+            with suppress(OSError, RuntimeError, TimeoutError):  # the cluster may be gone; so is its lock
+                lock.release()
+
+    def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> None:
+        """Wait until all futures are finished; raise the first real error, or PeerLost for a lost worker."""
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        for task in tasks:
+            task.add_done_callback(done.put)
+        pending, failed = set(tasks), []
+        asked_at = time.monotonic()
+        give_up = deadline
+        while pending:
+            try:
+                task = done.get(timeout=POLL)
+            except queue.Empty:
+                task = None
+            now = time.monotonic()
+            if task is not None:
+                pending.discard(task)
+                if task.status != "finished":
+                    failed.append(task)
+                    if len(failed) == 1:
+                        give_up = min(give_up, now + ENDING)
+                        if pulse is not None:
+                            self._end(pulse.run, f"the worker {tasks[task]} failed")
+            if pulse is not None:
+                pulse.progress.draw()
+            if now > give_up:
+                if failed:
+                    break
+                raise DeadlineExceeded(f"{what} passed its deadline; raise the setting graphdask.deadline if it is long")
+            if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
+                asked_at = now
+                self._check_alive({tasks[task] for task in pending}, what)
+                if pulse is not None and not failed:
+                    pulse.check(self.config.heartbeat_timeout, self.hosts)
+        if failed:
+            raise _cause([_error_of(task, tasks[task]) for task in failed])
+
+    def _check_alive(self, addresses: set[str], what: str) -> None:
+        gone = addresses - known_workers(self.client).keys()
+        if gone:
+            raise PeerLost(f"{', '.join(sorted(gone))} left the cluster while {what}")
+
+    def _end(self, run: int, reason: str) -> None:
+        """End a run on all workers that answer, without waiting for those that do not."""
+        known = known_workers(self.client)
+        alive = [host.address for host in self.hosts if host.address in known]
+
+        def tell(address: str) -> None:
+            with suppress(Exception):  # whoever does not hear it has its own deadline
+                self.client.run(leave_seats, self.gang, run, reason, workers=[address], on_error="ignore")
+
+        threads = [threading.Thread(target=tell, args=(address,), daemon=True) for address in alive]
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + 2.0
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+
+class _Watch:
+    """Signs of life of a run."""
+
+    def __init__(self, run: int, progress: Progress):
+        self.run, self.progress = run, progress
+        self._last: dict[str, float] = {}
+
+    def take(self, event: tuple[float, dict[str, Any]]) -> None:
+        message = event[1]
+        if message["run"] == self.run:
+            self._last[message["worker"]] = time.monotonic()
+            for rank in message["ranks"]:
+                self.progress.note(*rank)
+
+    def check(self, timeout: float, hosts: list[Host]) -> None:
+        now = time.monotonic()
+        silent = [host for host in hosts if now - self._last.get(host.name, now) > timeout]
+        if silent:
+            error = PeerLost(
+                f"{', '.join(host.address for host in silent)} gave no sign of life for {timeout} s: stopped, or cut off"
+            )
+            error.silent = frozenset(host.address for host in silent)  # type: ignore[attr-defined]
+            raise error
+
+
+def known_workers(client: Any) -> dict[str, str]:
+    """Address and name of every worker that the scheduler knows, in the order of their names."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    names = {address: str(worker["name"]) for address, worker in workers.items()}
+    return dict(sorted(names.items(), key=lambda item: (len(item[1]), item[1])))
+
+
+def _seated(workers: dict[str, str], size: int) -> list[Host]:
+    hosts = list(workers.items())[:size]
+    count = len(hosts)
+    return [
+        Host(name, address, tuple(range(size * i // count, size * (i + 1) // count)))
+        for i, (address, name) in enumerate(hosts)
+    ]
+
+
+def _error_of(task: Any, address: str) -> BaseException:
+    from distributed.client import FutureCancelledError
+    from distributed.scheduler import KilledWorker
+
+    if task.status == "cancelled":
+        return PeerLost(f"the task on {address} was cancelled: the worker left, or its partitions were lost")
+    if task.status == "lost":
+        return PeerLost(f"the worker {address} left and took its partitions with it")
+    error = task.exception(timeout=ANSWER)
+    if isinstance(error, KilledWorker | FutureCancelledError):
+        return PeerLost(f"the worker {address} was killed: {error}")
+    return error
+
+
+def _cause(errors: list[BaseException]) -> BaseException:
+    """The error that explains the others: not a report of another rank's, if there is one."""
+    from graphdask.comm.failure import is_secondary
+
+    return min(errors, key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)))
+
+
+def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
+    """Release MultiLocks whose client has left without doing so. Runs on the scheduler."""
+    extension = dask_scheduler.extensions["multi_locks"]
+    for holder in list(extension.requests):
+        client, _, unique = str(holder).partition("/")
+        if unique and client not in dask_scheduler.clients and holder not in extension.events:
+            extension.release(id=holder)

@@ -1,0 +1,84 @@
+"""LocalGang: the ranks are threads of this process, or the calling thread itself where there is one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.backend import cuda_device_count, get_backend
+from graphdask.comm.single import SingleCommunicator
+from graphdask.comm.threads import run_threads
+from graphdask.config import Config
+from graphdask.engine import RankContext
+from graphdask.gang.arguments import of_rank
+from graphdask.gang.progress import Progress
+
+LARGE = 2_000_000
+"""Edges from which a graph is divided among the cores where the caller leaves it open."""
+
+
+@dataclass
+class LocalKept:
+    """Values of the ranks, in this process."""
+
+    values: list[Any]
+
+    def __getitem__(self, rank: int) -> Any:
+        return self.values[rank]
+
+    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        return [select(value) for value in self.values]
+
+    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
+        from dask import delayed
+
+        return [delayed(select, pure=False)(value) for value in self.values]
+
+
+class LocalGang:
+    """Ranks of this process."""
+
+    kind = "local"
+
+    def __init__(self, size: int, device: str, config: Config):
+        self.size, self.config = size, config
+        self._backends = [get_backend(device, rank) for rank in range(size)]
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def default_size(device: str, num_edges: int) -> int:
+        """One rank for each GPU; on CPUs one for each core where the graph is large, else one."""
+        if num_edges < LARGE:
+            return 1
+        gpus = 0 if device == "cpu" else cuda_device_count()
+        return gpus or len(os.sched_getaffinity(0))
+
+    @property
+    def sharing(self) -> int:
+        """How many ranks share a device's memory."""
+        return -(-self.size // max(1, len({id(backend) for backend in self._backends})))
+
+    def is_whole(self) -> bool:
+        """Whether partitions built here are still there."""
+        return True
+
+    def run(self, program: Callable[..., Any], *arguments: Any, label: str, show: bool) -> LocalKept:
+        """Call `program(context, *arguments of the rank)` on every rank."""
+        deadline = time.monotonic() + self.config.deadline
+        with self._lock, Progress(label, show) as progress:
+
+            def work(comm: Any, rank: int) -> Any:
+                context = RankContext(comm, self._backends[rank], deadline, progress.of_rank(rank))
+                return program(context, *(of_rank(argument, rank) for argument in arguments))
+
+            if self.size == 1:
+                with self._backends[0].activate(), SingleCommunicator(self._backends[0]) as comm:
+                    return LocalKept([work(comm, 0)])
+            timeout = self.config.deadline
+            return LocalKept(
+                run_threads(self.size, work, self._backends, timeout, self.config.deadline, on_wait=progress.draw)
+            )

@@ -1,0 +1,258 @@
+"""What runs on a Dask worker: taking seats (data-plane addresses), and the one long task of a run.
+
+A worker process keeps one Seat for each rank that it hosts: the rank's data plane, which outlives a run unless a run
+on it failed. The long task runs its ranks as threads, or in its own thread where there is one rank, sends signs of
+life to the client, and ends at once when the client cancels it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphdask.backend import Backend, cuda_device_count, get_backend
+from graphdask.comm.failure import is_secondary
+from graphdask.comm.protocol import Cancel, Communicator
+from graphdask.engine import RankContext, Superstep
+from graphdask.errors import StaleMessage, WrongWorker
+from graphdask.gang.arguments import PerRank, of_rank
+
+
+@dataclass(frozen=True)
+class Ability:
+    """What a worker can do, asked once."""
+
+    cuda: bool
+    ucx: bool
+    why_not_ucx: str
+    encrypted: bool
+    """Whether its cluster requires encryption."""
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a worker must know to take part in a run."""
+
+    gang: int
+    run: int
+    worker: str
+    """Name of the worker that this is for."""
+    ranks: tuple[int, ...]
+    size: int
+    comm: str
+    """`single`, `threads`, `tcp`, `ucx` or `nccl`."""
+    device: str
+    deadline: float
+    """Seconds from the start of the task."""
+    exchange_timeout: float
+    heartbeat_interval: float
+    topic: str
+    """Where signs of life go."""
+
+
+@dataclass
+class _Process:
+    """What a worker keeps between calls."""
+
+    planes: dict[tuple[str, int], Any] = field(default_factory=dict)
+    """By kind and place of the rank on this worker."""
+    runs: dict[tuple[int, int], Cancel] = field(default_factory=dict)
+    """Runs that have a seat and are not over."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_processes: dict[str, _Process] = {}
+"""By worker address: workers of one process, as in tests, do not share."""
+
+
+def _this_worker() -> Any:
+    from distributed import get_worker
+
+    return get_worker()
+
+
+def _process(worker: Any) -> _Process:
+    return _processes.setdefault(worker.address, _Process())
+
+
+def examine() -> Ability:
+    """Find out what this worker can do."""
+    from graphdask.comm.ucx_plane import ucx_available
+
+    ucx, reason = ucx_available()
+    encrypted = bool(getattr(_this_worker().security, "require_encryption", False))
+    return Ability(cuda_device_count() > 0, ucx, reason, encrypted)
+
+
+def take_seats(plan: RunPlan) -> dict[int, bytes]:
+    """Make ready for a run; return the data-plane address of each rank here."""
+    worker = _this_worker()
+    _check_worker(plan, worker)
+    process = _process(worker)
+    addresses = {}
+    with process.lock:
+        process.runs[plan.gang, plan.run] = Cancel()
+        for place, rank in enumerate(plan.ranks):
+            addresses[rank] = _plane(process, worker, plan, place).address if plan.comm in ("tcp", "ucx", "nccl") else b""
+    return addresses
+
+
+def _plane(process: _Process, worker: Any, plan: RunPlan, place: int) -> Any:
+    kind = "tcp" if plan.comm == "tcp" else "ucx"
+    plane = process.planes.get((kind, place))
+    if plane is None or getattr(plane, "spoiled", False):
+        if plane is not None:
+            plane.close()
+        process.planes[kind, place] = plane = _new_plane(kind, worker, get_backend(plan.device))
+    return plane
+
+
+def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
+    if kind == "ucx":
+        from graphdask.comm.ucx_plane import UcxPlane
+
+        return UcxPlane(backend=backend)
+    from graphdask.comm.tcp_plane import TcpPlane
+
+    contexts = None
+    if getattr(worker.security, "require_encryption", False):
+        contexts = (
+            worker.security.get_listen_args("worker")["ssl_context"],
+            worker.security.get_connection_args("worker")["ssl_context"],
+        )
+    return TcpPlane(worker.ip, contexts)
+
+
+def leave_seats(gang: int, run: int, reason: str, dask_worker: Any = None) -> None:
+    """End a run here; the waits of its ranks raise PeerLost. Called by the client through `Client.run`."""
+    cancel = _process(dask_worker).runs.pop((gang, run), None)
+    if cancel is not None:
+        cancel.set(reason)
+
+
+def run_ranks(plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[..., Any], *arguments: Any) -> PerRank:
+    """The one long task of a run on a worker: call the program for each rank here; return their values by rank."""
+    worker = _this_worker()
+    _check_worker(plan, worker)
+    process = _process(worker)
+    cancel = process.runs.get((plan.gang, plan.run))
+    if cancel is None:
+        raise StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over, or was never announced to {plan.worker}")
+    pulse = _Pulse(worker, plan)
+    results: dict[int, Any] = {}
+    raised: list[BaseException] = []
+    deadline = time.monotonic() + plan.deadline
+    group = _thread_group(plan, cancel)
+
+    def work(place: int, rank: int) -> None:
+        backend = get_backend(plan.device)
+        try:
+            with backend.activate(), _communicator(plan, process, place, rank, addresses, cancel, backend, group) as comm:
+                context = RankContext(comm, backend, deadline, pulse.of_rank(rank))
+                results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
+        except BaseException as error:  # raised again below, in the task's own thread
+            raised.append(error)
+            cancel.set(f"rank {rank} failed: {error}")
+
+    with pulse:
+        if len(plan.ranks) == 1:
+            work(0, plan.ranks[0])
+        else:
+            threads = [
+                threading.Thread(target=work, args=(place, rank), name=f"rank-{rank}", daemon=True)
+                for place, rank in enumerate(plan.ranks)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    process.runs.pop((plan.gang, plan.run), None)
+    if raised:
+        raise min(raised, key=is_secondary)
+    return PerRank(results)
+
+
+def _check_worker(plan: RunPlan, worker: Any) -> None:
+    if str(worker.name) != plan.worker:
+        raise WrongWorker(f"a task for worker {plan.worker} found itself on {worker.name}")
+
+
+def _thread_group(plan: RunPlan, cancel: Cancel) -> Any:
+    if plan.comm != "threads":
+        return None
+    from graphdask.comm.threads import ThreadGroup
+
+    return ThreadGroup(plan.size, plan.exchange_timeout, cancel)
+
+
+def _communicator(
+    plan: RunPlan,
+    process: _Process,
+    place: int,
+    rank: int,
+    addresses: tuple[bytes, ...],
+    cancel: Cancel,
+    backend: Backend,
+    group: Any,
+) -> Communicator:
+    if plan.comm == "single":
+        from graphdask.comm.single import SingleCommunicator
+
+        return SingleCommunicator(backend)
+    if plan.comm == "threads":
+        return group.communicator(rank, backend)
+    if plan.comm == "tcp":
+        from graphdask.comm.tcp import TcpCommunicator
+
+        plane = process.planes["tcp", place]
+        return TcpCommunicator(
+            plane, rank, list(addresses), plan.gang, plan.run, backend, plan.exchange_timeout, cancel
+        )
+    from graphdask.comm.ucx import UcxCommunicator
+
+    plane = process.planes["ucx", place]
+    control = UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
+    if plan.comm == "ucx":
+        return control
+    from graphdask.comm.nccl import NcclCommunicator
+
+    return NcclCommunicator(control, backend, timeout=plan.exchange_timeout, cancel=cancel)
+
+
+class _Pulse:
+    """Signs of life to the client, with where each rank is, from a thread of their own."""
+
+    def __init__(self, worker: Any, plan: RunPlan):
+        self._worker, self._plan = worker, plan
+        self._ranks: dict[int, tuple[int, int, int]] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="graphdask-pulse", daemon=True)
+
+    def __enter__(self) -> _Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def of_rank(self, rank: int) -> Callable[[Superstep], None]:
+        edges = 0
+
+        def note(step: Superstep) -> None:
+            nonlocal edges
+            edges += step.edges
+            self._ranks[rank] = (step.number, step.frontier, edges)
+
+        return note
+
+    def _beat(self) -> None:
+        plan = self._plan
+        while True:
+            ranks = [[rank, *where] for rank, where in list(self._ranks.items())]
+            self._worker.log_event(plan.topic, {"run": plan.run, "worker": plan.worker, "ranks": ranks})
+            if self._over.wait(plan.heartbeat_interval):
+                return
