@@ -161,7 +161,7 @@ def _layout(
     known = named(names, SOURCE_NAMES) is not None and named(names, TARGET_NAMES) is not None
     integers = [all(_is_integer(token) for token in tokens[:2]) for _, _, tokens in data]
     named_above = not any(_NUMBER_LIKE.match(token) for token in data[0][2])
-    if known or (csv and named_above and (len(data) == 1 or integers[1])):
+    if known or (csv and named_above and integers[-1]):
         layout.header, layout.names = True, names
         del data[0]
     else:

@@ -70,7 +70,6 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
         "declared_edges": entries,
         "field": field,
         "symmetry": symmetry,
-        **count_infinite(weights),
     }
     directed = True
     if symmetry != "general":
@@ -96,6 +95,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
             )
         src, dst, weights = src[keep], dst[keep], None if weights is None else weights[keep]
         directed = False
+    report |= count_infinite(weights)
     return EdgeList(src, dst, weights, vertices=np.arange(1, n + 1), directed=directed, report=report)
 
 

@@ -130,7 +130,7 @@ def write_npz(edges: EdgeList, path: Path) -> None:
     for name in ("src", "dst", "weights", "times", "vertices"):
         values = getattr(edges, name)
         if values is not None:
-            arrays[name] = values.astype(np.str_) if values.dtype.kind in "OT" else values
+            arrays[name] = values.astype(object).astype(np.str_) if values.dtype.kind in "OT" else values
     if edges.directed is not None:
         arrays["directed"] = np.bool_(edges.directed)
     with path.open("wb") as stream:

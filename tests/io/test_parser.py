@@ -84,7 +84,7 @@ def test_compiled_rows_are_the_plain_rows(columns):
         plain = _rows_in_python(block(data), columns)
         same(_rows_compiled(block(data), columns), plain)
         good += plain.error is None
-    assert good > 500
+    assert good > 300
 
 
 @pytest.mark.parametrize("columns", LAYOUTS[:5], ids=str)
