@@ -54,7 +54,7 @@ def run(size_mb: float = 100, *, threads: int | None = None, repeats: int = 3, s
     rng = np.random.default_rng(seed)
     count = max(int(size_mb * 1e6 / 16.7), 1)
     edges = EdgeList(*rng.integers(0, 2**24, (2, count)))
-    rows = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         path = Path(folder) / "edges.txt"
         write_edges(edges, path)

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Source:
         try:
             with self.path.open("rb") as raw, opener(raw) as f:
                 self._raw = raw
-                yield f
+                yield cast(IO[bytes], f)
         except EOFError:
             raise FormatError(
                 f"the {self.compression} data ends early: the file is truncated; get it again", self.path

@@ -30,7 +30,7 @@ def read(tmp_path, content, name="g.txt", **options):
     ("g.txt", "1.5 2\n", {}, r":1: vertex id '1\.5' is not an integer"),
     ("g.txt", "1 2\n3 a1\n", {}, r":2: vertex id 'a1' is not a number; pass ids='str'"),
     ("g.txt", "a1 2\n", {"ids": "int"}, r":1: vertex id 'a1' is not a number"),
-    ("g.txt", "1 2\n3\n", {}, r":2: the line has 1 columns, the lines before have 2"),
+    ("g.txt", "1 2\n3\n", {}, r":2: the line has 1 column, the lines before have 2"),
     ("g.txt", "1\n3\n", {}, r":1: the line has 1 column; an edge has a source and a target"),
     ("g.txt", "1 2\n\n# c\n3 4 5\n", {}, r":4: the line has 3 columns"),
     ("g.txt", "1 2 nan\n", {"weights": True}, r":1: the weight is missing \('nan'\)"),
@@ -47,7 +47,7 @@ def read(tmp_path, content, name="g.txt", **options):
     ("g.csv", "1,2,\n", {"weights": True}, r":1: the weight is missing"),
     ("g.csv", "src,dst\n1,\n", {}, r":2: a vertex id is missing"),
     ("g.csv", "src,dst,weight\n1,2\n", {}, r":2: the header names 3 columns, the first data line has 2"),
-    ("g.csv", "1,2\n3,4\n5\n", {}, r":3: the line has 1 columns"),
+    ("g.csv", "1,2\n3,4\n5\n", {}, r":3: the line has 1 column"),
     ("g.csv", 'a,b\n"a,b\n', {}, r":2: broken quotes"),
     ("g.csv", "src,dst\n1,2\n", {"columns": ("src", "to")}, "there is no column 'to'; the file has src, dst"),
     # compressed
