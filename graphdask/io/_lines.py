@@ -135,7 +135,8 @@ def parse_line(line: bytes, columns: Columns) -> list[Any] | Marker:
         del tokens[0]
     if len(tokens) != len(columns.kinds):
         raise LineError(
-            f"the line has {len(tokens)} column{'s' * (len(tokens) != 1)}, the lines before have {len(columns.kinds)}: {show(line)}"
+            f"the line has {len(tokens)} column{'s' * (len(tokens) != 1)}, the lines before have "
+            f"{len(columns.kinds)}: {show(line)}"
         )
     values: list[Any] = []
     for i, (kind, token) in enumerate(zip(columns.kinds, tokens, strict=True)):
