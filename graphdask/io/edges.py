@@ -20,7 +20,8 @@ class EdgeList:
     dst: np.ndarray
     """Destinations, same dtype and shape as `src`."""
     weights: np.ndarray | None = None
-    """float64, float32, int64 or int32, shape (m,); None where the file has none or they were not asked for."""
+    """float64, float32, int64 or int32, shape (m,); None where the file has none or they were not asked
+    for."""
     times: np.ndarray | None = None
     """int64 Unix time of each edge, for temporal files; None elsewhere."""
     vertices: np.ndarray | None = None

@@ -1,0 +1,157 @@
+"""Which column of a table is the source, the target, the weight and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+
+SOURCE_NAMES = frozenset(
+    [
+        "src",
+        "source",
+        "sources",
+        "from",
+        "fromnodeid",
+        "from_node",
+        "start",
+        "u",
+        "node1",
+        "source_id",
+        "src_id",
+        "id_1",
+    ]
+)
+TARGET_NAMES = frozenset(
+    [
+        "dst",
+        "target",
+        "targets",
+        "to",
+        "tonodeid",
+        "to_node",
+        "dest",
+        "destination",
+        "end",
+        "v",
+        "node2",
+        "target_id",
+        "dst_id",
+        "id_2",
+    ]
+)
+WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
+TIME_NAMES = frozenset(["time", "times", "timestamp", "timestamps", "unixtime", "unixts", "t"])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller wants of a file."""
+
+    weights: bool | None = None
+    """None: what the format says by nature; False: ignored; True: required."""
+    times: bool = False
+    """Times are required."""
+    columns: Sequence[str | int] | None = None
+    """Source, target and perhaps weight, by name or position."""
+    ids: str | None = None
+    """"int", "str", or None: what the first line shows."""
+    directed: bool | None = None
+    comment: str | None = None
+    delimiter: str | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Positions of the wanted columns."""
+
+    src: int
+    dst: int
+    weight: int | None = None
+    time: int | None = None
+
+
+def named(names: Sequence[str], wanted: frozenset[str]) -> int | None:
+    """The first position whose name is one of those wanted, whatever its case."""
+    return next((i for i, name in enumerate(names) if name.strip().lower() in wanted), None)
+
+
+def choose(
+    names: Sequence[str] | None, count: int, request: Request, path: Any, line: int | None = None
+) -> Chosen:
+    """The columns to read of a table of `count` columns, with `names` if it has a header.
+
+    Raises
+    ------
+    FormatError
+        If a column that was asked for is not there.
+    """
+    if request.columns is not None:
+        if not 2 <= len(request.columns) <= 3:
+            raise InputError(
+                f"columns={list(request.columns)!r}: give source and target, or these and the weight"
+            )
+        picked = [_position(column, names, count, path, line) for column in request.columns]
+        weight = picked[2] if len(picked) == 3 else None
+        if weight is None and names:
+            weight = named(names, WEIGHT_NAMES)
+    else:
+        picked = [0, 1]
+        if count < 2:
+            raise FormatError(
+                "the line has 1 column; an edge has a source and a target"
+                if count
+                else "there are no columns",
+                path,
+                line,
+            )
+        if names:
+            src, dst = named(names, SOURCE_NAMES), named(names, TARGET_NAMES)
+            if src is not None and dst is not None:
+                picked = [src, dst]
+        weight = named(names, WEIGHT_NAMES) if names else None
+    time = named(names, TIME_NAMES) if names and request.weights is not False else None
+    taken = {picked[0], picked[1]}
+    rest = [i for i in range(count) if i not in taken]
+    if request.times and time is None:
+        # u v time, or u v weight time
+        free = [i for i in rest if i != weight]
+        if not free or (request.weights and weight is None and len(free) < 2):
+            raise FormatError(
+                f"the file has {count} columns, too few for a source, a target"
+                f"{', a weight' if request.weights else ''} and a time",
+                path,
+                line,
+            )
+        time = free[0] if len(free) == 1 else free[1 if weight is None else 0]
+    if request.weights and weight is None:
+        free = [i for i in rest if i != time]
+        if not free:
+            raise FormatError(
+                f"weights=True, but the file has only {count} columns and so no weights", path, line
+            )
+        weight = free[0]
+    return Chosen(picked[0], picked[1], None if request.weights is False else weight, time)
+
+
+def _position(column: str | int, names: Sequence[str] | None, count: int, path: Any, line: int | None) -> int:
+    if isinstance(column, str):
+        if names and column in names:
+            return list(names).index(column)
+        there = ", ".join(names) if names else "no names"
+        raise FormatError(f"there is no column {column!r}; the file has {there}", path, line)
+    if not 0 <= column < count:
+        raise FormatError(f"there is no column {column}; the file has columns 0 to {count - 1}", path, line)
+    return column
+
+
+def count_infinite(weights: np.ndarray | None) -> dict[str, int]:
+    """`{"infinite_weights": k}` if there are any: allowed, but reported."""
+    if weights is None or weights.dtype.kind != "f":
+        return {}
+    infinite = int(np.isinf(weights).sum())
+    return {"infinite_weights": infinite} if infinite else {}

@@ -1,0 +1,162 @@
+"""One line of text to values, in plain Python: the definition of what a line means.
+
+The compiled parser in `_parse.py` accepts a subset of the lines accepted here and must give the same values
+for them; every line that it does not take (hard floats, quotes, errors) comes here. So each error message is
+made in one place, and small files never wait for a compiler.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from typing import Any
+
+SKIP, ID, VALUE, TEXT = 0, 1, 2, 3
+"""What a column holds: nothing wanted, a vertex id, a number (weight or time), a vertex id that is a
+string."""
+
+INT64_MAX = 2**63 - 1
+_DIGITS = re.compile(rb"[0-9]+\Z")
+_INTEGER = re.compile(rb"[+-]?[0-9]+\Z")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_INFINITY = re.compile(rb"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
+_MISSING = re.compile(rb"(?:|[+-]?nan|n/?a|null|none|\?|-)\Z", re.IGNORECASE)
+
+
+class LineError(ValueError):
+    """A line that cannot be read; the caller adds file and line number."""
+
+
+class Marker:
+    """A line without values."""
+
+
+BLANK, COMMENT = Marker(), Marker()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How each data line of a file is built."""
+
+    kinds: tuple[int, ...]
+    """SKIP, ID, VALUE or TEXT, for each column."""
+    delimiter: bytes = b""
+    """One byte; empty: runs of spaces and tabs."""
+    comment: bytes = b"#%"
+    """Bytes that start a comment: at the start of a line, and without a delimiter at the start of a token."""
+    tag: bytes = b""
+    """One byte that stands alone before the columns, as `a` in DIMACS files; empty: none."""
+    names: tuple[str, ...] = ()
+    """What to call the columns in messages."""
+
+    def name(self, column: int) -> str:
+        if column < len(self.names):
+            return self.names[column]
+        return "vertex id" if self.kinds[column] in (ID, TEXT) else "weight"
+
+
+def show(token: bytes) -> str:
+    """A token as a message quotes it: short, printable."""
+    text = token[:40].decode("utf-8", "replace")
+    return repr(text + "..." if len(token) > 40 else text)
+
+
+def split(line: bytes, delimiter: bytes, comment: bytes) -> list[bytes] | Marker:
+    """The tokens of a line, or BLANK or COMMENT."""
+    stripped = line.strip(b" \t")
+    if not stripped:
+        return BLANK
+    if stripped[:1] in comment and comment:
+        return COMMENT
+    if not delimiter:
+        tokens = line.replace(b"\t", b" ").split(b" ")
+        tokens = [token for token in tokens if token]
+        if comment:
+            for i, token in enumerate(tokens):
+                if token[:1] in comment:
+                    return tokens[:i]
+        return tokens
+    blanks = b" " if delimiter == b"\t" else b" \t"
+    if b'"' in line:
+        text = line.decode("utf-8", "surrogateescape")
+        try:
+            fields = next(
+                csv.reader([text], delimiter=delimiter.decode(), skipinitialspace=True, strict=True)
+            )
+        except csv.Error as error:
+            raise LineError(f"broken quotes ({error}) in {show(line)}") from None
+        return [field.encode("utf-8", "surrogateescape").strip(blanks) for field in fields]
+    return [token.strip(blanks) for token in line.split(delimiter)]
+
+
+def vertex_id(token: bytes) -> int:
+    """A non-negative int64."""
+    if _DIGITS.match(token):
+        value = int(token)
+        if value <= INT64_MAX:
+            return value
+        raise LineError(
+            f"vertex id {show(token)} is above 2^63 - 1; pass ids='str' to keep such ids as strings"
+        )
+    if not token:
+        raise LineError("a vertex id is missing")
+    if _INTEGER.match(token):
+        raise LineError(f"vertex id {show(token)} has a sign; ids are 0 or more, without sign")
+    if _NUMBER.match(token) or _INFINITY.match(token):
+        raise LineError(f"vertex id {show(token)} is not an integer")
+    raise LineError(
+        f"vertex id {show(token)} is not a number; pass ids='str' if the ids of this file are names"
+    )
+
+
+def number(token: bytes, what: str) -> int | float:
+    """An int if the token is one that fits int64, else a float; infinite is allowed, NaN is not."""
+    if _INTEGER.match(token):
+        value = int(token)
+        return value if -INT64_MAX - 1 <= value <= INT64_MAX else float(value)
+    if _NUMBER.match(token) or _INFINITY.match(token):
+        return float(token)
+    if _MISSING.match(token):
+        raise LineError(f"the {what} is missing ({show(token)}); fill it in, or read with weights=False")
+    raise LineError(f"{what} {show(token)} is not a number")
+
+
+def parse_line(line: bytes, columns: Columns) -> list[Any] | Marker:
+    """The wanted values of a line in column order, or BLANK or COMMENT; LineError if it does not fit."""
+    tokens = split(line, columns.delimiter, columns.comment)
+    if isinstance(tokens, Marker):
+        return tokens
+    if columns.tag:
+        if tokens[0] != columns.tag:
+            raise LineError(
+                f"the line starts with {show(tokens[0])}, not with {show(columns.tag)} like the lines before"
+            )
+        del tokens[0]
+    if len(tokens) != len(columns.kinds):
+        raise LineError(
+            f"the line has {len(tokens)} column{'s' * (len(tokens) != 1)}, the lines before have "
+            f"{len(columns.kinds)}: {show(line)}"
+        )
+    values: list[Any] = []
+    for i, (kind, token) in enumerate(zip(columns.kinds, tokens, strict=True)):
+        if kind == ID:
+            values.append(vertex_id(token))
+        elif kind == VALUE:
+            values.append(number(token, columns.name(i)))
+        elif kind == TEXT:
+            if not token:
+                raise LineError("a vertex id is missing")
+            try:
+                values.append(token.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise LineError(f"{show(token)} is not UTF-8; convert the file, e.g. with iconv") from None
+    return values
+
+
+def parse_integers(line: bytes, comment: bytes) -> list[int] | Marker:
+    """All non-negative integers of a line of any length, or BLANK or COMMENT."""
+    tokens = split(line, b"", comment)
+    if isinstance(tokens, Marker):
+        return tokens
+    return [vertex_id(token) for token in tokens]

@@ -1,0 +1,250 @@
+"""Opening files: what is really in them (by magic bytes, not by name), decompressed blocks cut at line ends,
+and writing that never leaves half a file.
+
+A plain file is mapped, a compressed one is read one block ahead by a thread of its own, so that decompression
+overlaps parsing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+
+COMPRESSION_SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2"}
+_COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
+_BINARY_MAGIC = {
+    b"PAR1": "a Parquet file (format='parquet')",
+    b"PK\x03\x04": "a zip or NPZ archive (format='npz' if it is NPZ; else unpack it)",
+    b"PK\x05\x06": "an empty zip or NPZ archive",
+    b"\x93GDG": "a graphdask native file (format='native')",
+    b"\x28\xb5\x2f\xfd": "zstd data (decompress it first)",
+    b"\x89HDF": "an HDF5 file, which graphdask does not read",
+    b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
+    b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
+}
+_BOM = b"\xef\xbb\xbf"
+_CONTROL = bytes(set(range(32)) - {9, 10, 11, 12, 13, 26})
+
+BLOCK_BYTES = 8 << 20
+
+
+def strip_compression(name: str) -> str:
+    """The name without .gz, .xz or .bz2."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in COMPRESSION_SUFFIXES else name
+
+
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """The path, once it is known to be a file that can be read; InputError says why it is not."""
+    try:
+        file = Path(path).expanduser()
+        if file.is_dir():
+            raise InputError(f"{file} is a directory; name a file")
+        with file.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path!r} is not a path: {error}") from None
+    return file
+
+
+class Source:
+    """A readable file, plain or compressed.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that exists.
+
+    Attributes
+    ----------
+    size : int
+        Bytes on disk.
+    compression : str or None
+        "gzip", "xz", "bzip2" or None, from the first bytes of the file.
+    consumed : int
+        Bytes of the file read so far, for progress.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = existing_file(path)
+        self.size = self.path.stat().st_size
+        self.consumed = 0
+        self.compression: str | None = None
+        named = COMPRESSION_SUFFIXES.get(self.path.suffix.lower())
+        with self.path.open("rb") as f:
+            magic = f.read(8)
+        for start, name in _COMPRESSION_MAGIC.items():
+            if magic.startswith(start):
+                self.compression = name
+        if named and not self.size:
+            raise FormatError(
+                f"the file is empty (0 bytes), which is not {named} data; get it again", self.path
+            )
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The decompressed bytes; damage in the compressed data is raised as FormatError."""
+        import lzma
+        import zlib
+
+        opener: Callable[[Any], Any]
+        if self.compression == "gzip":
+            import gzip
+
+            opener = gzip.open
+        elif self.compression == "xz":
+            opener = lzma.open
+        elif self.compression == "bzip2":
+            import bz2
+
+            opener = bz2.open
+        else:
+            with self.path.open("rb") as f:
+                yield f
+            return
+        try:
+            with self.path.open("rb") as raw, opener(raw) as f:
+                self._raw = raw
+                yield cast(IO[bytes], f)
+        except EOFError:
+            raise FormatError(
+                f"the {self.compression} data ends early: the file is truncated; get it again", self.path
+            ) from None
+        except (zlib.error, lzma.LZMAError, OSError) as error:
+            raise FormatError(
+                f"the {self.compression} data is corrupt ({error}); get it again", self.path
+            ) from None
+
+    def head(self, size: int) -> tuple[bytes, bool]:
+        """The first `size` decompressed bytes without byte-order mark, and whether they are the whole file.
+
+        Raises FormatError if they are not text.
+        """
+        with self.open() as f:
+            parts, left = [], size + 1
+            while left and (part := f.read(left)):
+                parts.append(part)
+                left -= len(part)
+        data = b"".join(parts)
+        whole = len(data) <= size
+        data = data[:size]
+        for magic, what in _BINARY_MAGIC.items():
+            if data.startswith(magic):
+                raise FormatError(f"this is {what}, not text", self.path)
+        rest = data.translate(None, _CONTROL)
+        if len(rest) != len(data):
+            at = next(i for i, byte in enumerate(data) if byte in _CONTROL)
+            raise FormatError(
+                f"this is binary data, not text: byte 0x{data[at]:02x} at offset {at}", self.path
+            )
+        return data.removeprefix(_BOM), whole
+
+    def blocks(self, skip: int = 0, size: int = BLOCK_BYTES) -> Iterator[np.ndarray]:
+        """Read-only uint8 arrays that together are the decompressed file after the byte-order mark and `skip`
+        further bytes; each but the last ends at a line end."""
+        if self.compression is None:
+            yield from self._mapped_blocks(skip, size)
+        else:
+            yield from self._stream_blocks(skip, size)
+
+    def _mapped_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
+        if not self.size:
+            return
+        with self.path.open("rb") as f:
+            data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+        whole = np.frombuffer(data, np.uint8)
+        start = skip + (3 if data[:3] == _BOM else 0)
+        while start < len(data):
+            stop = min(start + size, len(data))
+            while stop < len(data):
+                cut = _last_line_end(data, start, stop)
+                if cut > start:
+                    stop = cut
+                    break
+                stop = min(stop + size, len(data))
+            yield whole[start:stop]
+            start = self.consumed = stop
+
+    def _stream_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
+        with self.open() as f, ThreadPoolExecutor(1, "graphdask-decompress") as ahead:
+            if f.read(3) == _BOM:
+                f.read(skip)
+            else:
+                f.seek(skip)
+            carry = b""
+            future = ahead.submit(f.read, size)
+            while data := future.result():
+                self.consumed = self._raw.tell()
+                future = ahead.submit(f.read, size)
+                data = carry + data
+                cut = _last_line_end(data, 0, len(data))
+                if cut:
+                    yield np.frombuffer(data, np.uint8, cut)
+                carry = data[cut:]
+            if carry:
+                yield np.frombuffer(carry, np.uint8)
+
+
+def _last_line_end(data: bytes | mmap.mmap, start: int, stop: int) -> int:
+    """One past the last line end within [start, stop), or 0; a CR as the very last byte may be half of
+    CRLF."""
+    cut = data.rfind(b"\n", start, stop) + 1
+    return cut or data.rfind(b"\r", start, stop - 1) + 1
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary name beside `path` that takes its place when the block ends well, and goes when it does
+    not."""
+    target = Path(path).expanduser()
+    if target.is_dir():
+        raise InputError(f"{target} is a directory; name a file")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary stream to `path` like `replacing`, compressed when the name ends in .gz, .xz or .bz2."""
+    compression = COMPRESSION_SUFFIXES.get(Path(path).suffix.lower())
+    with replacing(path) as temporary, contextlib.ExitStack() as stack:
+        stream: Any = stack.enter_context(temporary.open("wb"))
+        if compression == "gzip":
+            import gzip
+
+            stream = stack.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
+        elif compression == "xz":
+            import lzma
+
+            stream = stack.enter_context(lzma.open(stream, "wb"))
+        elif compression == "bzip2":
+            import bz2
+
+            stream = stack.enter_context(bz2.open(stream, "wb"))
+        yield stream

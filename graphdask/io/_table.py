@@ -1,0 +1,388 @@
+"""Text files to columns: blocks of a `Source` parsed by several threads at once, put together in file order.
+
+Files up to `SMALL` bytes, and files with string ids, are parsed by `_lines.py` alone; the others by
+`_parse.py`, which hands single lines back to `_lines.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+
+from ._lines import BLANK, COMMENT, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
+from ._open import Source
+
+SMALL = 200_000
+"""Bytes (decompressed) up to which plain Python parses: compiling or loading the kernels takes longer."""
+
+_PROGRESS_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read, whatever the format."""
+
+    threads: int | None = None
+    """Parsing threads; None: one for each core this process may use, 16 at most."""
+    progress: bool | None = None
+    """Show a bar; None: for files above 32 MiB that take more than a second."""
+    compiled: bool | None = None
+    """Parse with the compiled kernels; None: unless the file is small."""
+
+    def workers(self) -> int:
+        if self.threads is None:
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            return min(cores, 16)
+        if isinstance(self.threads, bool) or not isinstance(self.threads, int) or self.threads < 1:
+            raise InputError(f"threads={self.threads!r}: the number of threads is an integer of 1 or more")
+        return self.threads
+
+
+@dataclass
+class Part:
+    """What one block holds, or the whole file once parts are joined."""
+
+    columns: list[Any]
+    """An array for each wanted column, in column order."""
+    lines: int = 0
+    comments: int = 0
+    blank_lines: int = 0
+    error: tuple[int, str] | None = None
+    """Line within the block, counted from 1, and reason."""
+    numbered: bool = False
+    """The last column holds line numbers, to be counted on from one block to the next."""
+
+    def report(self) -> dict[str, int]:
+        """The counts for `EdgeList.report`."""
+        return {"lines": self.lines, "comments": self.comments, "blank_lines": self.blank_lines}
+
+
+def read_table(
+    source: Source, columns: Columns, reading: Reading, skip: int = 0, first_line: int = 1
+) -> Part:
+    """All rows of a text file.
+
+    Parameters
+    ----------
+    source : Source
+    columns : Columns
+    reading : Reading
+    skip, first_line : int
+        Bytes of header already read (after a byte-order mark), and the line number of what follows.
+
+    Returns
+    -------
+    Part
+        Arrays: int64 for ids; int64 or, if any number of the column is no integer, float64 for numbers;
+        strings for text ids. Counts include the lines of the header.
+
+    Raises
+    ------
+    FormatError
+        For the first line that does not fit, with its number.
+    """
+    text = TEXT in columns.kinds
+
+    def parse_in_python(block: np.ndarray) -> Part:
+        return _rows_in_python(block, columns)
+
+    def parse_compiled(block: np.ndarray) -> Part:
+        return _rows_compiled(block, columns)
+
+    joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled)
+    arrays = []
+    for kind in (kind for kind in columns.kinds if kind):
+        pieces = joined.columns.pop(0)
+        if kind == TEXT:
+            arrays.append(string_array([s for piece in pieces for s in piece]))
+        else:
+            arrays.append(_concatenate(pieces))
+    joined.columns = arrays
+    return joined
+
+
+def read_ragged(source: Source, comment: bytes, reading: Reading) -> Part:
+    """All lines of non-negative integers: `columns` are the integers (int64), the integers on each line
+    (int64, 0 for a blank line), and the line numbers (int64). Comment lines leave no row."""
+
+    def parse_in_python(block: np.ndarray) -> Part:
+        return _ragged_in_python(block, comment)
+
+    def parse_compiled(block: np.ndarray) -> Part:
+        return _ragged_compiled(block, comment)
+
+    joined = _read(source, reading, 0, 1, parse_in_python, parse_compiled)
+    joined.columns = [_concatenate(pieces) for pieces in joined.columns]
+    return joined
+
+
+def string_array(strings: list[str]) -> np.ndarray:
+    """Strings as `numpy.dtypes.StringDType`, or as object where NumPy is older than 2.0."""
+    if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
+        return np.array(strings, dtype=np.dtypes.StringDType())
+    return np.array(strings, dtype=object)
+
+
+def line_of_row(source: Source, columns: Columns, row: int, skip: int = 0, first_line: int = 1) -> int:
+    """The line number of a row that is known to be readable; slow, for messages."""
+    line = first_line
+    for block in source.blocks(skip):
+        for content in block.tobytes().splitlines():
+            if not isinstance(parse_line(content, columns), Marker):
+                if row == 0:
+                    return line
+                row -= 1
+            line += 1
+    return line
+
+
+def _read(
+    source: Source,
+    reading: Reading,
+    skip: int,
+    first_line: int,
+    parse_in_python: Callable[[np.ndarray], Part],
+    parse_compiled: Callable[[np.ndarray], Part] | None,
+) -> Part:
+    """Parse all blocks and collect their columns, lists of one array for each block."""
+    workers = reading.workers()
+    parse, head, whole = parse_in_python, b"", False
+    if parse_compiled is not None and reading.compiled is not False:
+        if reading.compiled is None:
+            head, whole = source.head(SMALL)
+        if not whole:
+            parse = parse_compiled
+    if whole:
+        blocks: Iterator[np.ndarray] = iter([np.frombuffer(head, np.uint8)[skip:]])
+    else:
+        blocks = source.blocks(skip)
+    total = Part([], lines=first_line - 1)
+    with _bar(source, reading) as advance:
+        for part in _ordered(blocks, parse, 1 if whole else workers):
+            if part.error is not None:
+                line, reason = part.error
+                raise FormatError(reason, source.path, total.lines + line)
+            if part.numbered:
+                part.columns[-1] += total.lines
+            total.lines += part.lines
+            total.comments += part.comments
+            total.blank_lines += part.blank_lines
+            total.columns = total.columns or [[] for _ in part.columns]
+            for pieces, piece in zip(total.columns, part.columns, strict=True):
+                pieces.append(piece)
+            advance()
+    if not total.columns:
+        total.columns = [[piece] for piece in parse_in_python(np.empty(0, np.uint8)).columns]
+    return total
+
+
+def _ordered(
+    blocks: Iterator[np.ndarray], parse: Callable[[np.ndarray], Part], workers: int
+) -> Iterator[Part]:
+    """The parsed blocks in order, with at most two blocks waiting for each worker."""
+    if workers == 1:
+        yield from map(parse, blocks)
+        return
+    with ThreadPoolExecutor(workers, "graphdask-parse") as pool:
+        waiting: deque[Future[Part]] = deque()
+        try:
+            for block in blocks:
+                waiting.append(pool.submit(parse, block))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+@contextmanager
+def _bar(source: Source, reading: Reading) -> Iterator[Callable[[], None]]:
+    """A progress bar over the bytes of the file, or nothing."""
+    if reading.progress is False or (reading.progress is None and source.size < _PROGRESS_BYTES):
+        yield lambda: None
+        return
+    from tqdm.auto import tqdm
+
+    delay = 0 if reading.progress else 1
+    with tqdm(total=source.size, unit="B", unit_scale=True, delay=delay, desc=source.path.name) as bar:
+        yield lambda: bar.update(source.consumed - bar.n)
+        bar.update(source.size - bar.n)
+
+
+def _concatenate(pieces: list[np.ndarray]) -> np.ndarray:
+    """One array; float64 if any piece is. The pieces are given up one by one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    kind = np.float64 if any(piece.dtype == np.float64 for piece in pieces) else np.int64
+    out = np.empty(sum(map(len, pieces)), kind)
+    at = len(out)
+    while pieces:
+        piece = pieces.pop()
+        out[at - len(piece) : at] = piece
+        at -= len(piece)
+    return out
+
+
+def _rows_in_python(block: np.ndarray, columns: Columns) -> Part:
+    kinds = [kind for kind in columns.kinds if kind]
+    part = Part([])
+    rows = []
+    for line in block.tobytes().splitlines():
+        try:
+            values = parse_line(line, columns)
+        except LineError as error:
+            part.error = (part.lines + 1, str(error))
+            return part
+        part.lines += 1
+        if isinstance(values, list):
+            rows.append(values)
+        else:
+            part.comments += values is COMMENT
+            part.blank_lines += values is BLANK
+    wanted: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in kinds]
+    for kind, values in zip(kinds, wanted, strict=True):
+        if kind == TEXT:
+            part.columns.append(values)
+        else:
+            floating = kind == VALUE and any(isinstance(value, float) for value in values)
+            part.columns.append(np.array(values, np.float64 if floating else np.int64))
+    return part
+
+
+def _rows_compiled(block: np.ndarray, columns: Columns) -> Part:
+    from ._parse import BLANKS, COMMENTS, LINES, byte_classes, parse_rows
+
+    wanted = [kind for kind in columns.kinds if kind]
+    fewest = 2 * len(wanted) + (len(columns.kinds) - len(wanted)) + 2 * len(columns.tag)
+    ints = np.empty((len(wanted), len(block) // max(fewest, 1) + 2), np.int64)
+    floats = ints.view(np.float64)
+    kinds = np.array(columns.kinds, np.int8)
+    floating = np.zeros(len(kinds), np.bool_)
+    slots = np.flatnonzero(kinds)
+    counts = np.zeros(3, np.int64)
+    classes = byte_classes(columns.delimiter, columns.comment)
+    tag = columns.tag[0] if columns.tag else 0
+    part = Part([])
+    pos = row = 0
+    while True:
+        pos, row = parse_rows(
+            block,
+            pos,
+            len(block),
+            classes,
+            tag,
+            bool(columns.delimiter),
+            kinds,
+            floating,
+            ints,
+            floats,
+            row,
+            counts,
+        )
+        if pos >= len(block):
+            break
+        line, pos = _line_at(block, pos)
+        try:
+            values = parse_line(line, columns)
+        except LineError as error:
+            part.error = (int(counts[LINES]) + 1, str(error))
+            return part
+        counts[LINES] += 1
+        if not isinstance(values, list):
+            counts[COMMENTS] += values is COMMENT
+            counts[BLANKS] += values is BLANK
+            continue
+        for slot, (column, value) in enumerate(zip(slots, values, strict=True)):
+            if isinstance(value, float) and not floating[column]:
+                floats[slot, :row] = ints[slot, :row].astype(np.float64)
+                floating[column] = True
+            if floating[column]:
+                floats[slot, row] = value
+            else:
+                ints[slot, row] = value
+        row += 1
+    part.lines, part.comments, part.blank_lines = map(int, counts)
+    part.columns = [(floats if floating[column] else ints)[slot, :row] for slot, column in enumerate(slots)]
+    return part
+
+
+def _ragged_in_python(block: np.ndarray, comment: bytes) -> Part:
+    part = Part([], numbered=True)
+    values: list[int] = []
+    lengths, numbers = [], []
+    for line in block.tobytes().splitlines():
+        try:
+            integers = parse_integers(line, comment)
+        except LineError as error:
+            part.error = (part.lines + 1, str(error))
+            return part
+        part.lines += 1
+        if integers is COMMENT:
+            part.comments += 1
+            continue
+        part.blank_lines += integers is BLANK
+        found = integers if isinstance(integers, list) else []
+        values += found
+        lengths.append(len(found))
+        numbers.append(part.lines)
+    part.columns = [np.array(column, np.int64) for column in (values, lengths, numbers)]
+    return part
+
+
+def _ragged_compiled(block: np.ndarray, comment: bytes) -> Part:
+    from ._parse import COMMENTS, LINES, byte_classes, parse_ragged
+
+    values = np.empty(len(block) // 2 + 2, np.int64)
+    lengths = np.empty(len(block) + 1, np.int64)
+    numbers = np.empty(len(block) + 1, np.int64)
+    counts = np.zeros(3, np.int64)
+    classes = byte_classes(b"", comment)
+    part = Part([], numbered=True)
+    pos = used = row = 0
+    while True:
+        pos, used, row = parse_ragged(
+            block, pos, len(block), classes, values, used, lengths, numbers, row, counts
+        )
+        if pos >= len(block):
+            break
+        line, pos = _line_at(block, pos)
+        try:
+            integers = parse_integers(line, comment)
+        except LineError as error:
+            part.error = (int(counts[LINES]) + 1, str(error))
+            return part
+        counts[LINES] += 1
+        if not isinstance(integers, list):
+            counts[COMMENTS] += integers is COMMENT
+            continue
+        values[used : used + len(integers)] = integers
+        used += len(integers)
+        lengths[row], numbers[row] = len(integers), counts[LINES]
+        row += 1
+    part.lines, part.comments, part.blank_lines = map(int, counts)
+    part.columns = [values[:used], lengths[:row], numbers[:row]]
+    return part
+
+
+def _line_at(block: np.ndarray, pos: int) -> tuple[bytes, int]:
+    """The line at `pos` without its end, and where the next one starts."""
+    size = 256
+    while True:
+        content = block[pos : pos + size].tobytes()
+        lines = content.splitlines(keepends=True)
+        line = lines[0]
+        complete = len(lines) > 1 or pos + size >= len(block)
+        if complete:
+            return line.rstrip(b"\r\n"), pos + len(line)
+        size *= 16

@@ -1,0 +1,159 @@
+"""LDBC Graphalytics: `NAME.v` with one vertex a line, `NAME.e` with `source target [property]`, and the
+reference answers `id value` (LDBC Graphalytics specification, section 2.2.3 and 2.3).
+
+An undirected graph holds each edge once. Its direction is in `NAME.properties` if that file is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+
+from ._columns import Request, count_infinite
+from ._lines import BLANK, COMMENT, ID, SKIP, VALUE, Columns, split
+from ._open import COMPRESSION_SUFFIXES, Source
+from ._table import Reading, line_of_row, read_table
+from .edges import EdgeList
+
+
+def ldbc_pair(path: str | os.PathLike[str]) -> tuple[Path, Path] | None:
+    """(NAME.v, NAME.e) for either of the two or their common stem, compressed or not; None if one is
+    missing."""
+    given = Path(path).expanduser()
+    stem = given.with_suffix("") if given.suffix.lower() in COMPRESSION_SUFFIXES else given
+    if stem.suffix.lower() in (".v", ".e"):
+        stem = stem.with_suffix("")
+    found = []
+    for kind in (".v", ".e"):
+        names = [Path(f"{stem}{kind}{packed}") for packed in ("", *COMPRESSION_SUFFIXES)]
+        if given in names:
+            names.insert(0, given)
+        existing = [name for name in names if name.is_file()]
+        if not existing:
+            return None
+        found.append(existing[0])
+    return found[0], found[1]
+
+
+def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:
+    """Read both files; every end of an edge must be a declared vertex."""
+    if request.times:
+        raise InputError(f"{path}: LDBC graphs have no times")
+    pair = ldbc_pair(path)
+    if pair is None:
+        raise InputError(
+            f"{path}: an LDBC graph is two files NAME.v and NAME.e side by side; one or both are "
+            "missing (format='edgelist' reads the .e file alone)"
+        )
+    vertex_source, source = Source(pair[0]), Source(pair[1])
+    vertex_source.head(4096)
+    vertices = np.unique(read_table(vertex_source, Columns((ID,), comment=b"#"), reading).columns[0])
+    count = _count_columns(source)
+    if count not in (0, 2, 3):
+        raise FormatError(
+            f"the first edge has {count} columns; it must be 'source target' or with a property", source.path
+        )
+    if request.weights and count == 2:
+        raise FormatError("weights=True, but the edges have no property", source.path)
+    kinds = (ID, ID) if count < 3 else (ID, ID, SKIP if request.weights is False else VALUE)
+    columns = Columns(kinds, comment=b"#", names=("source", "target", "property"))
+    part = read_table(source, columns, reading)
+    src, dst = part.columns[:2]
+    weights = part.columns[2] if len(part.columns) == 3 else None
+    for ids in (src, dst):
+        missing = np.flatnonzero(~np.isin(ids, vertices))
+        if len(missing):
+            row = int(missing[0])
+            raise FormatError(
+                f"the edge {src[row]} {dst[row]} names the vertex {ids[row]}, which "
+                f"{vertex_source.path.name} does not declare",
+                source.path,
+                line_of_row(source, columns, row),
+            )
+    directed = request.directed if request.directed is not None else _declared_direction(source.path)
+    return EdgeList(
+        src,
+        dst,
+        weights,
+        vertices=vertices,
+        directed=directed,
+        report={
+            "format": "ldbc",
+            "bytes": source.size + vertex_source.size,
+            **part.report(),
+            "declared_vertices": len(vertices),
+            **count_infinite(weights),
+        },
+    )
+
+
+def read_vertex_values(
+    path: str | os.PathLike[str], *, threads: int | None = None, progress: bool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read a file of `id value` lines, such as an LDBC reference answer.
+
+    Parameters
+    ----------
+    path : path-like
+        Text, also compressed with gzip, xz or bzip2.
+    threads : int, optional
+        Parsing threads; default: one for each core.
+    progress : bool, optional
+        Show a progress bar; default: for large files.
+
+    Returns
+    -------
+    ids : int64[n]
+        In the order of the file.
+    values : int64[n] or float64[n]
+        Integers if all are; 9223372036854775807 and Infinity, which mean unreachable, stay as they are.
+
+    Raises
+    ------
+    FormatError
+        For a line that is not an id and a number, or an id that stands twice.
+    """
+    source = Source(path)
+    source.head(4096)
+    columns = Columns((ID, VALUE), comment=b"#", names=("vertex id", "value"))
+    ids, values = read_table(source, columns, Reading(threads, progress)).columns
+    order = np.argsort(ids, kind="stable")
+    twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+    if len(twice):
+        row = int(order[twice[0] + 1])
+        raise FormatError(
+            f"vertex {ids[row]} has a second value", source.path, line_of_row(source, columns, row)
+        )
+    return ids, values
+
+
+def _count_columns(source: Source) -> int:
+    """Columns of the first edge; 0 if there is none."""
+    size = 1 << 16
+    while True:
+        head, whole = source.head(size)
+        lines = head.splitlines()
+        for line in lines if whole else lines[:-1]:
+            tokens = split(line, b"", b"#")
+            if tokens is not BLANK and tokens is not COMMENT:
+                assert isinstance(tokens, list)
+                return len(tokens)
+        if whole:
+            return 0
+        size *= 8
+
+
+def _declared_direction(path: Path) -> bool | None:
+    """`graph.NAME.directed = true` in the properties file."""
+    stem = path.with_suffix("") if path.suffix.lower() in COMPRESSION_SUFFIXES else path
+    try:
+        text = stem.with_suffix(".properties").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^\s*graph\..*\.directed\s*=\s*(true|false)\s*$", text, re.MULTILINE)
+    return None if found is None else found.group(1) == "true"

@@ -1,0 +1,141 @@
+"""Parquet files, or directories of them, with columns for source, target and perhaps weight and time.
+
+Columns are found by name, or are the first two, or are given. The writer keeps the direction in the schema's
+metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+
+from ._columns import Request, choose, count_infinite
+from ._open import existing_file
+from ._table import Reading, string_array
+from .edgelist import table_of
+from .edges import EdgeList
+
+_KEY = b"graphdask"
+
+
+def read_parquet(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:
+    """Read a Parquet table as edges."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    file = Path(path).expanduser()
+    if not file.is_dir():
+        file = existing_file(path)
+    reading.workers()
+    try:
+        schema = parquet.ParquetDataset(file).schema
+        chosen = choose(schema.names, len(schema.names), request, file)
+        positions = [i for i in (chosen.src, chosen.dst, chosen.weight, chosen.time) if i is not None]
+        names = [schema.names[i] for i in positions]
+        table = parquet.read_table(file, columns=names, use_threads=reading.threads != 1)
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"not a readable Parquet file ({_first_sentence(error)})", file) from None
+    ids = [_ids(table.column(schema.names[i]), schema.names[i], file) for i in (chosen.src, chosen.dst)]
+    if ids[0].dtype != ids[1].dtype:
+        raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
+    numbers = [
+        None if i is None else _numbers(table.column(schema.names[i]), schema.names[i], file)
+        for i in (chosen.weight, chosen.time)
+    ]
+    directed = request.directed
+    metadata = (schema.metadata or {}).get(_KEY)
+    if metadata and directed is None:
+        directed = json.loads(metadata).get("directed")
+    size = (
+        file.stat().st_size
+        if file.is_file()
+        else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
+    )
+    report: dict[str, Any] = {
+        "format": "parquet",
+        "bytes": size,
+        "columns": names,
+        **count_infinite(numbers[0]),
+    }
+    if len(schema.names) > len(names):
+        report["unread_columns"] = len(schema.names) - len(names)
+    return EdgeList(ids[0], ids[1], numbers[0], numbers[1], directed=directed, report=report)
+
+
+def write_parquet(edges: EdgeList, path: Path) -> None:
+    """Write columns src, dst, and weight, time where there are any."""
+    from pyarrow import parquet
+
+    table = table_of(edges)
+    parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps({"directed": edges.directed})}), path)
+
+
+def _first_sentence(error: BaseException) -> str:
+    return str(error).split("\n")[0].split(". ")[0]
+
+
+def _without_nulls(column: Any, name: str, path: Path) -> Any:
+    import pyarrow as pa
+
+    if column.null_count:
+        row = next(i for i, value in enumerate(column) if not value.is_valid)
+        raise FormatError(f"row {row}: column {name!r} is null", path)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column
+
+
+def _ids(column: Any, name: str, path: Path) -> np.ndarray:
+    import pyarrow as pa
+
+    column = _without_nulls(column, name, path)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return string_array(column.to_pylist())
+    if not pa.types.is_integer(column.type):
+        raise FormatError(
+            f"column {name!r} is of type {column.type}; vertex ids are integers or strings", path
+        )
+    values = column.to_numpy()
+    return checked_ids(values, f"column {name!r}", path)
+
+
+def checked_ids(values: np.ndarray, what: str, path: Any) -> np.ndarray:
+    """int64 ids, once none is negative or above 2^63 - 1."""
+    if len(values):
+        if values.dtype.kind == "i" and values.min() < 0:
+            row = int(np.argmax(values < 0))
+            raise FormatError(f"row {row}: {what} has the negative id {values[row]}", path)
+        if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
+            row = int(np.argmax(values > np.iinfo(np.int64).max))
+            raise FormatError(f"row {row}: {what} has the id {values[row]}, which is above 2^63 - 1", path)
+    return values.astype(np.int64, copy=False)
+
+
+def checked_numbers(values: np.ndarray, what: str, path: Any) -> np.ndarray:
+    """Weights or times as float64, float32, int64 or int32, once none is NaN."""
+    if values.dtype.kind == "f":
+        if np.isnan(values).any():
+            raise FormatError(f"row {int(np.argmax(np.isnan(values)))}: {what} is NaN", path)
+        return values if values.dtype in (np.float32, np.float64) else values.astype(np.float32)
+    if values.dtype.kind not in "iub":
+        raise FormatError(f"{what} is of type {values.dtype}; it must hold numbers", path)
+    if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
+        raise FormatError(f"{what} has the value {values.max()}, which does not fit int64", path)
+    return values if values.dtype in (np.int32, np.int64) else values.astype(np.int64)
+
+
+def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
+    import pyarrow as pa
+
+    column = _without_nulls(column, name, path)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise InputError(f"{path}: column {name!r} is of type {column.type}; weights and times are numbers")
+    return checked_numbers(column.to_numpy(), f"column {name!r}", path)
