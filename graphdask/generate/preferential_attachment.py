@@ -27,9 +27,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.errors import InputError, OverBudget
-
-NARROW_VERTICES = 1 << 31
-"""Up to this many vertices the ids are int32."""
+from graphdask.partition import index_dtype
 
 
 def num_edges(n: int, degree: int) -> int:
@@ -42,11 +40,6 @@ def first_edge(vertex: int, degree: int) -> int:
     if vertex <= degree:
         return vertex * (vertex - 1) // 2
     return degree * (degree - 1) // 2 + (vertex - degree) * degree
-
-
-def id_dtype(n: int) -> np.dtype:
-    """int32 while the ids of `n` vertices fit, else int64."""
-    return np.dtype(np.int32 if n <= NARROW_VERTICES else np.int64)
 
 
 def coin_threshold(p: float) -> int:
@@ -114,11 +107,11 @@ def edges(
     Returns
     -------
     src, dst : arrays of shape (first_edge(stop, degree) - first_edge(start, degree),)
-        int32 if n <= 2^31, else int64; dst < src.
+        Of the graph's index dtype (`graphdask.partition.index_dtype`); dst < src.
     """
     graph = PreferentialAttachment(n, degree, p, seed)
     start, stop = _checked_range(start, stop, graph.n)
-    dtype = id_dtype(graph.n)
+    dtype = index_dtype(graph.n)
     count = first_edge(stop, graph.degree) - first_edge(start, graph.degree)
     _check_memory(backend, 2 * count * dtype.itemsize, start, stop)
     with backend.activate():
@@ -162,7 +155,7 @@ class PreferentialAttachment:
         except (TypeError, ValueError):
             raise InputError(f"p={self.p!r} is not a number; give a probability from 0 to 1") from None
         object.__setattr__(self, "p", p)
-        if not 1 <= self.degree < NARROW_VERTICES:
+        if not 1 <= self.degree < 1 << 31:
             raise InputError(f"degree={self.degree} must be at least 1 and below 2^31")
         if self.n < self.degree + 1:
             raise InputError(
@@ -187,7 +180,7 @@ class PreferentialAttachment:
     @property
     def dtype(self) -> np.dtype:
         """Of the ids."""
-        return id_dtype(self.n)
+        return index_dtype(self.n)
 
     def vertices(self, rank: int, size: int) -> tuple[int, int]:
         """Return the vertex range of block `rank` of `size`, balanced by edges; it may be empty."""
@@ -242,10 +235,10 @@ def _checked_range(start: int, stop: int, n: int) -> tuple[int, int]:
 
 
 def _checked_dtype(dtype: Any, n: int) -> np.dtype:
-    chosen = id_dtype(n) if dtype is None else np.dtype(dtype)
+    chosen = index_dtype(n) if dtype is None else np.dtype(dtype)
     if chosen not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise InputError(f"dtype={chosen} is not int32 or int64")
-    if chosen == np.int32 and id_dtype(n) != np.int32:
+    if chosen == np.int32 and index_dtype(n) != np.int32:
         raise InputError(f"the ids of n={n} vertices do not fit int32; use int64")
     return chosen
 

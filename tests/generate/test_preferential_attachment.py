@@ -18,6 +18,8 @@ from graphdask.generate.preferential_attachment import (
     num_edges,
     targets,
 )
+from graphdask.partition import index_dtype
+from graphdask.sources import GeneratedSource
 
 GRAPHS = [
     PreferentialAttachment(20_011, 4, 0.5, 1),
@@ -97,12 +99,20 @@ def test_ids_beyond_32_bits_are_64_bits_wide(backend):
     assert (dst > 1 << 31).any()
 
 
-@pytest.mark.parametrize(("n", "dtype"), [(2**31, np.int32), (2**31 + 1, np.int64)])
-def test_the_last_narrow_graph_has_2_to_31_vertices(backend, n, dtype):
+@pytest.mark.parametrize(("n", "dtype"), [(2**31 - 2, np.int32), (2**31 - 1, np.int64)])
+def test_ids_are_as_wide_as_those_of_the_graph(backend, n, dtype):
     src, dst = map(backend.to_host, edges(backend, n, 2, 1.0, 0, n - 2000, n))
     assert src.dtype == dst.dtype == dtype
     assert src[-1] == n - 1
     assert dst.min() >= 0
+
+
+def test_a_graph_takes_its_edges_from_it(backend):
+    source = GeneratedSource(GRAPHS[0], skewed=True)
+    pieces = [source.piece(rank, 3).edges(backend) for rank in range(3)]
+    assert sum(len(src) for src, _, _ in pieces) == source.num_edges
+    assert {array.dtype for piece in pieces for array in piece[:2]} == {index_dtype(source.num_vertices)}
+    assert all(weights is None for _, _, weights in pieces)
 
 
 def test_a_source_travels_by_pickle():
