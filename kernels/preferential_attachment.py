@@ -65,5 +65,5 @@ def pa_targets(n, first, degree, threshold, seed, out):
                 slot[left] = u * degree + k
                 vertex[left] = u
                 place[left] = at
-                left += np.int64((u >= degree) & ((fraction >> _1) >= threshold))
+                left += int((u >= degree) & ((fraction >> _1) >= threshold))
             walking = left

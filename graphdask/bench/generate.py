@@ -172,9 +172,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--no-peers", action="store_true", help="measure graphdask alone")
     parser.add_argument("--json", action="store_true", help="print a JSON line per generator")
     options = parser.parse_args(arguments)
-    records = run(
-        options.vertices, options.degree, options.p, options.device, options.repeats, not options.no_peers
-    )
+    records = run(options.vertices, options.degree, options.p, options.device, options.repeats, not options.no_peers)
     for record in records:
         if options.json:
             print(json.dumps(record))

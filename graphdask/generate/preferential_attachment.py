@@ -97,9 +97,7 @@ def targets(
     return out
 
 
-def edges(
-    backend: Backend, n: int, degree: int, p: float, seed: int, start: int, stop: int
-) -> tuple[Array, Array]:
+def edges(backend: Backend, n: int, degree: int, p: float, seed: int, start: int, stop: int) -> tuple[Array, Array]:
     """Return the edges (src, dst) of vertices start .. stop-1, in the order of src.
 
     Parameters and errors are those of `targets`.
@@ -158,9 +156,7 @@ class PreferentialAttachment:
         if not 1 <= self.degree < 1 << 31:
             raise InputError(f"degree={self.degree} must be at least 1 and below 2^31")
         if self.n < self.degree + 1:
-            raise InputError(
-                f"n={self.n} vertices are too few: degree={self.degree} needs at least {self.degree + 1}"
-            )
+            raise InputError(f"n={self.n} vertices are too few: degree={self.degree} needs at least {self.degree + 1}")
         if self.n * self.degree >= 1 << 63:
             raise InputError(f"n * degree = {self.n} * {self.degree} must be below 2^63")
         if not 0.0 <= p <= 1.0:

@@ -25,9 +25,7 @@ def _mix(x: int) -> int:
 
 def _keys(seed: int, what: int) -> tuple[int, int]:
     mixed = _mix((seed + 0x9E3779B97F4A7C15) & _MASK)
-    first, second = (
-        _mix((mixed + number * 0x9E3779B97F4A7C15) & _MASK) for number in (2 * what, 2 * what + 1)
-    )
+    first, second = (_mix((mixed + number * 0x9E3779B97F4A7C15) & _MASK) for number in (2 * what, 2 * what + 1))
     return first, second
 
 
@@ -95,9 +93,7 @@ def check(
     offset = first_edge(start, source.degree)
     expected = first_edge(stop, source.degree) - offset
     if len(dst) != expected:
-        raise VerificationError(
-            f"vertices {start} .. {stop} have {expected} edges, but {len(dst)} are stored"
-        )
+        raise VerificationError(f"vertices {start} .. {stop} have {expected} edges, but {len(dst)} are stored")
     step = max(1, _PIECE // source.degree)
     for low in range(start, stop, step):
         high = min(low + step, stop)

@@ -94,9 +94,7 @@ def test_index_edge_and_coin_of_one_hash_are_independent():
     table = np.zeros((32, 5, 2))
     np.add.at(table, (digits[0] * 32 // 1_000_003, digits[1], coin.astype(int)), 1)
     share = stats.contingency.expected_freq(table)
-    assert (
-        LIKELY < stats.chi2.sf(((table - share) ** 2 / share).sum(), table.size - 31 - 4 - 1 - 1) < 1 - LIKELY
-    )
+    assert LIKELY < stats.chi2.sf(((table - share) ** 2 / share).sum(), table.size - 31 - 4 - 1 - 1) < 1 - LIKELY
     assert stats.binomtest(int(coin.sum()), len(slots), 1 / 8).pvalue > LIKELY
     last_bit = digits[0] % 2
     assert abs(np.corrcoef(last_bit, coin)[0, 1]) < 5 / np.sqrt(len(slots))
@@ -159,9 +157,7 @@ def test_degrees_equal_those_of_a_sequential_copy_model(p):
     ours = np.bincount(all_targets(n, degree, p, 11).ravel(), minlength=n)
     theirs = np.bincount(sequential_copy_model(n, degree, p, np.random.default_rng(1)).ravel(), minlength=n)
     assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
-    both = np.array(
-        [np.histogram(d, [0, 1, 2, 3, 4, 6, 9, 14, 30, 100, n * degree])[0] for d in (ours, theirs)]
-    )
+    both = np.array([np.histogram(d, [0, 1, 2, 3, 4, 6, 9, 14, 30, 100, n * degree])[0] for d in (ours, theirs)])
     assert stats.chi2_contingency(both).pvalue > 1e-3
 
 

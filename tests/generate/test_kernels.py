@@ -75,9 +75,7 @@ def test_targets_of_64_bit_ids_follow_the_definition(backend, case):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("n", "degree", "p"), [(3_000_000, 4, 0.5), (1_000_000, 3, 0.0), (200_001, 17, 0.01)]
-)
+@pytest.mark.parametrize(("n", "degree", "p"), [(3_000_000, 4, 0.5), (1_000_000, 3, 0.0), (200_001, 17, 0.01)])
 def test_a_large_graph_is_the_same_on_both_devices(n, degree, p):
     cuda, cpu = get_backend("cuda"), get_backend("cpu")
     for dtype in (np.int32, np.int64):
