@@ -36,6 +36,19 @@ __device__ __forceinline__ gd_u64 gd_hash(gd_u64 key_0, gd_u64 key_1, gd_u64 id)
     return x ^ (x >> 31);
 }
 
+// a * b + c, one instruction: the compiler does not see that the halves of a 64-bit number are 32 bits wide.
+__device__ __forceinline__ gd_u64 gd_wide(gd_u32 a, gd_u32 b, gd_u64 c) {
+#ifdef __CUDA_ARCH__
+    gd_u64 result;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(result) : "r"(a), "r"(b), "l"(c));
+    return result;
+#else
+    return (gd_u64)a * b + c;
+#endif
+}
+
+__device__ __forceinline__ gd_u64 gd_wide(gd_u64 a, gd_u64 b, gd_u64 c) { return a * b + c; }
+
 // Read x / 2^64 as a fraction in [0, 1): return the digit floor(fraction * range) and leave in x what follows it. Digits
 // taken one after the other from one hash are independent, because they are digits of one uniform number: each comes
 // out equally often for every value of those before it, to within (product of the ranges) / 2^64.
@@ -45,8 +58,8 @@ __device__ __forceinline__ gd_u64 gd_digit(gd_u64 &x, gd_u64 range) {
     return digit;
 }
 __device__ __forceinline__ gd_u32 gd_digit(gd_u64 &x, gd_u32 range) {
-    gd_u64 low = (x & 0xffffffffULL) * range;
-    gd_u64 high = (x >> 32) * range + (low >> 32);
-    x = (high << 32) | (low & 0xffffffffULL);
+    const gd_u64 low = gd_wide((gd_u32)x, range, 0);
+    const gd_u64 high = gd_wide((gd_u32)(x >> 32), range, low >> 32);
+    x = (high << 32) | (gd_u32)low;
     return (gd_u32)(high >> 32);
 }

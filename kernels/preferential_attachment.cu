@@ -22,7 +22,10 @@ template <> struct pa_unsigned<int> { typedef gd_u32 type; };
 typedef pa_unsigned<index_t>::type pa_vertex;
 
 struct pa_model {
-    gd_u64 key_0, key_1, far_0, far_1, threshold;
+    gd_u64 key_0, key_1, far_0, far_1;
+    // The coin is below threshold * 2 of 2^64 values, which for p = 1 is all of them and does not fit.
+    gd_u64 limit;
+    bool always;
     pa_vertex degree;
 
     // One step from `slot` of vertex v: sets v to the vertex u that was drawn and slot to a slot of u, and returns
@@ -32,9 +35,9 @@ struct pa_model {
         const pa_vertex u = gd_digit(fraction, v);
         if (sizeof(index_t) > 4 && v >= PA_FAR) fraction = gd_hash(far_0, far_1, slot);
         const pa_vertex k = gd_digit(fraction, degree);
-        slot = (gd_u64)u * degree + k;
+        slot = gd_wide(u, degree, k);
         v = u;
-        return u < degree || (fraction >> 1) < threshold;
+        return u < degree || always || fraction < limit;
     }
 };
 
@@ -61,7 +64,8 @@ pa_targets(long long n, long long first, long long degree, gd_u64 threshold, gd_
     model.key_1 = gd_key(seed, GD_DRAW_TARGET, 1);
     model.far_0 = gd_key(seed, GD_DRAW_FRACTION, 0);
     model.far_1 = gd_key(seed, GD_DRAW_FRACTION, 1);
-    model.threshold = threshold;
+    model.limit = threshold << 1;
+    model.always = threshold >> 63;
     model.degree = (pa_vertex)degree;
     const pa_divider divide((gd_u32)degree);
 
