@@ -90,6 +90,10 @@ def emulated(tmp_path_factory):
     if compiler is None:
         pytest.skip("needs g++ to compile the CUDA kernel for the CPU")
     folder = tmp_path_factory.mktemp("emulated")
+    kernels = files("graphdask.kernels")
+    for name in ("preferential_attachment.cu", "hash.cuh"):
+        (folder / name).write_text(kernels.joinpath(name).read_text())
+    (folder / "common.cuh").write_text("// The kernel takes nothing from it.\n")
     source = folder / "kernel.cpp"
     source.write_text(
         '#include "warp_emulator.h"\n'
@@ -99,11 +103,10 @@ def emulated(tmp_path_factory):
         "    emulate(blocks, PA_THREADS, [=] { pa_targets(n, first, degree, threshold, seed, out); });\n"
         "}\n"
     )
-    includes = [f"-I{Path(__file__).parent}", f"-I{files('graphdask.kernels').joinpath('.')}"]
     libraries = {}
     for dtype, c_type in ((np.int32, "int"), (np.int64, "long long")):
         library = folder / f"{np.dtype(dtype).name}.so"
-        options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={c_type}", *includes]
+        options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={c_type}", f"-I{Path(__file__).parent}"]
         subprocess.run([compiler, *options, "-o", library, source], check=True)
         libraries[dtype] = ctypes.CDLL(str(library))
     return libraries

@@ -21,16 +21,6 @@ static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 #define __launch_bounds__(...)
 #define __shared__ static
 
-template <class T> static T atomicCAS(T *address, T expected, T value) {
-    const T old = *address;
-    if (old == expected) *address = value;
-    return old;
-}
-template <class T> static T atomicMin(T *address, T value) {
-    const T old = *address;
-    if (value < old) *address = value;
-    return old;
-}
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)(((unsigned __int128)a * b) >> 64);
 }
