@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -29,7 +30,8 @@ CASES = [
     (128, 0.5, 7, 128, 40),
     (1000, 0.9, 8, 1000, 9),
     (20_000, 0.5, 9, 20_000, 1),
-    (40_000, 0.2, 10, 40_001, 1),
+    (1 << 16, 0.9, 10, 1 << 16, 1),
+    (7, 0.5, 15, 50_000, 8000),
 ]
 WIDE = [
     (1, 0.5, 11, FAR - 500, 1000),
@@ -39,6 +41,7 @@ WIDE = [
 ]
 
 
+@cache
 def from_definition(degree, p, seed, start, count):
     graph = PreferentialAttachment(start + count, degree, p, seed)
     return np.array(recompute(graph, range(start, start + count)), np.int64).ravel()
