@@ -1,0 +1,249 @@
+"""Scale-free graphs by preferential attachment: the copy model by hashing (cuPPA-Hash), no communication.
+ The model. Vertices 0 .. degree-1 are a clique: vertex i < degree has the edges (i, 0) ... (i, i-1). Every
+later vertex v has `degree` edges (v, F_0(v)) ... (v, F_{degree-1}(v)). For each, a vertex u is drawn
+uniformly from 0 .. v-1. If u is of the clique, or with probability p (a direct edge), F_l(v) = u. Otherwise
+(a copy edge) F_l(v) = F_k(u), where k is drawn uniformly from 0 .. degree-1. At p = 1/2 this is preferential
+attachment to the degree, with a tail exponent that tends to 3.
+ All draws for an edge are digits of a hash of (seed, v, l), so F_k(u) is recomputed wherever it is needed,
+and any split of the vertices into blocks, on any device, gives the same edges. Edges are not redrawn when
+they turn out parallel: F_l(v) depends on (seed, v, l) alone, not on the other edges of v. There are no
+self-loops, and the graph is connected.
+ p counts in steps of 2^-63. Draws of u deviate from uniform by less than v / 2^64 relative; for v < 2^31, k
+and the coin are what u leaves of the same 64 bits and are independent of it to within degree / 2^33, beyond
+that they have 64 bits of their own.
+ Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of
+massive scale-free networks", Data Science and Engineering 4 (2019), Section 2.4 (the model) and Section 4
+(Algorithm 2). The hash differs: the paper's CRC64 is linear, which makes the coin a function of the index.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.errors import InputError, OverBudget
+from graphdask.partition import index_dtype
+
+
+def num_edges(n: int, degree: int) -> int:
+    """Number of edges, parallel ones counted: degree (degree - 1) / 2 + (n - degree) degree."""
+    return first_edge(n, degree)
+
+
+def first_edge(vertex: int, degree: int) -> int:
+    """Number of edges of the vertices before `vertex`: where its edges begin in the order of the vertices."""
+    if vertex <= degree:
+        return vertex * (vertex - 1) // 2
+    return degree * (degree - 1) // 2 + (vertex - degree) * degree
+
+
+def coin_threshold(p: float) -> int:
+    """Return p as an integer: of the 2^63 values of the coin, how many mean a direct edge."""
+    return int(math.ldexp(p, 63))
+
+
+def targets(
+    backend: Backend,
+    n: int,
+    degree: int,
+    p: float,
+    seed: int,
+    start: int,
+    stop: int,
+    dtype: Any = None,
+) -> Array:
+    """Return the targets of vertices start .. stop-1.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where they are made.
+    n, degree, p, seed
+        The graph, see `PreferentialAttachment`.
+    start, stop : int
+        The vertices, 0 <= start <= stop <= n.
+    dtype : int32 or int64, optional
+        Of the ids; by default int32 while they fit.
+
+    Returns
+    -------
+    array of shape ((stop - start) * degree,)
+        Entry (v - start) * degree + l is F_l(v); -1 where l >= v for a vertex v of the clique.
+
+    Raises
+    ------
+    InputError
+        For arguments outside their range.
+    OverBudget
+        If the array does not fit the free memory.
+    """
+    graph = PreferentialAttachment(n, degree, p, seed)
+    start, stop = _checked_range(start, stop, graph.n)
+    dtype = _checked_dtype(dtype, graph.n)
+    count = (stop - start) * graph.degree
+    _check_memory(backend, count * dtype.itemsize, start, stop)
+    with backend.activate():
+        out = backend.xp.empty(count, dtype)
+        clique = np.arange(start, min(stop, graph.degree), dtype=dtype)
+        slots = np.arange(graph.degree if len(clique) else 0, dtype=dtype)
+        held = np.where(slots < clique[:, None], slots, dtype.type(-1)).ravel()
+        out[: len(held)] = backend.from_host(held)
+        _copy_model(backend, graph, max(start, graph.degree), stop, out[len(held) :])
+    return out
+
+
+def edges(backend: Backend, n: int, degree: int, p: float, seed: int, start: int, stop: int) -> tuple[Array, Array]:
+    """Return the edges (src, dst) of vertices start .. stop-1, in the order of src.
+
+    Parameters and errors are those of `targets`.
+
+    Returns
+    -------
+    src, dst : arrays of shape (first_edge(stop, degree) - first_edge(start, degree),)
+        Of the graph's index dtype (`graphdask.partition.index_dtype`); dst < src.
+    """
+    graph = PreferentialAttachment(n, degree, p, seed)
+    start, stop = _checked_range(start, stop, graph.n)
+    dtype = index_dtype(graph.n)
+    count = first_edge(stop, graph.degree) - first_edge(start, graph.degree)
+    _check_memory(backend, 2 * count * dtype.itemsize, start, stop)
+    with backend.activate():
+        xp = backend.xp
+        src, dst = xp.empty(count, dtype), xp.empty(count, dtype)
+        clique = np.arange(start, min(stop, graph.degree), dtype=dtype)
+        head = int(clique.sum(dtype=np.int64))
+        begins = np.cumsum(clique, dtype=np.int64) - clique
+        src[:head] = backend.from_host(np.repeat(clique, clique))
+        dst[:head] = backend.from_host((np.arange(head) - np.repeat(begins, clique)).astype(dtype))
+        after = min(max(start, graph.degree), stop)
+        src[head:].reshape(stop - after, graph.degree)[:] = xp.arange(after, stop, dtype=dtype)[:, None]
+        _copy_model(backend, graph, after, stop, dst[head:])
+    return src, dst
+
+
+@dataclass(frozen=True)
+class PreferentialAttachment:
+    """A preferential attachment graph as a source of edges: small, immutable, and the same in every process.
+
+    Raises
+    ------
+    InputError
+        For a value outside its range.
+    """
+
+    n: int
+    """Number of vertices, at least degree + 1; n * degree below 2^63."""
+    degree: int = 4
+    """Edges of every vertex after the clique, at least 1."""
+    p: float = 0.5
+    """Probability of a direct edge, 0 <= p <= 1."""
+    seed: int = 0
+    """0 <= seed < 2^64; nearby seeds give unrelated graphs."""
+
+    def __post_init__(self) -> None:
+        for name in ("n", "degree", "seed"):
+            object.__setattr__(self, name, _integer(name, getattr(self, name)))
+        try:
+            p = float(self.p)
+        except (TypeError, ValueError):
+            raise InputError(f"p={self.p!r} is not a number; give a probability from 0 to 1") from None
+        object.__setattr__(self, "p", p)
+        if not 1 <= self.degree < 1 << 31:
+            raise InputError(f"degree={self.degree} must be at least 1 and below 2^31")
+        if self.n < self.degree + 1:
+            raise InputError(f"n={self.n} vertices are too few: degree={self.degree} needs at least {self.degree + 1}")
+        if self.n * self.degree >= 1 << 63:
+            raise InputError(f"n * degree = {self.n} * {self.degree} must be below 2^63")
+        if not 0.0 <= p <= 1.0:
+            raise InputError(f"p={self.p!r} is not a probability from 0 to 1")
+        if not 0 <= self.seed < 1 << 64:
+            raise InputError(f"seed={self.seed} must be from 0 to 2^64 - 1")
+
+    @property
+    def num_vertices(self) -> int:
+        return self.n
+
+    @property
+    def num_edges(self) -> int:
+        """Edges of all blocks together, parallel ones counted."""
+        return num_edges(self.n, self.degree)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the ids."""
+        return index_dtype(self.n)
+
+    def vertices(self, rank: int, size: int) -> tuple[int, int]:
+        """Return the vertex range of block `rank` of `size`, balanced by edges; it may be empty."""
+        size, rank = _integer("size", size), _integer("rank", rank)
+        if size < 1 or not 0 <= rank < size:
+            raise InputError(f"block {rank} of {size} does not exist; blocks are numbered from 0")
+        return self._cut(rank, size), self._cut(rank + 1, size)
+
+    def _cut(self, rank: int, size: int) -> int:
+        """First vertex whose edges begin at or after rank / size of all edges."""
+        if rank in (0, size):
+            return 0 if rank == 0 else self.n
+        edge = self.num_edges * rank // size
+        clique = first_edge(self.degree, self.degree)
+        if edge > clique:
+            return self.degree - (clique - edge) // self.degree
+        root = math.isqrt(2 * edge)
+        return next(v for v in range(root, root + 3) if first_edge(v, self.degree) >= edge)
+
+    def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
+        """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
+        return edges(backend, self.n, self.degree, self.p, self.seed, *self.vertices(rank, size))
+
+
+def _copy_model(backend: Backend, graph: PreferentialAttachment, start: int, stop: int, out: Array) -> None:
+    """Write the targets of vertices start .. stop-1, none of the clique, into `out`."""
+    if stop <= start:
+        return
+    kernels = backend.kernels("preferential_attachment", index_t=out.dtype)
+    kernels.pa_targets(
+        (stop - start) * graph.degree,
+        start * graph.degree,
+        graph.degree,
+        np.uint64(coin_threshold(graph.p)),
+        np.uint64(graph.seed),
+        out,
+    )
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r} is not an integer") from None
+
+
+def _checked_range(start: int, stop: int, n: int) -> tuple[int, int]:
+    start, stop = _integer("start", start), _integer("stop", stop)
+    if not 0 <= start <= stop <= n:
+        raise InputError(f"vertices {start} .. {stop} are not a range within 0 .. {n}")
+    return start, stop
+
+
+def _checked_dtype(dtype: Any, n: int) -> np.dtype:
+    chosen = index_dtype(n) if dtype is None else np.dtype(dtype)
+    if chosen not in (np.dtype(np.int32), np.dtype(np.int64)):
+        raise InputError(f"dtype={chosen} is not int32 or int64")
+    if chosen == np.int32 and index_dtype(n) != np.int32:
+        raise InputError(f"the ids of n={n} vertices do not fit int32; use int64")
+    return chosen
+
+
+def _check_memory(backend: Backend, needed: int, start: int, stop: int) -> None:
+    free = backend.free_memory()
+    if needed > free:
+        raise OverBudget(
+            f"the edges of vertices {start} .. {stop} need {needed / 2**30:.3g} GiB, but "
+            f"{free / 2**30:.3g} GiB are free on {backend.description}; "
+            f"make at least {-(-needed // max(free, 1)) + 1} smaller blocks"
+        )

@@ -1,0 +1,65 @@
+// Counter-based random numbers of the generators: a 64-bit number that depends on (seed, what, id) alone.
+//
+// The hash is a finalizer of two multiplications and three xor-shifts (variant 13 of D. Stafford's search, the output
+// function of SplitMix64: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+// A seed becomes two 64-bit keys, one xored before the first and one between the two multiplications, so the numbers of
+// two seeds are not shifts or permutations of each other, however close the seeds are.
+// The twins in hash.py return the same bits; nothing here is floating point.
+#pragma once
+
+typedef unsigned int gd_u32;
+typedef unsigned long long gd_u64;
+
+// What a number is drawn for; every use has its own keys.
+#define GD_DRAW_TARGET 1
+#define GD_DRAW_FRACTION 2
+
+#define GD_GOLDEN 0x9e3779b97f4a7c15ULL
+#define GD_MULTIPLY_1 0xbf58476d1ce4e5b9ULL
+#define GD_MULTIPLY_2 0x94d049bb133111ebULL
+
+__device__ __forceinline__ gd_u64 gd_mix(gd_u64 x) {
+    x = (x ^ (x >> 30)) * GD_MULTIPLY_1;
+    x = (x ^ (x >> 27)) * GD_MULTIPLY_2;
+    return x ^ (x >> 31);
+}
+
+// The key of one use of a seed; `part` is 0 or 1.
+__device__ __forceinline__ gd_u64 gd_key(gd_u64 seed, int what, int part) {
+    return gd_mix(gd_mix(seed + GD_GOLDEN) + (2 * (gd_u64)what + (gd_u64)part) * GD_GOLDEN);
+}
+
+__device__ __forceinline__ gd_u64 gd_hash(gd_u64 key_0, gd_u64 key_1, gd_u64 id) {
+    gd_u64 x = id ^ key_0;
+    x = (x ^ (x >> 30)) * GD_MULTIPLY_1;
+    x = (x ^ (x >> 27) ^ key_1) * GD_MULTIPLY_2;
+    return x ^ (x >> 31);
+}
+
+// a * b + c, one instruction: the compiler does not see that the halves of a 64-bit number are 32 bits wide.
+__device__ __forceinline__ gd_u64 gd_wide(gd_u32 a, gd_u32 b, gd_u64 c) {
+#ifdef __CUDA_ARCH__
+    gd_u64 result;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(result) : "r"(a), "r"(b), "l"(c));
+    return result;
+#else
+    return (gd_u64)a * b + c;
+#endif
+}
+
+__device__ __forceinline__ gd_u64 gd_wide(gd_u64 a, gd_u64 b, gd_u64 c) { return a * b + c; }
+
+// Read x / 2^64 as a fraction in [0, 1): return the digit floor(fraction * range) and leave in x what follows it. Digits
+// taken one after the other from one hash are independent, because they are digits of one uniform number: each comes
+// out equally often for every value of those before it, to within (product of the ranges) / 2^64.
+__device__ __forceinline__ gd_u64 gd_digit(gd_u64 &x, gd_u64 range) {
+    gd_u64 digit = __umul64hi(x, range);
+    x *= range;
+    return digit;
+}
+__device__ __forceinline__ gd_u32 gd_digit(gd_u64 &x, gd_u32 range) {
+    const gd_u64 low = gd_wide((gd_u32)x, range, 0);
+    const gd_u64 high = gd_wide((gd_u32)(x >> 32), range, low >> 32);
+    x = (high << 32) | (gd_u32)low;
+    return (gd_u32)(high >> 32);
+}

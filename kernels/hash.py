@@ -1,0 +1,49 @@
+"""Twins of hash.cuh: the counter-based 64-bit hash and its keys, the same bits as on a GPU."""
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+DRAW_TARGET = np.uint64(1)
+DRAW_FRACTION = np.uint64(2)
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MULTIPLY_2 = np.uint64(0x94D049BB133111EB)
+_2, _27, _30, _31 = np.uint64(2), np.uint64(27), np.uint64(30), np.uint64(31)
+
+_inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+
+
+@intrinsic
+def multiply_high(typingctx, a, b):
+    """High 64 bits of the product of two unsigned 64-bit integers: one machine instruction."""
+
+    def codegen(context, builder, signature, arguments):
+        wide, narrow = ir.IntType(128), ir.IntType(64)
+        a, b = (builder.zext(argument, wide) for argument in arguments)
+        return builder.trunc(builder.lshr(builder.mul(a, b), ir.Constant(wide, 64)), narrow)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@_inlined
+def mix(x):
+    x = (x ^ (x >> _30)) * _MULTIPLY_1
+    x = (x ^ (x >> _27)) * _MULTIPLY_2
+    return x ^ (x >> _31)
+
+
+@_inlined
+def key(seed, what, part):
+    return mix(mix(seed + _GOLDEN) + (_2 * what + np.uint64(part)) * _GOLDEN)
+
+
+@_inlined
+def hashed(key_0, key_1, identity):
+    x = identity ^ key_0
+    x = (x ^ (x >> _30)) * _MULTIPLY_1
+    x = (x ^ (x >> _27) ^ key_1) * _MULTIPLY_2
+    return x ^ (x >> _31)
