@@ -40,6 +40,8 @@ class HostStaging:
         """Return the payloads for the peers of `rank` in host memory."""
         if not self._on_device:
             return sends
+        if all(payload is None or peer == rank for peer, payload in enumerate(sends)):
+            return [None] * len(sends)
         staged: list[np.ndarray | None] = [None] * len(sends)
         with self.backend.activate():
             for peer, payload in enumerate(sends):
@@ -52,7 +54,7 @@ class HostStaging:
 
     def incoming(self, received: list[Array | None], rank: int) -> list[Array | None]:
         """Return what arrived in host memory on the backend; `received[rank]` is there already."""
-        if not self._on_device:
+        if not self._on_device or all(payload is None or peer == rank for peer, payload in enumerate(received)):
             return received
         with self.backend.activate():
             for peer, payload in enumerate(received):
