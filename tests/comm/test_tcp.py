@@ -1,0 +1,466 @@
+"""TCP ranks as threads of one process: exchanges against NumPy, aborts, strangers, stale runs, TLS."""
+
+import select
+import shutil
+import socket
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from graphdask.backend import cuda_device_count, get_backend
+from graphdask.comm.protocol import META, Cancel
+from graphdask.comm.tcp import TcpCommunicator, TcpPlane
+from graphdask.errors import CommunicationError, InputError, PeerLost, StaleMessage, VerificationError
+
+pytestmark = pytest.mark.timeout(60)
+
+SIZES = [1, 2, 3, 4, 7]
+
+
+class Alarm(threading.Event):
+    """Is set by itself at the n-th look after `arm(n)`."""
+
+    looks = None
+
+    def arm(self, looks):
+        self.looks = looks
+
+    def is_set(self):
+        if self.looks is not None:
+            self.looks -= 1
+            if self.looks < 0:
+                self.set()
+        return super().is_set()
+
+
+def join(plane, rank, addresses, gang=1, run=0, timeout=20.0, cancel=None, backend=None):
+    return TcpCommunicator(
+        plane, rank, addresses, gang, run, backend or get_backend("cpu"), timeout, cancel or Cancel()
+    )
+
+
+def ranks(size, body, ssl=None, cancels=None, **options):
+    """Run `body(comm)` on `size` ranks; return per rank what it returned, or the error that it raised."""
+    planes = [TcpPlane("127.0.0.1", ssl) for _ in range(size)]
+    addresses = [plane.address for plane in planes]
+
+    def one(rank):
+        try:
+            cancel = cancels[rank] if cancels else None
+            with join(planes[rank], rank, addresses, cancel=cancel, **options) as comm:
+                return body(comm)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(size) as pool:
+        results = list(pool.map(one, range(size)))
+    for plane in planes:
+        plane.close()
+    return results
+
+
+@pytest.fixture(scope="session")
+def tls_contexts(tmp_path_factory):
+    """Contexts as the Dask Security of a cluster with one certificate makes them."""
+    if shutil.which("openssl") is None:
+        pytest.skip("the openssl program, which makes the certificate, is not installed")
+    folder = tmp_path_factory.mktemp("tls")
+    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=graphdask"),
+            *("-keyout", key, "-out", certificate),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    from distributed.security import Security
+
+    security = Security(
+        require_encryption=True,
+        tls_ca_file=certificate,
+        tls_worker_cert=certificate,
+        tls_worker_key=key,
+    )
+    return security.get_listen_args("worker")["ssl_context"], security.get_connection_args("worker")["ssl_context"]
+
+
+@pytest.fixture(params=["plain", "tls"])
+def contexts(request):
+    return None if request.param == "plain" else request.getfixturevalue("tls_contexts")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float64"])
+def test_alltoallv_transposes_ragged_arrays(size, dtype, contexts):
+    rng = np.random.default_rng(size)
+    parts = [
+        [rng.integers(0, 99, rng.choice([0, 1, 700, 70_000])).astype(dtype) for _ in range(size)] for _ in range(size)
+    ]
+    got = ranks(size, lambda comm: comm.alltoallv(parts[comm.rank]), contexts)
+    for receiver in range(size):
+        for sender in range(size):
+            np.testing.assert_array_equal(got[receiver][sender], parts[sender][receiver], strict=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_reductions_are_those_of_numpy_on_every_rank(size, contexts):
+    values = np.random.default_rng(size).normal(size=(size, 3, 2))
+
+    def body(comm):
+        mine = values[comm.rank]
+        return comm.allgather(mine), *(comm.allreduce(mine, op) for op in ("sum", "min", "max"))
+
+    for gathered, total, least, most in ranks(size, body, contexts):
+        np.testing.assert_array_equal(gathered, values)
+        np.testing.assert_array_equal(total, values.sum(axis=0))
+        np.testing.assert_array_equal(least, values.min(axis=0))
+        np.testing.assert_array_equal(most, values.max(axis=0))
+
+
+def test_control_integers_may_be_many():
+    values = np.arange(3 * 100_000).reshape(3, -1)
+    for got in ranks(3, lambda comm: comm.allgather(values[comm.rank])):
+        np.testing.assert_array_equal(got, values)
+
+
+def test_exchange_brings_payload_meta_and_control():
+    def body(comm):
+        sends = [np.full(10 * comm.rank + q, comm.rank, np.uint8) for q in range(3)]
+        meta = np.arange(3 * META).reshape(3, META) + 100 * comm.rank
+        got = comm.exchange(sends, meta, np.array([comm.rank, -comm.rank]))
+        assert got.payloads[comm.rank] is sends[comm.rank]
+        return [part.copy() for part in got.payloads], got.meta, got.control, comm.bytes_sent
+
+    for rank, (payloads, meta, control, sent) in enumerate(ranks(3, body)):
+        assert [part.tolist() for part in payloads] == [[q] * (10 * q + rank) for q in range(3)]
+        assert meta.tolist() == [[100 * q + rank * META + i for i in range(META)] for q in range(3)]
+        assert control.tolist() == [[0, 0], [1, -1], [2, -2]]
+        assert sent == sum(10 * rank + q for q in range(3) if q != rank)
+
+
+def test_one_rank_may_send_and_the_others_nothing(contexts):
+    """Also: rank 0 leaves while ranks 1 and 2 still transfer."""
+
+    def body(comm):
+        part = np.full(32 << 20, 7, np.uint8) if comm.rank == 2 else None
+        got = comm.exchange([None, part, None]).payloads
+        return [None if p is None else (len(p), int(p.min()), int(p.max())) for p in got]
+
+    assert ranks(3, body, contexts) == [[None] * 3, [None, None, (32 << 20, 7, 7)], [None] * 3]
+
+
+def test_large_payloads_cross(contexts):
+    def body(comm):
+        part = np.random.default_rng(comm.rank).integers(0, 256, 32 << 20, np.uint8)
+        got = comm.exchange([part, part]).payloads[1 - comm.rank]
+        return np.array_equal(got, np.random.default_rng(1 - comm.rank).integers(0, 256, 32 << 20, np.uint8))
+
+    assert ranks(2, body, contexts) == [True, True]
+
+
+def test_thousand_exchanges(contexts):
+    def body(comm):
+        total = 0
+        for number in range(1000):
+            sends = [None if (number + q) % 3 == 0 else np.full(number % 50, q, np.uint8) for q in range(3)]
+            got = comm.exchange(sends, control=np.full(number % 3, number)).payloads
+            total += sum(0 if part is None else int(part.sum()) for part in got)
+        return total
+
+    expected = [3 * q * sum(n % 50 for n in range(1000) if (n + q) % 3) for q in range(3)]
+    assert ranks(3, body, contexts) == expected
+
+
+def test_receive_buffers_are_reused():
+    def body(comm):
+        part = np.zeros(1 << 20, np.uint8)
+        places = {comm.exchange([part, part]).payloads[1 - comm.rank].ctypes.data for _ in range(5)}
+        places |= {comm.exchange([part[:9], part[:9]]).payloads[1 - comm.rank].ctypes.data}
+        return len(places)
+
+    assert ranks(2, body) == [1, 1]
+
+
+def test_a_plane_serves_one_run_after_the_other():
+    with TcpPlane("127.0.0.1") as first, TcpPlane("127.0.0.1") as second:
+        planes = [first, second]
+
+        def one(rank):
+            seen = []
+            for run in range(20):
+                with join(planes[rank], rank, [first.address, second.address], run=run) as comm:
+                    seen.append(comm.allreduce(np.array([run + rank])).tolist())
+            return seen
+
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(one, range(2))) == [[[2 * run + 1] for run in range(20)]] * 2
+
+
+def test_error_of_one_rank_is_raised_by_all(contexts):
+    def body(comm):
+        comm.barrier()
+        if comm.rank == 1:
+            raise VerificationError("edge 3 breaks it")
+        comm.barrier()
+
+    for error in ranks(3, body, contexts):
+        assert isinstance(error, VerificationError)
+        assert "edge 3 breaks it" in str(error)
+
+
+def test_foreign_error_of_one_rank_is_a_lost_peer_elsewhere():
+    def body(comm):
+        if comm.rank == 0:
+            raise ZeroDivisionError("by nothing")
+        comm.barrier()
+
+    first, *others = ranks(3, body)
+    assert isinstance(first, ZeroDivisionError)
+    for error in others:
+        assert isinstance(error, PeerLost)
+        assert "ZeroDivisionError: by nothing" in str(error)
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_abort_in_the_middle_of_a_payload(contexts, crossing):
+    """Rank 0 is cancelled while its payload fills the socket; rank 1 reads only after that."""
+    alarm, failed = Alarm(), threading.Event()
+    part = np.zeros(64 << 20, np.uint8)
+
+    def body(comm):
+        if comm.rank == 1:
+            failed.wait()
+            comm.exchange([part if crossing else None, None])
+        alarm.arm(5)
+        try:
+            comm.exchange([None, part])
+        finally:
+            failed.set()
+
+    first, second = ranks(2, body, contexts, cancels=[Cancel(alarm, "the client gave up"), Cancel()])
+    for error in (first, second):
+        assert isinstance(error, PeerLost)
+        assert "the client gave up" in str(error)
+
+
+def test_abort_reaches_a_peer_that_is_in_the_middle_of_receiving():
+    """Rank 0 sends to rank 1, which reads all the while, and is cancelled on the way."""
+    alarm = Alarm()
+    part = np.zeros(256 << 20, np.uint8)
+
+    def body(comm):
+        if comm.rank == 0:
+            alarm.arm(20)
+        comm.exchange([None, part if comm.rank == 0 else None])
+
+    for error in ranks(2, body, cancels=[Cancel(alarm, "the client gave up"), Cancel()]):
+        assert isinstance(error, PeerLost)
+        assert "the client gave up" in str(error)
+
+
+def test_cancel_ends_the_wait_for_a_peer():
+    alarm, done = Alarm(), threading.Event()
+
+    def body(comm):
+        if comm.rank == 1:
+            done.wait()
+            return
+        alarm.arm(5)
+        try:
+            comm.barrier()
+        finally:
+            done.set()
+
+    error, _ = ranks(2, body, cancels=[Cancel(alarm, "worker 3 has died"), Cancel()])
+    assert isinstance(error, PeerLost)
+    assert str(error) == "worker 3 has died"
+
+
+def test_silent_peer_is_lost_after_the_timeout_and_so_is_every_later_exchange():
+    done = threading.Event()
+
+    def body(comm):
+        if comm.rank == 1:
+            done.wait()
+            return None
+        try:
+            for _ in range(2):
+                with pytest.raises(PeerLost, match=r"waited 0\.2 s for ranks \[1\] in exchange 0"):
+                    comm.barrier()
+        finally:
+            done.set()
+        return True
+
+    assert ranks(2, body, timeout=0.2) == [True, None]
+
+
+def test_peer_that_has_closed_is_lost_and_a_closed_communicator_refuses():
+    def body(comm):
+        comm.barrier()
+        if comm.rank == 1:
+            comm.close()
+        comm.barrier()
+
+    first, second = ranks(2, body)
+    assert isinstance(first, PeerLost)
+    assert "has closed its communicator before exchange 1" in str(first)
+    assert isinstance(second, CommunicationError)
+    assert "is closed" in str(second)
+
+
+def test_unequal_numbers_of_control_integers_are_refused():
+    for error in ranks(2, lambda comm: comm.exchange([None, None], control=np.zeros(comm.rank, np.int64))):
+        assert isinstance(error, CommunicationError)
+        assert "control integers" in str(error)
+
+
+def test_payload_that_is_no_byte_array_is_refused():
+    with TcpPlane("127.0.0.1") as plane, join(plane, 0, [plane.address]) as comm:
+        for wrong in (np.zeros(3, np.int32), np.zeros((2, 2), np.uint8), np.zeros(8, np.uint8)[::2]):
+            with pytest.raises(InputError, match="uint8"):
+                comm.exchange([wrong])
+
+
+def test_message_of_another_exchange_is_stale():
+    def body(comm):
+        comm._number = comm.rank
+        comm.barrier()
+
+    assert all(isinstance(error, StaleMessage) for error in ranks(2, body))
+
+
+def in_background(pool, plane, rank, addresses, **options):
+    """Join in a thread; the future gives the communicator or the error."""
+    return pool.submit(join, plane, rank, addresses, **options)
+
+
+def test_late_peer_is_waited_for(contexts):
+    with TcpPlane("127.0.0.1", contexts) as low, TcpPlane("127.0.0.1", contexts) as high, ThreadPoolExecutor() as pool:
+        addresses = [low.address, high.address]
+        early = in_background(pool, high, 1, addresses)
+        select.select([low._listener], [], [])  # the higher rank has called
+        with join(low, 0, addresses), early.result():
+            pass
+
+
+def test_peer_that_never_comes_is_lost_after_the_timeout():
+    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high:
+        for plane, rank in ((low, 0), (high, 1)):
+            with pytest.raises(PeerLost, match=r"waited 0\.2 s"):
+                join(plane, rank, [low.address, high.address], timeout=0.2)
+
+
+def test_peer_whose_plane_is_gone_is_lost_at_once():
+    with TcpPlane("127.0.0.1") as high:
+        low = TcpPlane("127.0.0.1")
+        low.close()
+        with pytest.raises(PeerLost, match="cannot be reached"):
+            join(high, 1, [low.address, high.address])
+
+
+def test_cancel_ends_the_wait_for_peers_to_connect():
+    cancel = Cancel()
+    cancel.set("the client gave up")
+    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, pytest.raises(PeerLost, match="gave up"):
+        join(low, 0, [low.address, high.address], cancel=cancel)
+
+
+def test_strangers_are_refused_and_disturb_nobody(contexts):
+    planes = [TcpPlane("127.0.0.1", contexts) for _ in range(3)]
+    low, high, stranger = planes
+    addresses = [low.address, high.address]
+    forged = bytes(16) + low.address[16:]
+    port = low._listener.getsockname()[1]
+    with ThreadPoolExecutor() as pool:
+        silent = socket.create_connection(("127.0.0.1", port))
+        noisy = socket.create_connection(("127.0.0.1", port))
+        noisy.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10)
+        thief = in_background(pool, stranger, 1, [forged, stranger.address], timeout=0.5)
+        waiting = in_background(pool, low, 0, addresses)
+        assert isinstance(thief.exception(), PeerLost)
+        with join(high, 1, addresses) as second, waiting.result() as first:
+            done = pool.submit(first.allreduce, np.array([1]))
+            assert second.allreduce(np.array([2])).tolist() == [3]
+            done.result()
+        silent.close()
+        noisy.close()
+    for plane in planes:
+        plane.close()
+
+
+def test_bytes_that_are_no_address_are_refused():
+    with TcpPlane("127.0.0.1") as plane, pytest.raises(CommunicationError, match="no address"):
+        join(plane, 0, [plane.address, b"tcp://10.0.0.1"])
+
+
+def test_peer_of_an_earlier_run_is_stale_and_does_not_disturb_the_later_one():
+    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
+        addresses = [low.address, high.address]
+        waiting = in_background(pool, low, 0, addresses, run=2)
+        with pytest.raises(StaleMessage, match="run 2, and refuses gang 1, run 1"):
+            join(high, 1, addresses, run=1)
+        with join(high, 1, addresses, run=2), waiting.result():
+            pass
+
+
+def test_peer_of_a_later_run_makes_this_rank_stale_and_waits_for_its_next_run():
+    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
+        addresses = [low.address, high.address]
+        waiting = in_background(pool, high, 1, addresses, run=2)
+        with pytest.raises(StaleMessage, match="in run 2 already"):
+            join(low, 0, addresses, run=1)
+        with join(low, 0, addresses, run=2), waiting.result():
+            pass
+
+
+def test_peer_of_another_gang_is_stale():
+    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
+        addresses = [low.address, high.address]
+        other = in_background(pool, low, 0, addresses, gang=8, timeout=1.0)
+        with pytest.raises(StaleMessage, match="rank 0 is in gang 8"):
+            join(high, 1, addresses, gang=9, timeout=0.5)
+        assert isinstance(other.exception(), PeerLost)
+
+
+def test_plain_and_encrypted_planes_do_not_mix(tls_contexts):
+    with (
+        TcpPlane("127.0.0.1", tls_contexts) as low,
+        TcpPlane("127.0.0.1") as high,
+        pytest.raises(CommunicationError, match="do not both use TLS"),
+    ):
+        join(high, 1, [low.address, high.address])
+
+
+def test_bytes_on_the_wire_are_encrypted(tls_contexts):
+    def body(comm):
+        return [link.connection.cipher() is not None for link in comm._in_order]
+
+    assert ranks(2, body, tls_contexts) == [[True], [True]]
+
+
+def test_address_of_no_interface_is_refused():
+    with pytest.raises(CommunicationError, match="cannot listen on"):
+        TcpPlane("192.0.2.1")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(cuda_device_count() == 0, reason="no CUDA device")
+@pytest.mark.parametrize("size", [2, 3])
+def test_device_arrays_travel_through_host_memory(size):
+    backend = get_backend("cuda")
+
+    def body(comm):
+        with backend.activate():
+            for length in (0, 1, 3 << 20, 5):
+                sends = [backend.from_host(np.full(length + q, comm.rank, np.uint8)) for q in range(size)]
+                got = comm.exchange(sends).payloads
+                for q, part in enumerate(got):
+                    assert isinstance(part, backend.xp.ndarray)
+                    np.testing.assert_array_equal(backend.to_host(part), np.full(length + comm.rank, q, np.uint8))
+        return True
+
+    assert ranks(size, body, backend=backend) == [True] * size
