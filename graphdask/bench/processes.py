@@ -28,6 +28,7 @@ def _serve(pipe: Any, device: str, index: int, config: dict[str, str] | None) ->
             pipe.send(plane.address)
             continue
         function, arguments, settings = request
+        answer: tuple[Any, BaseException | None]
         try:
             with backend.activate(), UcxCommunicator(plane, **settings) as communicator:
                 answer = (function(communicator, *arguments), None)
@@ -77,7 +78,9 @@ class UcxProcesses:
             pipe.send("renew")
         self.addresses = [self._answer(rank, 60.0) for rank in range(len(self.pipes))]
 
-    def start(self, function: Callable[..., Any], *arguments: Any, size: int = 0, **settings: Any) -> list[int]:
+    def start(
+        self, function: Callable[..., Any], *arguments: Any, size: int = 0, **settings: Any
+    ) -> list[int]:
         """Ask the first `size` ranks (all by default) for `function(communicator, *arguments)`; return them.
 
         `settings` go to UcxCommunicator; a value that is a list holds one value for each rank.
@@ -85,8 +88,16 @@ class UcxProcesses:
         size = size or len(self.pipes)
         self._gang += 1
         for rank in range(size):
-            own = {name: value[rank] if isinstance(value, list) else value for name, value in settings.items()}
-            settings_of_rank = {"rank": rank, "addresses": self.addresses[:size], "gang": self._gang, "run": 0, **own}
+            own = {
+                name: value[rank] if isinstance(value, list) else value for name, value in settings.items()
+            }
+            settings_of_rank = {
+                "rank": rank,
+                "addresses": self.addresses[:size],
+                "gang": self._gang,
+                "run": 0,
+                **own,
+            }
             self.pipes[rank].send((function, arguments, settings_of_rank))
         return list(range(size))
 
@@ -95,7 +106,9 @@ class UcxProcesses:
         end = time.monotonic() + deadline
         return [self._answer(rank, end - time.monotonic()) for rank in ranks]
 
-    def run(self, function: Callable[..., Any], *arguments: Any, deadline: float = 60.0, **settings: Any) -> list[Any]:
+    def run(
+        self, function: Callable[..., Any], *arguments: Any, deadline: float = 60.0, **settings: Any
+    ) -> list[Any]:
         """Run the function on all ranks; return the results or raise the first error that is no report of another."""
         from graphdask.comm.failure import is_secondary
 

@@ -36,5 +36,8 @@ class SingleCommunicator(Communicator):
     def abort(self, error: BaseException) -> None:
         """There is nobody to tell."""
 
+    def check(self) -> None:
+        self._cancel.check()
+
     def close(self) -> None:
         """There is nothing to free."""

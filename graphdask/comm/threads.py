@@ -91,10 +91,14 @@ class ThreadGroup:
                     )
                 self._changed.wait(TICK)
 
-    def _raise_failure(self, rank: int) -> None:
+    def raise_failure(self) -> None:
+        """Raise what a rank reported, or PeerLost if `cancel` is set."""
         if self._failure is not None:
             raise unpack_failure(self._failure, self._failed_rank)
         self.cancel.check()
+
+    def _raise_failure(self, rank: int) -> None:
+        self.raise_failure()
         if self._left:
             gone, exchanges = next(iter(self._left.items()))
             raise PeerLost(f"rank {gone} left after {exchanges} exchanges, rank {rank} still exchanges")
@@ -202,6 +206,9 @@ class ThreadCommunicator(Communicator):
     def abort(self, error: BaseException) -> None:
         self._group.fail(self.rank, error)
 
+    def check(self) -> None:
+        self._group.raise_failure()
+
     def close(self) -> None:
         if not self._closed:
             self._closed = True
@@ -248,7 +255,9 @@ def run_threads(
             group.fail(rank, error)
             raised.append(error)
 
-    threads = [threading.Thread(target=work, args=(rank,), name=f"rank-{rank}", daemon=True) for rank in range(size)]
+    threads = [
+        threading.Thread(target=work, args=(rank,), name=f"rank-{rank}", daemon=True) for rank in range(size)
+    ]
     end = time.monotonic() + deadline
     for thread in threads:
         thread.start()

@@ -13,7 +13,6 @@ gangs never match.
 from __future__ import annotations
 
 import os
-import struct
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -25,55 +24,32 @@ from graphdask.comm.arguments import checked
 from graphdask.comm.failure import pack_failure, unpack_failure
 from graphdask.comm.protocol import META, Cancel, Communicator, Received
 from graphdask.comm.ucx_plane import UcxPlane, ucx_available, ucx_transports
+from graphdask.comm.ucx_wire import (
+    ABORT,
+    CONTROL,
+    DATA,
+    DONE,
+    FITTING,
+    GOODBYE,
+    HEAD,
+    HEADER,
+    HEADER_BYTES,
+    HEADER_MASK,
+    MAGIC,
+    PAYLOAD,
+    RANK_BITS,
+    STEP,
+    Peer,
+    tag_of,
+)
 from graphdask.errors import CommunicationError, InputError, PeerLost, StaleMessage
 
 __all__ = ["UcxCommunicator", "UcxPlane", "ucx_available", "ucx_transports"]
 
-HEAD = struct.Struct(f"={8 + META}q")
-"""magic, gang, run, exchange, type, payload bytes (-1: none), inline, control words, then the META integers."""
-MAGIC = 0x6772_6170_6864_0001
-DATA, ABORT, GOODBYE = 0, 1, 2
-HEADER_BYTES = 4096
-STEP = 64
-"""Headers are sent in multiples of this many bytes, so that their ucxx descriptors can be kept."""
-HEADER, CONTROL, PAYLOAD = 0, 1, 2
-GANG_BITS, RUN_BITS, EXCHANGE_BITS, KIND_BITS, RANK_BITS = 20, 8, 20, 2, 14
 SPIN_SECONDS = 100e-6
 """How long a wait polls before it sleeps on UCX's event descriptor."""
 FAREWELL = 2.0
 """Seconds that `close` waits for the peers' last words."""
-
-
-def tag_of(gang: int, run: int, exchange: int, kind: int, sender: int) -> int:
-    """Return the 64-bit tag: gang 20, run 8, exchange 20, kind 2, sender 14 bits, from the top."""
-    tag = gang & ((1 << GANG_BITS) - 1)
-    tag = tag << RUN_BITS | run & ((1 << RUN_BITS) - 1)
-    tag = tag << EXCHANGE_BITS | exchange & ((1 << EXCHANGE_BITS) - 1)
-    return (tag << KIND_BITS | kind) << RANK_BITS | sender
-
-
-HEADER_MASK = ~(((1 << RUN_BITS + EXCHANGE_BITS) - 1) << KIND_BITS + RANK_BITS) & (1 << 64) - 1
-"""Matches headers of one gang and sender, whatever run and exchange."""
-
-
-class _Peer:
-    """What is kept per peer: its link, header buffers, and the requests under way."""
-
-    __slots__ = (
-        "array", "arrays", "control", "inboxes", "inline", "link", "meta", "nbytes", "next", "out", "payload", "rank",
-        "state", "tag", "turn", "wide",
-    )  # fmt: skip
-
-    def __init__(self, rank: int, link: Any, array: Any, tag: Any):
-        self.rank, self.link, self.array, self.tag = rank, link, array, tag
-        self.out = np.zeros(HEADER_BYTES, np.uint8)
-        self.arrays = [array(self.out[:n]) for n in range(STEP, HEADER_BYTES + 1, STEP)]
-        inboxes = [np.zeros(HEADER_BYTES, np.uint8) for _ in range(2)]
-        self.inboxes = [(inbox, inbox.view(np.int64), array(inbox)) for inbox in inboxes]
-        self.turn = 0
-        self.next: Any = None
-        self.payload: Any = None
-        self.control: Any = None
 
 
 class UcxCommunicator(Communicator):
@@ -112,9 +88,13 @@ class UcxCommunicator(Communicator):
         cancel: Cancel | None = None,
     ):
         if plane.spoiled:
-            raise CommunicationError("this UcxPlane is closed or a run on it failed; make a new one for the next run")
+            raise CommunicationError(
+                "this UcxPlane is closed or a run on it failed; make a new one for the next run"
+            )
         if not 0 <= rank < len(addresses) < 1 << RANK_BITS:
-            raise InputError(f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible")
+            raise InputError(
+                f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible"
+            )
         from ucxx._lib.arr import Array as Descriptor
 
         self.rank, self.size = rank, len(addresses)
@@ -127,12 +107,13 @@ class UcxCommunicator(Communicator):
         self._exchange = 0
         self._failed = self._closed = False
         self._sending: list[Any] = []
-        self._peers: list[_Peer] = []
+        self._words: list[np.ndarray] = []
+        self._peers: list[Peer] = []
         with plane.backend.activate():
             for q, address in enumerate(addresses):
                 if q != rank:
                     tag = self._tag(tag_of(gang, run, 0, HEADER, q))
-                    self._peers.append(_Peer(q, plane.link(address), Descriptor, tag))
+                    self._peers.append(Peer(q, plane.link(address), Descriptor, tag))
             for peer in self._peers:
                 self._post_header(peer)
 
@@ -155,7 +136,11 @@ class UcxCommunicator(Communicator):
         payloads: list[Array | None] = [None] * self.size
         metas = np.empty((self.size, META), np.int64)
         controls = np.empty((self.size, len(control)), np.int64)
-        payloads[self.rank], metas[self.rank], controls[self.rank] = sends[self.rank], meta[self.rank], control
+        payloads[self.rank], metas[self.rank], controls[self.rank] = (
+            sends[self.rank],
+            meta[self.rank],
+            control,
+        )
         try:
             for peer in self._peers:
                 peer.payload = peer.control = None
@@ -167,21 +152,34 @@ class UcxCommunicator(Communicator):
             raise
         return Received(payloads, metas, controls)
 
-    def _send(self, peer: _Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray) -> None:
+    def _send(
+        self, peer: Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray
+    ) -> None:
         out, endpoint = peer.out, peer.link.endpoint
         nbytes = -1 if part is None else part.nbytes
         end = HEAD.size
-        wide = len(control) > (HEADER_BYTES - HEAD.size) // 8
+        wide = len(control) > FITTING
         if len(control) and not wide:
             end += 8 * len(control)
             out[HEAD.size : end] = control.view(np.uint8)
-        inline = part is not None and end + nbytes <= HEADER_BYTES and isinstance(part, np.ndarray)
-        HEAD.pack_into(
-            out, 0, MAGIC, self._gang, self._run, number, DATA, nbytes, inline, len(control), *meta.tolist()
-        )
-        if inline:
+        inline = False
+        if isinstance(part, np.ndarray) and end + nbytes <= HEADER_BYTES:
+            inline = True
             out[end : end + nbytes] = part
             end += nbytes
+        HEAD.pack_into(
+            peer.head,
+            0,
+            MAGIC,
+            self._gang,
+            self._run,
+            number,
+            DATA,
+            nbytes,
+            inline,
+            len(control),
+            *meta.tolist(),
+        )
         sending = self._sending
         tag = self._tag(tag_of(self._gang, self._run, number, HEADER, self.rank))
         sending.append(endpoint.tag_send(peer.arrays[(end - 1) // STEP], tag))
@@ -194,11 +192,13 @@ class UcxCommunicator(Communicator):
                 tag = self._tag(tag_of(self._gang, self._run, number, PAYLOAD, self.rank))
                 sending.append(endpoint.tag_send(self._descriptor(part), tag))
 
-    def _post_header(self, peer: _Peer) -> None:
+    def _post_header(self, peer: Peer) -> None:
         peer.turn ^= 1
         peer.next = peer.link.endpoint.tag_recv(peer.inboxes[peer.turn][2], peer.tag, self._mask)
 
-    def _wait(self, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray) -> None:
+    def _wait(
+        self, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
+    ) -> None:
         """Progress until every peer's header, control and payload are here and all sends are done."""
         progress, waiting = self._plane.worker.progress, list(self._peers)
         start, spins = time.perf_counter(), 0
@@ -210,7 +210,7 @@ class UcxCommunicator(Communicator):
                 if peer.state == PAYLOAD and self._arrived(peer.control) and self._arrived(peer.payload):
                     self._finish(peer, payloads)
             if waiting:
-                waiting = [peer for peer in waiting if peer.state >= 0]
+                waiting = [peer for peer in waiting if peer.state != DONE]
             if not waiting and all([request.completed for request in self._sending]):
                 for request in self._sending:
                     if request.status != 0:
@@ -225,35 +225,43 @@ class UcxCommunicator(Communicator):
                     self._doze()
 
     def _header(
-        self, peer: _Peer, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
+        self, peer: Peer, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
     ) -> None:
         """Judge the header that arrived, and post what it announces."""
         if peer.next.status != 0:
             self._lost(peer)
-        inbox, words, _ = peer.inboxes[peer.turn]
-        magic, gang, run, exchange, kind, nbytes, inline, c, *meta = HEAD.unpack_from(inbox)
+        head, inbox, _ = peer.inboxes[peer.turn]
+        magic, gang, run, exchange, kind, nbytes, inline, c, *meta = HEAD.unpack_from(head)
         if magic != MAGIC or gang != self._gang:
-            raise StaleMessage(f"rank {peer.rank} sent a message of gang {gang:#x}, this is gang {self._gang:#x}")
+            raise StaleMessage(
+                f"rank {peer.rank} sent a message of gang {gang:#x}, this is gang {self._gang:#x}"
+            )
         if run < self._run:
             self._post_header(peer)
             return
         if run > self._run:
-            raise StaleMessage(f"rank {peer.rank} is in run {run} of the gang, this rank still in run {self._run}")
+            raise StaleMessage(
+                f"rank {peer.rank} is in run {run} of the gang, this rank still in run {self._run}"
+            )
         if kind == ABORT:
-            raise unpack_failure(bytes(inbox[HEAD.size : HEAD.size + nbytes]), peer.rank)
+            raise unpack_failure(bytes(head[HEAD.size : HEAD.size + nbytes]), peer.rank)
         if kind == GOODBYE:
-            raise PeerLost(f"rank {peer.rank} left after {exchange} exchanges, this rank is at exchange {number}")
+            raise PeerLost(
+                f"rank {peer.rank} left after {exchange} exchanges, this rank is at exchange {number}"
+            )
         if exchange != number:
             raise StaleMessage(f"rank {peer.rank} is at exchange {exchange}, this rank at {number}")
         if c != controls.shape[1]:
-            raise CommunicationError(f"rank {peer.rank} sent {c} control integers, this rank {controls.shape[1]}")
+            raise CommunicationError(
+                f"rank {peer.rank} sent {c} control integers, this rank {controls.shape[1]}"
+            )
         q, end = peer.rank, HEAD.size
         metas[q] = meta
         if c:
-            if c > (HEADER_BYTES - HEAD.size) // 8:
+            if c > FITTING:
                 peer.control = self._receive(peer, CONTROL, number, controls[q])
             else:
-                controls[q] = words[end // 8 : end // 8 + c]
+                controls[q] = inbox[end : end + 8 * c].view(np.int64)
                 end += 8 * c
         peer.nbytes, peer.inline = nbytes, None
         if nbytes == 0:
@@ -265,10 +273,10 @@ class UcxCommunicator(Communicator):
         peer.state = PAYLOAD
         self._post_header(peer)
 
-    def _buffer(self, peer: _Peer) -> Array:
+    def _buffer(self, peer: Peer) -> Array:
         return self._plane.receive_buffer(peer.rank, peer.nbytes)[: peer.nbytes]
 
-    def _receive(self, peer: _Peer, kind: int, number: int, buffer: Array) -> tuple[Any, Any, Any]:
+    def _receive(self, peer: Peer, kind: int, number: int, buffer: Array) -> tuple[Any, Any, Any]:
         tag = self._tag(tag_of(self._gang, self._run, number, kind, peer.rank))
         descriptor = self._descriptor(buffer)
         return peer.link.endpoint.tag_recv(descriptor, tag), descriptor, buffer
@@ -277,15 +285,21 @@ class UcxCommunicator(Communicator):
     def _arrived(receive: tuple[Any, Any, Any] | None) -> bool:
         return receive is None or receive[0].completed
 
-    def _finish(self, peer: _Peer, payloads: list[Array | None]) -> None:
+    def _finish(self, peer: Peer, payloads: list[Array | None]) -> None:
         for receive in (peer.control, peer.payload):
             if receive is not None and receive[0].status != 0:
                 self._lost(peer)
         payloads[peer.rank] = peer.inline if peer.payload is None else peer.payload[2]
-        peer.state = -1
+        peer.state = DONE
 
-    def _look(self, start: float, now: float, waiting: list[_Peer]) -> None:
+    def _look(self, start: float, now: float, waiting: list[Peer]) -> None:
         """Raise for what ends a wait: cancel, a dead peer, a peer's abort, the timeout."""
+        self._check_peers()
+        if now - start > self._timeout:
+            missing = ", ".join(str(peer.rank) for peer in waiting) or "none, but sends are not done"
+            raise PeerLost(f"an exchange passed its timeout of {self._timeout} s; missing ranks: {missing}")
+
+    def _check_peers(self) -> None:
         self._cancel.check()
         for peer in self._peers:
             if peer.next.completed:
@@ -294,9 +308,11 @@ class UcxCommunicator(Communicator):
                 self._raise_abort(peer)
             elif not peer.link.alive:
                 self._lost(peer)
-        if now - start > self._timeout:
-            missing = ", ".join(str(peer.rank) for peer in waiting) or "none, but sends are not done"
-            raise PeerLost(f"an exchange passed its timeout of {self._timeout} s; missing ranks: {missing}")
+
+    def check(self) -> None:
+        if not self._closed:
+            self._plane.worker.progress()
+            self._check_peers()
 
     def _doze(self) -> None:
         """Give up the processor until something arrives."""
@@ -305,11 +321,11 @@ class UcxCommunicator(Communicator):
         else:
             self._plane.worker.progress_worker_event(5)
 
-    def _raise_abort(self, peer: _Peer) -> None:
-        inbox = peer.inboxes[peer.turn][0]
-        magic, gang, run, _, kind, nbytes, *_ = HEAD.unpack_from(inbox)
+    def _raise_abort(self, peer: Peer) -> None:
+        head = peer.inboxes[peer.turn][0]
+        magic, gang, run, _, kind, nbytes, *_ = HEAD.unpack_from(head)
         if (magic, gang, run, kind) == (MAGIC, self._gang, self._run, ABORT):
-            raise unpack_failure(bytes(inbox[HEAD.size : HEAD.size + nbytes]), peer.rank)
+            raise unpack_failure(bytes(head[HEAD.size : HEAD.size + nbytes]), peer.rank)
 
     def _find_cause(self, what: str) -> None:
         for peer in self._peers:
@@ -317,7 +333,7 @@ class UcxCommunicator(Communicator):
                 self._lost(peer)
         raise PeerLost(what)
 
-    def _lost(self, peer: _Peer) -> None:
+    def _lost(self, peer: Peer) -> None:
         """Raise what a dead peer said last, or that it is lost."""
         if not peer.next.completed:  # its end was seen outside UCX: an abort may still be on its way
             self._progress_while(lambda: not peer.next.completed, 0.02)
@@ -345,15 +361,14 @@ class UcxCommunicator(Communicator):
     def _last_words(self, kind: int, words: bytes) -> None:
         for peer in self._peers:
             if peer.link.alive:
-                out = peer.out = np.zeros(HEADER_BYTES, np.uint8)
-                HEAD.pack_into(
-                    out, 0, MAGIC, self._gang, self._run, self._exchange, kind, len(words), 1, 0, *[0] * META
-                )
-                out[HEAD.size : HEAD.size + len(words)] = np.frombuffer(words, np.uint8)
+                identity = (MAGIC, self._gang, self._run, self._exchange)
+                head = HEAD.pack(*identity, kind, len(words), 1, 0, *[0] * META)
+                out = np.frombuffer(head + words, np.uint8)  # of its own: a header may still be on its way
+                self._words.append(out)
                 tag = self._tag(tag_of(self._gang, self._run, self._exchange, HEADER, self.rank))
                 try:
                     self._sending.append(peer.link.endpoint.tag_send(self._descriptor(out), tag))
-                except Exception:  # noqa: S112  the endpoint died in between; there is nobody left to tell
+                except Exception:  # the endpoint died in between; there is nobody left to tell
                     continue
 
     def abort(self, error: BaseException) -> None:
@@ -380,7 +395,7 @@ class UcxCommunicator(Communicator):
             self._fail()
         self._closed = True
 
-    def _has_left(self, peer: _Peer) -> bool:
+    def _has_left(self, peer: Peer) -> bool:
         """Whether the peer has said its last word or is dead; messages it sent before a failure are consumed."""
         while peer.next.completed and peer.next.status == 0:
             kind = HEAD.unpack_from(peer.inboxes[peer.turn][0])[4]
