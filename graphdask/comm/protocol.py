@@ -71,7 +71,7 @@ class Communicator(ABC):
     ) -> Received:
         """Send `sends[q]` (contiguous uint8, any length, or None) to every rank q, and receive likewise.
 
-        `sends[rank]` comes back as it is. `meta` is int64 of shape (size, META), `control` int64 of shape (c,) with
+        `sends[rank]` comes back as it is, and when the call returns every buffer may be reused. `meta` is int64 of shape (size, META), `control` int64 of shape (c,) with
         c the same on all ranks.
 
         Raises
@@ -85,6 +85,10 @@ class Communicator(ABC):
     @abstractmethod
     def abort(self, error: BaseException) -> None:
         """Tell all peers that this rank failed. Never raises."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise if a peer is known to have died or aborted, or `cancel` is set; never waits."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,0 +1,192 @@
+"""Latency and bandwidth of the communicators: all-to-all `exchange`, medians, with the data checked.
+
+`python -m graphdask.bench.comm --json` prints a JSON line per measurement. The peer in the same run is `ucx-raw`: the
+same messages over bare libucxx endpoints, sizes known beforehand, no headers, no checks, no deadline.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Backend, cuda_device_count, get_backend
+from graphdask.bench.processes import UcxProcesses
+from graphdask.comm.protocol import Communicator
+from graphdask.comm.threads import run_threads
+from graphdask.comm.ucx import ucx_available
+from graphdask.errors import CommunicationError, InputError
+
+SIZES = (8, 64, 1024, 4096, 65536, 1 << 20, 1 << 24, 1 << 27)
+KINDS = ("threads", "ucx", "ucx-raw", "nccl")
+
+
+def _repeats(nbytes: int) -> int:
+    return 400 if nbytes <= 1 << 16 else 100 if nbytes <= 1 << 20 else 20 if nbytes <= 1 << 24 else 6
+
+
+def _buffers(communicator: Communicator, backend: Backend, nbytes: int) -> list[Any]:
+    return [backend.xp.full(nbytes, communicator.rank, dtype=np.uint8) for _ in range(communicator.size)]
+
+
+def measure(communicator: Communicator, backend: Backend, sizes: Sequence[int]) -> list[float]:
+    """Return the median seconds of an all-to-all exchange for each payload size."""
+    medians = []
+    control = np.zeros(4, np.int64)
+    for nbytes in sizes:
+        sends = _buffers(communicator, backend, nbytes)
+        received = communicator.exchange(sends, control=control)
+        for q, part in enumerate(received.payloads):
+            if part is None or len(part) != nbytes or not bool((part == q).all()):
+                raise CommunicationError(f"rank {communicator.rank} received wrong data from rank {q}")
+        seconds = []
+        for _ in range(_repeats(nbytes)):
+            start = time.perf_counter()
+            communicator.exchange(sends, control=control)
+            seconds.append(time.perf_counter() - start)
+        medians.append(statistics.median(seconds))
+    return medians
+
+
+def measure_raw(communicator: Communicator, backend: Backend, sizes: Sequence[int]) -> list[float]:
+    """Return the same for bare tag messages on the endpoints of a UcxCommunicator."""
+    from ucxx._lib.arr import Array as Descriptor
+
+    plane, peers = communicator._plane, communicator._peers  # type: ignore[attr-defined]
+    tag_type, progress, medians, kind = plane.library.UCXXTag, plane.worker.progress, [], 3 << 14
+    for nbytes in sizes:
+        sends = _buffers(communicator, backend, nbytes)
+        receives = {peer.rank: backend.xp.empty(nbytes, dtype=np.uint8) for peer in peers}
+        seconds = []
+        backend.synchronize()
+        for i in range(_repeats(nbytes)):
+            start = time.perf_counter()
+            requests = [
+                peer.link.endpoint.tag_recv(
+                    Descriptor(receives[peer.rank]), tag_type(i << 16 | kind | peer.rank)
+                )
+                for peer in peers
+            ]
+            own = tag_type(i << 16 | kind | communicator.rank)
+            requests += [peer.link.endpoint.tag_send(Descriptor(sends[peer.rank]), own) for peer in peers]
+            while not all([request.completed for request in requests]):
+                progress()
+            seconds.append(time.perf_counter() - start)
+        medians.append(statistics.median(seconds))
+    return medians
+
+
+def _rank_of_processes(
+    communicator: Communicator, measured: str, device: str, sizes: Sequence[int]
+) -> list[float]:
+    backend = get_backend(device, communicator.rank)
+    if measured == "ucx-raw":
+        return measure_raw(communicator, backend, sizes)
+    if measured == "nccl":
+        from graphdask.comm.nccl import NcclCommunicator
+
+        with NcclCommunicator(communicator, backend) as nccl:
+            return measure(nccl, backend, sizes)
+    return measure(communicator, backend, sizes)
+
+
+def _medians(kind: str, device: str, size: int, sizes: Sequence[int]) -> list[list[float]]:
+    if kind == "threads":
+        backends = [get_backend(device, rank) for rank in range(size)]
+        body: Callable[[Communicator, int], Any] = lambda communicator, rank: measure(  # noqa: E731
+            communicator, backends[rank], sizes
+        )
+        return run_threads(size, body, backends)
+    with UcxProcesses(size, device) as processes:
+        return processes.run(_rank_of_processes, kind, device, list(sizes), deadline=600.0)
+
+
+def run(
+    communicator: str = "all",
+    device: str = "cpu",
+    ranks: Sequence[int] = (2, 4),
+    sizes: Sequence[int] = SIZES,
+) -> list[dict[str, Any]]:
+    """Measure all-to-all exchanges between ranks of this host.
+
+    Parameters
+    ----------
+    communicator : {"threads", "ucx", "ucx-raw", "nccl", "all"}
+        `all` takes those that the device and the installation allow. UCX and NCCL run one process per rank.
+    device : {"cpu", "cuda"}
+    ranks : sequence of int
+    sizes : sequence of int
+        Payload bytes for each peer.
+
+    Returns
+    -------
+    list of dict
+        `communicator`, `device`, `ranks`, `bytes` (for each peer), `us` (median of the slowest rank) and `gbs`
+        (10^9 bytes/s that a rank sends), and the machine.
+    """
+    if communicator not in (*KINDS, "all"):
+        raise InputError(f"communicator={communicator!r} is not one of {', '.join(KINDS)}, all")
+    if device not in ("cpu", "cuda"):
+        raise InputError(f"device={device!r} is not cpu or cuda")
+    if communicator == "nccl" and device != "cuda":
+        raise InputError("NCCL moves device memory only: device must be cuda")
+    kinds: list[str] = [communicator]
+    if communicator == "all":
+        kinds = ["threads"] + (["ucx", "ucx-raw"] if ucx_available()[0] else [])
+        kinds += ["nccl"] if device == "cuda" and ucx_available()[0] else []
+    devices = cuda_device_count()
+    if device == "cuda" and max(ranks) > devices:
+        raise InputError(f"{max(ranks)} ranks need as many GPUs, and there are {devices}; give fewer ranks")
+    machine = {
+        "host": platform.node(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "processor": get_backend(device).description,
+    }
+    results = []
+    for kind in kinds:
+        for size in ranks:
+            slowest = np.max(_medians(kind, device, size, sizes), axis=0)
+            for nbytes, seconds in zip(sizes, slowest, strict=True):
+                sent = nbytes * (size - 1)
+                results.append(
+                    {
+                        "communicator": kind,
+                        "device": device,
+                        "ranks": size,
+                        "bytes": nbytes,
+                        "us": round(float(seconds) * 1e6, 1),
+                        "gbs": round(sent / float(seconds) / 1e9, 3),
+                    }
+                    | machine
+                )
+    return results
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line of the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m graphdask.bench.comm", description=__doc__)
+    parser.add_argument("--communicator", default="all", choices=(*KINDS, "all"))
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=list(SIZES), help="payload bytes for each peer"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
+    given = parser.parse_args(arguments)
+    for row in run(given.communicator, given.device, given.ranks, given.sizes):
+        if given.json:
+            print(json.dumps(row))
+        else:
+            print("{communicator:8} {ranks} ranks {bytes:>10} B {us:>12} us {gbs:>9} GB/s".format(**row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""How a set of vertices, with values aligned to it, becomes bytes for one peer: the code with the fewest bytes wins.
+
+| code | bytes for the ids | order in which ids and columns arrive |
+|---|---|---|
+| list | 4 each (8 if the universe needs it) | as given |
+| bitmap | universe / 8 | ascending |
+| delta | 1 or 2 each, if the largest gap allows | ascending |
+
+A dense set is put in order through its bitmap (rank by prefix sums of word counts), a sparse one by a sort. The payload
+is the ids, then the columns, each from a multiple of 8 bytes on. What it must look like follows from `meta`
+(code, width and dtype; count; first id; universe), so a payload that does not fit is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.comm.protocol import META
+from graphdask.errors import CommunicationError, InputError, KernelError
+
+LIST, BITMAP, DELTA = 0, 1, 2
+CODES = {"list": LIST, "bitmap": BITMAP, "delta": DELTA}
+FEW = 128
+"""Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
+SPARSE = 128
+"""A set is sorted, not ranked through its bitmap, when the universe is more than this many times its size."""
+
+
+def encode(
+    backend: Backend, ids: Array, universe: int, columns: Mapping[str, Array], *, force: str | None = None
+) -> tuple[np.ndarray, Array | None]:
+    """Code distinct vertex numbers and their values.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where `ids` and `columns` lie.
+    ids : int32 or int64 array, shape (n,)
+        Distinct, in [0, universe), in any order.
+    universe : int
+    columns : mapping of str to array, shape (n,)
+        Values aligned with `ids`; the receiver must know their names, order and dtypes.
+    force : {"list", "bitmap", "delta"}, optional
+        Use this code. A delta that does not fit into 2 bytes a gap raises InputError.
+
+    Returns
+    -------
+    meta : int64 array, shape (META,)
+    payload : uint8 array or None
+        On the backend; None when there are no ids.
+    """
+    if ids.dtype not in (np.int32, np.int64) or ids.ndim != 1:
+        raise InputError(f"ids must be 1-D int32 or int64, not {ids.dtype} of shape {ids.shape}")
+    if force is not None and force not in CODES:
+        raise InputError(f"force={force!r} is not one of {', '.join(CODES)}")
+    n = len(ids)
+    for name, column in columns.items():
+        if column.shape != (n,):
+            raise InputError(f"column {name!r} has shape {column.shape}, not {(n,)} as the ids")
+    if n > universe:
+        raise InputError(f"{n} distinct ids do not fit into a universe of {universe}")
+    if n == 0:
+        return _meta(LIST, _list_width(universe), ids.dtype, 0, 0, universe), None
+    code = LIST if force is None and n <= FEW else None if force is None else CODES[force]
+    order: _Order | None = None
+    width, first = 0, 0
+    bitmap, listed = _bitmap_bytes(universe), n * _list_width(universe)
+    if code == DELTA or (code is None and n < min(bitmap, listed)):
+        order = _Order(backend, ids, universe)
+        width, first = order.gap_width()
+        if code is None and 0 < width * n < min(bitmap, listed):
+            code = DELTA
+        if code == DELTA and width == 0:
+            raise InputError("delta was asked for, but a gap between ids is larger than 65535")
+    if code is None:
+        code = BITMAP if bitmap < listed else LIST
+    if code == LIST:
+        width, order = _list_width(universe), None
+    elif order is None:
+        order = _Order(backend, ids, universe)
+    if code == BITMAP:
+        width = 0
+    head = _ids_bytes(code, width, n, universe)
+    payload = backend.xp.empty(
+        head + sum(_padded(column.nbytes) for column in columns.values()), dtype=np.uint8
+    )
+    _write_ids(code, width, ids, order, payload, universe)
+    at = head
+    for column in columns.values():
+        view = payload[at : at + column.nbytes].view(column.dtype)
+        if order is None:
+            view[:] = column
+        else:
+            order.put(column, view)
+        at += _padded(column.nbytes)
+    return _meta(code, width, ids.dtype, n, first if code == DELTA else 0, universe), payload
+
+
+def decode(
+    backend: Backend, meta: np.ndarray, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]
+) -> tuple[Array, dict[str, Array]]:
+    """Undo `encode`.
+
+    Returns
+    -------
+    ids : array, shape (n,)
+        With the dtype that was encoded.
+    columns : dict of str to array, shape (n,)
+        Views of `payload`, aligned with `ids`.
+
+    Raises
+    ------
+    CommunicationError
+        If the payload is not what `meta`, `universe` and `column_dtypes` call for. An id outside the universe is found
+        by a kernel: on a GPU it raises KernelError at the next synchronisation.
+    """
+    packed, n, first, sender_universe = (int(word) for word in meta)
+    code, width, itemsize = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF
+    if n == 0 and payload is None:
+        dtype = np.dtype(np.int64 if itemsize == 8 or universe > 1 << 31 else np.int32)
+        empty = backend.xp.empty
+        return empty(0, dtype=dtype), {name: empty(0, dtype=of) for name, of in column_dtypes.items()}
+    widths = {LIST: (_list_width(universe),), BITMAP: (0,), DELTA: (1, 2)}
+    problem = None
+    if sender_universe != universe:
+        problem = f"it is for a universe of {sender_universe}, not {universe}"
+    elif width not in widths.get(code, ()) or itemsize not in (4, 8) or packed >> 24:
+        problem = f"its code {packed:#x} is none of list, bitmap, delta"
+    elif not 0 < n <= universe or payload is None:
+        problem = f"it has {n} ids of a universe of {universe} and {'no' if payload is None else 'a'} payload"
+    else:
+        sizes = [n * np.dtype(of).itemsize for of in column_dtypes.values()]
+        expected = _ids_bytes(code, width, n, universe) + sum(map(_padded, sizes))
+        if len(payload) != expected:
+            problem = f"it has {len(payload)} bytes, not {expected}"
+    if problem or payload is None:
+        raise CommunicationError(f"a message does not fit its description: {problem}")
+    try:
+        ids = _read_ids(backend, code, width, payload, n, first, universe, np.dtype(f"int{8 * itemsize}"))
+    except KernelError as error:
+        raise CommunicationError(f"a message does not fit its description: {error}") from error
+    columns, at = {}, _ids_bytes(code, width, n, universe)
+    for (name, of), nbytes in zip(column_dtypes.items(), sizes, strict=True):
+        columns[name] = payload[at : at + nbytes].view(of)
+        at += _padded(nbytes)
+    return ids, columns
+
+
+def _meta(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
+    words = np.array([code | width << 8 | np.dtype(dtype).itemsize << 16, n, first, universe], np.int64)
+    assert len(words) == META
+    return words
+
+
+def _list_width(universe: int) -> int:
+    return 4 if universe <= 1 << 31 else 8
+
+
+def _bitmap_bytes(universe: int) -> int:
+    return (universe + 31) // 32 * 4
+
+
+def _padded(nbytes: int) -> int:
+    return (nbytes + 7) & ~7
+
+
+def _ids_bytes(code: int, width: int, n: int, universe: int) -> int:
+    return _padded(_bitmap_bytes(universe) if code == BITMAP else n * width)
+
+
+def _offsets(backend: Backend, words: Array, kernels: Any) -> Array:
+    """Return, per word, how many bits are set in the words before it."""
+    counts = backend.xp.empty(len(words), dtype=np.int32)
+    kernels.codec_count_bits(len(words), words, counts)
+    return backend.xp.cumsum(counts, dtype=np.int64) - counts
+
+
+class _Order:
+    """A set in ascending order: through its bitmap where it is dense, else by a sort."""
+
+    def __init__(self, backend: Backend, ids: Array, universe: int):
+        self._backend, self._ids = backend, ids
+        self.words: Array | None = None
+        self._place = self._order = None
+        if universe <= SPARSE * len(ids):
+            self._rank(universe)
+        else:
+            self._order = backend.xp.argsort(ids)
+
+    def _rank(self, universe: int) -> None:
+        xp, kernels, n = (
+            self._backend.xp,
+            self._backend.kernels("codec", index_t=self._ids.dtype),
+            len(self._ids),
+        )
+        self.words = self.bits(universe)
+        self._place = xp.empty(n, dtype=np.int64)
+        offsets = _offsets(self._backend, self.words, kernels)
+        kernels.codec_rank_bits(n, self._ids, self.words, offsets, self._place)
+
+    def bits(self, universe: int) -> Array:
+        """Return the set as uint32 words."""
+        if self.words is not None:
+            return self.words
+        words = self._backend.xp.zeros((universe + 31) // 32, dtype=np.uint32)
+        kernels = self._backend.kernels("codec", index_t=self._ids.dtype)
+        try:
+            kernels.codec_set_bits(len(self._ids), self._ids, words, universe)
+        except KernelError as error:
+            raise InputError(f"an id is not in [0, {universe})") from error
+        return words
+
+    def put(self, column: Array, out: Array) -> None:
+        """Write `column` into `out` in ascending order of the ids."""
+        if self._place is not None:
+            out[self._place] = column
+        else:
+            out[:] = column[self._order]
+
+    def gap_width(self) -> tuple[int, int]:
+        """Return the bytes that a gap needs (0: more than 2) and the first id; keep the gaps."""
+        xp = self._backend.xp
+        ascending = xp.empty_like(self._ids)
+        self.put(self._ids, ascending)
+        self.gaps = xp.zeros_like(ascending)
+        self.gaps[1:] = ascending[1:] - ascending[:-1]
+        largest, first = map(int, self._backend.to_host(xp.stack([self.gaps.max(), ascending[0]])))
+        return (1 if largest <= 0xFF else 2 if largest <= 0xFFFF else 0), first
+
+
+def _write_ids(
+    code: int, width: int, ids: Array, order: _Order | None, payload: Array, universe: int
+) -> None:
+    if code == LIST or order is None:
+        payload[: len(ids) * width].view(f"int{8 * width}")[:] = ids
+    elif code == BITMAP:
+        payload[: _bitmap_bytes(universe)].view(np.uint32)[:] = order.bits(universe)
+    else:
+        payload[: len(ids) * width].view(f"uint{8 * width}")[:] = order.gaps
+
+
+def _read_ids(
+    backend: Backend, code: int, width: int, payload: Array, n: int, first: int, universe: int, dtype: Any
+) -> Array:
+    xp = backend.xp
+    if code == BITMAP:
+        kernels = backend.kernels("codec", index_t=dtype)
+        words = payload[: _bitmap_bytes(universe)].view(np.uint32)
+        ids = xp.empty(n, dtype=dtype)
+        kernels.codec_list_bits(len(words), words, _offsets(backend, words, kernels), ids, n, universe)
+        return ids
+    if code == LIST:
+        ids = payload[: n * width].view(f"int{8 * width}")
+    else:
+        ids = xp.cumsum(payload[: n * width].view(f"uint{8 * width}"), dtype=np.int64) + first
+    backend.kernels("codec", index_t=ids.dtype).codec_check_ids(n, ids, universe)
+    return ids.astype(dtype, copy=False)

@@ -1,0 +1,241 @@
+"""NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
+communicator (threads or UCX), which also tells of aborts and dead peers while NCCL's kernels run.
+
+NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
+thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll
+the stream; on a loss the communicator is aborted, which ends its kernels.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.comm.arguments import checked
+from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
+
+CHECK_SECONDS = 0.5e-3
+"""How often a wait asks the control communicator and `cancel`."""
+
+
+def nccl_available() -> tuple[bool, str]:
+    """Return whether CuPy finds NCCL, and its version or what is missing."""
+    try:
+        from cupy.cuda import nccl
+
+        if not nccl.available:
+            return False, "this CuPy has no NCCL"
+        code = nccl.get_version()
+    except Exception as error:  # CuPy or the NCCL library missing, or one that does not load
+        return False, f'NCCL cannot be used ({error}): pip install "graphdask[cuda13]" (or cuda12)'
+    return True, f"NCCL {code // 10000}.{code // 100 % 100}.{code % 100}"
+
+
+class NcclCommunicator(Communicator):
+    """Ranks that own a GPU each: threads of one process or processes of one or more hosts.
+
+    Parameters
+    ----------
+    control : Communicator
+        Of the same ranks; the caller closes it.
+    backend : Backend
+        This rank's GPU; no two ranks may share one.
+    timeout : float
+        Seconds that one exchange, and the construction, may last.
+    cancel : Cancel, optional
+        When set, every wait raises PeerLost.
+
+    Raises
+    ------
+    MissingDependency
+        Without NCCL.
+    CommunicationError
+        If NCCL refuses, for example because two ranks share a GPU.
+    """
+
+    name = "nccl"
+
+    def __init__(
+        self, control: Communicator, backend: Backend, timeout: float = 120.0, cancel: Cancel | None = None
+    ):
+        if backend.name != "cuda":
+            raise InputError(f"NCCL moves device memory only, not that of backend {backend.name!r}")
+        found, reason = nccl_available()
+        if not found:
+            raise MissingDependency(reason)
+        from cupy.cuda import nccl
+
+        self.rank, self.size = control.rank, control.size
+        self.bytes_sent = 0
+        self._control, self._backend, self._nccl = control, backend, nccl
+        self._timeout, self._cancel = timeout, cancel or Cancel()
+        self._buffers: dict[int, Array] = {}
+        self._communicator: Any = None
+        self._failed = False
+        with backend.activate():
+            self._stream = backend.xp.cuda.Stream(non_blocking=True)
+            self._ready = backend.xp.cuda.Event(disable_timing=True)
+        own = nccl.get_unique_id() if self.rank == 0 else (0,) * 128
+        unique = tuple(int(byte) for byte in control.allgather(np.array(list(own), np.int64))[0])
+        try:
+            self._guarded(lambda: self._connect(unique))
+        except BaseException:
+            self._end(abort=True)
+            raise
+
+    def _connect(self, unique: tuple[int, ...]) -> None:
+        self._communicator = self._nccl.NcclCommunicator(self.size, unique, self.rank)
+        byte = self._backend.xp.zeros(self.size + 1, dtype=np.uint8)
+        self._backend.xp.cuda.get_current_stream().synchronize()
+        peers = [q for q in range(self.size) if q != self.rank]
+        self._enqueue({q: (byte.data.ptr, 1) for q in peers}, {q: (byte.data.ptr + 1 + q, 1) for q in peers})
+        while not self._stream.done and not self._failed:
+            time.sleep(1e-4)
+
+    def _guarded(self, function: Callable[[], None]) -> None:
+        """Run what NCCL may block in on a thread of its own, so that a lost peer ends the wait."""
+        raised: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                with self._backend.activate():
+                    function()
+            except BaseException as error:  # raised again below
+                raised.append(error)
+
+        thread = threading.Thread(target=work, name=f"nccl-{self.rank}", daemon=True)
+        thread.start()
+        deadline = time.monotonic() + self._timeout
+        while thread.is_alive():
+            thread.join(0.02)
+            self._cancel.check()
+            self._control.check()
+            if time.monotonic() > deadline:
+                raise PeerLost(f"NCCL did not connect all {self.size} ranks within {self._timeout} s")
+        if raised:
+            if isinstance(raised[0], self._nccl.NcclError):
+                raise CommunicationError(
+                    f"NCCL refused to connect rank {self.rank}: {raised[0]}"
+                ) from raised[0]
+            raise raised[0]
+
+    def _enqueue(self, sends: dict[int, tuple[int, int]], receives: dict[int, tuple[int, int]]) -> None:
+        """Put the sends and receives, (pointer, bytes) by rank, on the stream as one group."""
+        nccl, stream, kind = self._nccl, self._stream.ptr, self._nccl.NCCL_UINT8
+        nccl.groupStart()
+        try:
+            for q, (pointer, nbytes) in sends.items():
+                self._communicator.send(pointer, nbytes, kind, q, stream)
+            for q, (pointer, nbytes) in receives.items():
+                self._communicator.recv(pointer, nbytes, kind, q, stream)
+        finally:
+            nccl.groupEnd()
+
+    def exchange(
+        self, sends: Sequence[Array | None], meta: np.ndarray | None = None, control: np.ndarray | None = None
+    ) -> Received:
+        meta, control = checked(self.size, sends, meta, control)
+        if self._failed or self._communicator is None:
+            raise CommunicationError("this communicator has failed or is closed")
+        for part in sends:
+            if isinstance(part, np.ndarray):
+                raise InputError("NCCL moves device memory only, and a payload is a NumPy array")
+        nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
+        try:
+            with self._backend.activate():
+                told = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
+                c = len(control)
+                payloads = self._move(sends, told.control[:, c + self.rank])
+        except BaseException:
+            self._end(abort=True)
+            raise
+        return Received(payloads, told.meta, np.ascontiguousarray(told.control[:, :c]))
+
+    def _move(self, sends: Sequence[Array | None], incoming: np.ndarray) -> list[Array | None]:
+        """Send the payloads and receive `incoming[q]` bytes from every rank q (-1: nothing)."""
+        payloads: list[Array | None] = [None] * self.size
+        payloads[self.rank] = sends[self.rank]
+        going: dict[int, tuple[int, int]] = {}
+        coming: dict[int, tuple[int, int]] = {}
+        for q in range(self.size):
+            if q == self.rank:
+                continue
+            part, expected = sends[q], int(incoming[q])
+            if part is not None and part.nbytes:
+                going[q] = (part.data.ptr, part.nbytes)
+                self.bytes_sent += part.nbytes
+            if expected >= 0:
+                buffer = payloads[q] = self._buffer(q, expected)
+                if expected:
+                    coming[q] = (buffer.data.ptr, expected)
+        if going or coming:
+            # payloads must be complete before they leave, and the buffers read before they are overwritten
+            self._ready.record(self._backend.xp.cuda.get_current_stream())
+            self._stream.wait_event(self._ready)
+            self._enqueue(going, coming)
+            self._wait()
+        return payloads
+
+    def _wait(self) -> None:
+        """Poll the stream until it is idle, or raise for a lost peer, cancel, or the timeout."""
+        start = look = time.monotonic()
+        while not self._stream.done:
+            now = time.monotonic()
+            if now - look < CHECK_SECONDS:
+                continue
+            look = now
+            self._cancel.check()
+            self._control.check()
+            try:
+                self._communicator.check_async_error()
+            except (
+                self._nccl.NcclError,
+                KeyError,
+            ) as error:  # KeyError: a status that this CuPy has no name for
+                raise PeerLost(f"NCCL reports that a peer is lost: {error}") from error
+            if now - start > self._timeout:
+                raise PeerLost(f"an exchange through NCCL passed its timeout of {self._timeout} s")
+            os.sched_yield()
+        self._stream.synchronize()  # it is idle; this raises what a failed kernel left behind
+
+    def _buffer(self, q: int, nbytes: int) -> Array:
+        buffer = self._buffers.get(q)
+        if buffer is None or len(buffer) < nbytes:
+            grown = nbytes if buffer is None else max(nbytes, len(buffer) * 3 // 2)
+            buffer = self._buffers[q] = self._backend.xp.empty(grown, dtype=np.uint8)
+        return buffer[:nbytes]
+
+    def check(self) -> None:
+        self._cancel.check()
+        self._control.check()
+
+    def _end(self, abort: bool) -> None:
+        """Leave NCCL: wait for nothing when `abort`."""
+        self._failed = self._failed or abort
+        communicator, self._communicator = self._communicator, None
+        if communicator is not None:
+            with self._backend.activate():
+                if self._failed:
+                    communicator.abort()
+                else:
+                    communicator.destroy()
+        self._buffers.clear()
+
+    def abort(self, error: BaseException) -> None:
+        self._control.abort(error)
+        try:
+            self._end(abort=True)
+        except (
+            Exception
+        ):  # the peers have been told through the control communicator; NCCL's own state is lost anyway
+            self._communicator = None
+
+    def close(self) -> None:
+        self._end(abort=False)

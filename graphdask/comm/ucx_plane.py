@@ -1,0 +1,236 @@
+"""UcxPlane: the UCX context, worker, endpoints and receive buffers that one rank keeps between runs.
+
+The data plane has its own context and worker in every process, apart from Dask's. Endpoints are made from worker
+addresses: no listener, no port. Endpoints and buffers outlive a run, because connecting costs milliseconds and the
+first mapping of a device buffer by a peer a hundred. A plane on which a run failed is spoiled: messages of that run may
+still be under way to it, so the next run needs a new plane.
+
+Error handling: between hosts UCX's own, which finds a dead peer through TCP. Between processes of one host it would
+forbid the fast paths (cma, and by default posix: 1 GB/s instead of 13), so there a pidfd tells that a peer has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from graphdask.backend import Array, Backend
+from graphdask.errors import CommunicationError, MissingDependency, PeerLost
+
+DEFAULTS = {
+    "KEEPALIVE_INTERVAL": "inf",
+    "TCP_KEEPIDLE": "2s",
+    "TCP_KEEPINTVL": "1s",
+    "TCP_KEEPCNT": "3",
+}
+"""UCX settings under which a link that goes down is seen within about 5 s; UCX_* in the environment wins."""
+
+CLOSING = 0.5
+"""Seconds that closing waits for endpoints."""
+
+
+@contextlib.contextmanager
+def _quiet_about_unused_variables() -> Iterator[None]:
+    """UCX reads this variable when its library is loaded, and otherwise warns of a variable that ucxx itself sets."""
+    name = "UCX_WARN_UNUSED_ENV_VARS"
+    before = os.environ.get(name)
+    os.environ.setdefault(name, "n")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+
+
+@lru_cache(maxsize=1)
+def ucx_library() -> Any:
+    """Return ucxx's binding module, or raise MissingDependency."""
+    try:
+        with _quiet_about_unused_variables():
+            import ucxx._lib.libucxx as library
+    except ImportError as error:
+        raise MissingDependency(
+            f'the UCX data plane needs ucxx ({error}): pip install "graphdask[ucx]" (or cuda12, cuda13 with GPUs)'
+        ) from error
+    return library
+
+
+def ucx_available() -> tuple[bool, str]:
+    """Return whether a UCX worker can be made here, and what was found or what is missing."""
+    try:
+        library = ucx_library()
+        library.UCXWorker(library.UCXContext(_settings(None), (library.Feature.TAG, library.Feature.WAKEUP)))
+        version = ".".join(map(str, library.get_ucx_version()))
+    except MissingDependency as error:
+        return False, str(error)
+    except Exception as error:  # whatever UCX raises here means the same: it cannot be used, and this is why
+        return False, f"UCX cannot start: {type(error).__name__}: {error}"
+    import ucxx
+
+    return True, f"UCX {version}, ucxx {ucxx.__version__}"
+
+
+def ucx_transports() -> list[str]:
+    """Return the transports that UCX really opens here (`tcp`, `posix`, `cma`, `cuda_ipc`, `rc_mlx5` ...).
+
+    UCX drops those whose device or permission is missing, so this is what a run can use, not what was compiled in.
+    """
+    library = ucx_library()
+    context = library.UCXContext(_settings(None), (library.Feature.TAG, library.Feature.WAKEUP))
+    return sorted(set(re.findall(r"resource.*--\s*([^/\s]+)/", context.info)))
+
+
+def _settings(config: dict[str, str] | None) -> dict[str, str]:
+    given = {name.removeprefix("UCX_"): str(value) for name, value in (config or {}).items()}
+    defaults = {name: value for name, value in DEFAULTS.items() if f"UCX_{name}" not in os.environ}
+    return defaults | given
+
+
+def _identity() -> dict[str, Any]:
+    """What makes two processes able to see each other's end: host, namespaces; and which process this is."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as boot:
+            host = boot.read().strip()
+        return {
+            "host": f"{host}/{os.readlink('/proc/self/ns/pid')}/{os.readlink('/proc/self/ns/net')}",
+            "pid": os.getpid(),
+            "started": _start_time(os.getpid()),
+        }
+    except OSError:
+        return {"host": "", "pid": os.getpid(), "started": 0}
+
+
+def _start_time(pid: int) -> int:
+    """Clock ticks from boot to the start of a process, which tells it from a later one of the same number."""
+    with open(f"/proc/{pid}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[19])
+
+
+class Link:
+    """The endpoint to one peer, and the pidfd through which its end is seen where it lives on this host."""
+
+    def __init__(self, plane: UcxPlane, address: bytes):
+        head, _, raw = address.partition(b"\n")
+        other, mine = json.loads(head), plane.identity
+        self._process = None
+        local = bool(mine["host"]) and other["host"] == mine["host"] and plane.shares_memory
+        if local and other["pid"] != mine["pid"]:
+            try:
+                self._process = os.pidfd_open(other["pid"])
+                if _start_time(other["pid"]) != other["started"]:
+                    raise ProcessLookupError
+                self._poll = select.poll()
+                self._poll.register(self._process, select.POLLIN)
+            except (ProcessLookupError, FileNotFoundError) as error:
+                raise PeerLost(f"process {other['pid']} of this host has ended") from error
+            except OSError:  # no pidfd in this kernel or sandbox: UCX's own error handling then
+                local = False
+        library = plane.library
+        try:
+            self.endpoint = library.UCXEndpoint.create_from_worker_address(
+                plane.worker, library.UCXAddress.create_from_buffer(raw), endpoint_error_handling=not local
+            )
+        except (
+            Exception
+        ) as error:  # ucxx makes its exceptions at run time; all mean that there is no way to the peer
+            raise CommunicationError(
+                f"UCX cannot connect to a peer: {type(error).__name__}: {error}"
+            ) from error
+
+    @property
+    def alive(self) -> bool:
+        """Whether nothing says that the peer is gone."""
+        return self.endpoint.alive and (self._process is None or not self._poll.poll(0))
+
+    def close(self) -> Any:
+        """Return the request whose completion closes the endpoint, or None where there is nothing to wait for."""
+        alive = self.alive
+        if self._process is not None:
+            os.close(self._process)
+            self._process = None
+        return self.endpoint.close() if alive else None  # of a dead one ucxx returns a null request
+
+
+class UcxPlane:
+    """UCX context and worker of one rank.
+
+    Parameters
+    ----------
+    config : dict, optional
+        UCX settings without the prefix, such as {"TLS": "tcp,sm,self"}; they win over the environment.
+    backend : Backend, optional
+        Where payloads are received; the CPU by default.
+
+    Raises
+    ------
+    MissingDependency
+        Without ucxx.
+    CommunicationError
+        When UCX cannot start with this configuration.
+    """
+
+    def __init__(self, config: dict[str, str] | None = None, backend: Backend | None = None):
+        from graphdask.backend import get_backend
+
+        self.library = ucx_library()
+        self.backend = backend or get_backend("cpu")
+        self.spoiled = False
+        features = (self.library.Feature.TAG, self.library.Feature.WAKEUP)
+        try:
+            with self.backend.activate():
+                self.context = self.library.UCXContext(_settings(config), features)
+                self.worker = self.library.UCXWorker(self.context)
+                self.worker.init_blocking_progress_mode()
+        except Exception as error:  # ucxx makes its exceptions at run time; all mean that UCX did not start
+            raise CommunicationError(f"UCX cannot start with {_settings(config)}: {error}") from error
+        self.identity = _identity()
+        self.shares_memory = re.search(r"(posix|sysv)/memory", self.context.info) is not None
+        self.address = json.dumps(self.identity).encode() + b"\n" + bytes(memoryview(self.worker.address))
+        """What peers connect to; valid while the plane is open."""
+        self._links: dict[bytes, Link] = {}
+        self._buffers: dict[int, Array] = {}
+        self._kept: list[Any] = []
+
+    def link(self, address: bytes) -> Link:
+        """Return the link to a peer, made on first use."""
+        link = self._links.get(address)
+        if link is None:
+            link = self._links[address] = Link(self, address)
+        return link
+
+    def receive_buffer(self, rank: int, nbytes: int) -> Array:
+        """Return the uint8 buffer for payloads of `rank`, at least `nbytes` long; it grows by half and stays."""
+        buffer = self._buffers.get(rank)
+        if buffer is None or len(buffer) < nbytes:
+            grown = nbytes if buffer is None else max(nbytes, len(buffer) * 3 // 2)
+            buffer = self._buffers[rank] = self.backend.xp.empty(grown, dtype="uint8")
+        return buffer
+
+    def spoil(self, *in_use: Any) -> None:
+        """Refuse further runs, and keep what UCX may still read or write until the plane is closed."""
+        self.spoiled = True
+        self._kept.extend(in_use)
+
+    def close(self) -> None:
+        """Close the endpoints; takes at most half a second when peers are dead."""
+        closing = [request for link in self._links.values() if (request := link.close()) is not None]
+        deadline = time.perf_counter() + CLOSING
+        while not all(request.completed for request in closing) and time.perf_counter() < deadline:
+            self.worker.progress()
+        self._links.clear()
+        self._kept.clear()
+        self._buffers.clear()
+        self.spoiled = True
+
+    def __enter__(self) -> UcxPlane:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
