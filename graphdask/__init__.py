@@ -46,7 +46,7 @@ _HOME = {
 )
 _MODULES = ("errors", "generate", "io", "plot")
 
-__all__ = ["__version__", *_MODULES, *_HOME]  # noqa: PLE0604
+__all__ = ["__version__", *_MODULES, *_HOME]
 
 
 def __getattr__(name: str) -> object:

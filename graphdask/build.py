@@ -98,9 +98,7 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     cyclic = to_cyclic_positions(part, part.out.indices)
     targets = from_cyclic(part, cyclic)
     sources = _row_of_each(backend, part.out, part.first_position)
-    rows, columns, weights = _to_owners(
-        comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights
-    )
+    rows, columns, weights = _to_owners(comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights)
     rows -= part.first_position
     csr = _sorted_rows(backend, rows, columns, weights, part.num_owned, merge=False)
     inward = to_cyclic(part, csr.indices)

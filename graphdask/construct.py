@@ -139,9 +139,7 @@ class _Repeats:
         return int(np.flatnonzero(later)[0])
 
 
-def _repeats(
-    src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: int, directed: bool
-) -> _Repeats:
+def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: int, directed: bool) -> _Repeats:
     """Group parallel edges; of each group the lightest stays, among equals the first."""
     if not len(src):
         empty = np.zeros(0, np.int64)
@@ -311,9 +309,7 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
         upper = src <= dst
         src, dst, data = src[upper], dst[upper], data[upper]
     weights = None if data.dtype == bool else data
-    return from_edges(
-        src, dst, weights, A.shape[0], directed, self_loops=self_loops, multi_edges=multi_edges
-    )
+    return from_edges(src, dst, weights, A.shape[0], directed, self_loops=self_loops, multi_edges=multi_edges)
 
 
 def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:

@@ -90,9 +90,7 @@ class RankContext:
 
     def environment(self, exchange: Exchange) -> Environment:
         """The environment of a primitive on this rank."""
-        return Environment(
-            self.backend, self.comm.rank, self.comm.size, exchange, self.deadline, self.on_superstep
-        )
+        return Environment(self.backend, self.comm.rank, self.comm.size, exchange, self.deadline, self.on_superstep)
 
 
 class Primitive(Protocol[S]):

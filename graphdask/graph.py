@@ -62,7 +62,8 @@ class Part:
     ids: Array
     """Ids of the own vertices, index dtype, shape (num_owned,)."""
     slot_bounds: np.ndarray
-    """int64 on the host, shape (size + 1,): rank (self.rank + k) % size owns slots [slot_bounds[k], slot_bounds[k+1])."""
+    """int64 on the host, shape (size + 1,): slots [slot_bounds[k], slot_bounds[k+1]) are of rank
+    (self.rank + k) % size."""
     counts: dict[str, int] = field(default_factory=dict)
     """What the build found on this rank: `arcs` (stored edges) and `self_loops`."""
 
@@ -103,7 +104,7 @@ class Graph:
     directed: bool
     report: dict[str, Any] = field(default_factory=dict)
     """What reading and building changed or met, counted."""
-    plan: Plan = Plan()
+    plan: Plan = field(default_factory=Plan)
     merge: bool = False
     """Whether parallel edges are merged when the partitions are built."""
     built: Any = field(default=None, repr=False)

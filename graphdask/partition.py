@@ -110,9 +110,7 @@ class ShuffledMap(VertexMap):
         out = backend.xp.empty(len(values), self.dtype)
         kernels = backend.kernels("permute", index_t=self.dtype)
         values = values.astype(self.dtype, copy=False)
-        getattr(kernels, kernel)(
-            len(values), values, out, self.num_vertices, half, np.uint64(self.seed & (2**64 - 1))
-        )
+        getattr(kernels, kernel)(len(values), values, out, self.num_vertices, half, np.uint64(self.seed & (2**64 - 1)))
         return out
 
     def to_position(self, backend: Backend, ids: Array) -> Array:

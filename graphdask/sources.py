@@ -64,9 +64,7 @@ class ArraySource:
 
     def piece(self, rank: int, size: int) -> ArrayPiece:
         share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
-        return ArrayPiece(
-            self.src[share], self.dst[share], None if self.weights is None else self.weights[share]
-        )
+        return ArrayPiece(self.src[share], self.dst[share], None if self.weights is None else self.weights[share])
 
 
 def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:

@@ -14,9 +14,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def bfs_push(
-    n, frontier, indptr, indices, ids, depth, parent, level, owned, own_queue, ghost_queue, hubs, counters
-):
+def bfs_push(n, frontier, indptr, indices, ids, depth, parent, level, owned, own_queue, ghost_queue, hubs, counters):
     own, ghost = counters[0], counters[1]
     edges = 0
     for i in range(n):

@@ -69,9 +69,7 @@ def measure_raw(communicator: Communicator, backend: Backend, sizes: Sequence[in
         for i in range(_repeats(nbytes)):
             start = time.perf_counter()
             requests = [
-                peer.link.endpoint.tag_recv(
-                    Descriptor(receives[peer.rank]), tag_type(i << 16 | kind | peer.rank)
-                )
+                peer.link.endpoint.tag_recv(Descriptor(receives[peer.rank]), tag_type(i << 16 | kind | peer.rank))
                 for peer in peers
             ]
             own = tag_type(i << 16 | kind | communicator.rank)
@@ -83,9 +81,7 @@ def measure_raw(communicator: Communicator, backend: Backend, sizes: Sequence[in
     return medians
 
 
-def _rank_of_processes(
-    communicator: Communicator, measured: str, device: str, sizes: Sequence[int]
-) -> list[float]:
+def _rank_of_processes(communicator: Communicator, measured: str, device: str, sizes: Sequence[int]) -> list[float]:
     backend = get_backend(device, communicator.rank)
     if measured == "ucx-raw":
         return measure_raw(communicator, backend, sizes)
@@ -176,9 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--communicator", default="all", choices=(*KINDS, "all"))
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
-    parser.add_argument(
-        "--sizes", type=int, nargs="+", default=list(SIZES), help="payload bytes for each peer"
-    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="payload bytes for each peer")
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
     given = parser.parse_args(arguments)
     for row in run(given.communicator, given.device, given.ranks, given.sizes):

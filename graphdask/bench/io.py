@@ -23,8 +23,14 @@ from graphdask.io import EdgeList, read_edges, write_edges
 Reader = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
-def run(size_mb: float = 100, *, threads: int | None = None, repeats: int = 3, seed: int = 0,
-        directory: str | os.PathLike[str] | None = None) -> list[dict[str, Any]]:
+def run(
+    size_mb: float = 100,
+    *,
+    threads: int | None = None,
+    repeats: int = 3,
+    seed: int = 0,
+    directory: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
     """Measure reading.
 
     Parameters
@@ -64,9 +70,16 @@ def run(size_mb: float = 100, *, threads: int | None = None, repeats: int = 3, s
                 rows.append({"reader": name, "skipped": f"{package} is not installed"})
                 continue
             version = importlib.metadata.version(package)
-            rows.append({"reader": name, "threads": used, **_measure(name, reader, edges, path, repeats),
-                         "version": version,
-                         "cores": os.cpu_count(), "machine": platform.processor() or platform.machine()})
+            rows.append(
+                {
+                    "reader": name,
+                    "threads": used,
+                    **_measure(name, reader, edges, path, repeats),
+                    "version": version,
+                    "cores": os.cpu_count(),
+                    "machine": platform.processor() or platform.machine(),
+                }
+            )
     return rows
 
 
@@ -90,9 +103,11 @@ def _readers(path: Path, skip: int, threads: int | None) -> list[tuple[str, str,
         def read() -> tuple[np.ndarray, np.ndarray]:
             from pyarrow import csv
 
-            table = csv.read_csv(path, csv.ReadOptions(use_threads=parallel, skip_rows=skip,
-                                                       column_names=["src", "dst"]),
-                                 csv.ParseOptions(delimiter="\t"))
+            table = csv.read_csv(
+                path,
+                csv.ReadOptions(use_threads=parallel, skip_rows=skip, column_names=["src", "dst"]),
+                csv.ParseOptions(delimiter="\t"),
+            )
             return table.column(0).to_numpy(), table.column(1).to_numpy()
 
         return read
@@ -117,5 +132,10 @@ def _measure(name: str, reader: Reader, edges: EdgeList, path: Path, repeats: in
         seconds.append(time.perf_counter() - start)
     median = float(np.median(seconds))
     size = path.stat().st_size / 1e6
-    return {"seconds": median, "mb_per_s": size / median, "medges_per_s": edges.num_edges / median / 1e6,
-            "edges": edges.num_edges, "file_mb": size}
+    return {
+        "seconds": median,
+        "mb_per_s": size / median,
+        "medges_per_s": edges.num_edges / median / 1e6,
+        "edges": edges.num_edges,
+        "file_mb": size,
+    }

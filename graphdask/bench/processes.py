@@ -78,9 +78,7 @@ class UcxProcesses:
             pipe.send("renew")
         self.addresses = [self._answer(rank, 60.0) for rank in range(len(self.pipes))]
 
-    def start(
-        self, function: Callable[..., Any], *arguments: Any, size: int = 0, **settings: Any
-    ) -> list[int]:
+    def start(self, function: Callable[..., Any], *arguments: Any, size: int = 0, **settings: Any) -> list[int]:
         """Ask the first `size` ranks (all by default) for `function(communicator, *arguments)`; return them.
 
         `settings` go to UcxCommunicator; a value that is a list holds one value for each rank.
@@ -88,9 +86,7 @@ class UcxProcesses:
         size = size or len(self.pipes)
         self._gang += 1
         for rank in range(size):
-            own = {
-                name: value[rank] if isinstance(value, list) else value for name, value in settings.items()
-            }
+            own = {name: value[rank] if isinstance(value, list) else value for name, value in settings.items()}
             settings_of_rank = {
                 "rank": rank,
                 "addresses": self.addresses[:size],
@@ -106,9 +102,7 @@ class UcxProcesses:
         end = time.monotonic() + deadline
         return [self._answer(rank, end - time.monotonic()) for rank in ranks]
 
-    def run(
-        self, function: Callable[..., Any], *arguments: Any, deadline: float = 60.0, **settings: Any
-    ) -> list[Any]:
+    def run(self, function: Callable[..., Any], *arguments: Any, deadline: float = 60.0, **settings: Any) -> list[Any]:
         """Run the function on all ranks; return the results or raise the first error that is no report of another."""
         from graphdask.comm.failure import is_secondary
 

@@ -21,15 +21,11 @@ def checked(
         raise InputError(f"exchange wants {size} payloads, one per rank, and got {len(sends)}")
     for part in sends:
         if part is not None and (part.dtype != np.uint8 or part.ndim != 1 or not part.flags.c_contiguous):
-            raise InputError(
-                f"a payload must be contiguous 1-D uint8, not {part.dtype} of shape {part.shape}"
-            )
+            raise InputError(f"a payload must be contiguous 1-D uint8, not {part.dtype} of shape {part.shape}")
     if meta is None:
         meta = np.zeros((size, META), np.int64)
     elif meta.shape != (size, META) or meta.dtype != np.int64:
-        raise InputError(
-            f"meta must be int64 of shape {(size, META)}, not {meta.dtype} of shape {meta.shape}"
-        )
+        raise InputError(f"meta must be int64 of shape {(size, META)}, not {meta.dtype} of shape {meta.shape}")
     if control is None:
         control = NO_CONTROL
     elif control.ndim != 1 or control.dtype != np.int64:

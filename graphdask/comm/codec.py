@@ -85,9 +85,7 @@ def encode(
     if code == BITMAP:
         width = 0
     head = _ids_bytes(code, width, n, universe)
-    payload = backend.xp.empty(
-        head + sum(_padded(column.nbytes) for column in columns.values()), dtype=np.uint8
-    )
+    payload = backend.xp.empty(head + sum(_padded(column.nbytes) for column in columns.values()), dtype=np.uint8)
     _write_ids(code, width, ids, order, payload, universe)
     at = head
     for column in columns.values():
@@ -148,6 +146,11 @@ def decode(
         columns[name] = payload[at : at + nbytes].view(of)
         at += _padded(nbytes)
     return ids, columns
+
+
+def name_of(meta: np.ndarray) -> str:
+    """How a payload is coded, in words: `list`, `bitmap` or `delta`."""
+    return {code: name for name, code in CODES.items()}[int(meta[0]) & 0xFF]
 
 
 def _meta(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
@@ -232,9 +235,7 @@ class _Order:
         return (1 if largest <= 0xFF else 2 if largest <= 0xFFFF else 0), first
 
 
-def _write_ids(
-    code: int, width: int, ids: Array, order: _Order | None, payload: Array, universe: int
-) -> None:
+def _write_ids(code: int, width: int, ids: Array, order: _Order | None, payload: Array, universe: int) -> None:
     if code == LIST or order is None:
         payload[: len(ids) * width].view(f"int{8 * width}")[:] = ids
     elif code == BITMAP:

@@ -62,9 +62,7 @@ class NcclCommunicator(Communicator):
 
     name = "nccl"
 
-    def __init__(
-        self, control: Communicator, backend: Backend, timeout: float = 120.0, cancel: Cancel | None = None
-    ):
+    def __init__(self, control: Communicator, backend: Backend, timeout: float = 120.0, cancel: Cancel | None = None):
         if backend.name != "cuda":
             raise InputError(f"NCCL moves device memory only, not that of backend {backend.name!r}")
         found, reason = nccl_available()
@@ -121,9 +119,7 @@ class NcclCommunicator(Communicator):
                 raise PeerLost(f"NCCL did not connect all {self.size} ranks within {self._timeout} s")
         if raised:
             if isinstance(raised[0], self._nccl.NcclError):
-                raise CommunicationError(
-                    f"NCCL refused to connect rank {self.rank}: {raised[0]}"
-                ) from raised[0]
+                raise CommunicationError(f"NCCL refused to connect rank {self.rank}: {raised[0]}") from raised[0]
             raise raised[0]
 
     def _enqueue(self, sends: dict[int, tuple[int, int]], receives: dict[int, tuple[int, int]]) -> None:
@@ -232,9 +228,7 @@ class NcclCommunicator(Communicator):
         self._control.abort(error)
         try:
             self._end(abort=True)
-        except (
-            Exception
-        ):  # the peers have been told through the control communicator; NCCL's own state is lost anyway
+        except Exception:  # the peers have been told through the control communicator; NCCL's own state is lost anyway
             self._communicator = None
 
     def close(self) -> None:

@@ -223,6 +223,7 @@ def run_threads(
     timeout: float = 120.0,
     deadline: float = 600.0,
     cancel: Cancel | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> list[Any]:
     """Run `function(communicator, rank)` on `size` threads and return their results in rank order.
 
@@ -232,6 +233,8 @@ def run_threads(
         One per rank, current in its thread; the CPU by default.
     timeout, deadline : float
         Seconds that one exchange, and the whole, may last.
+    on_wait : callable, optional
+        Called now and then in the caller's thread while it waits.
 
     Raises
     ------
@@ -255,15 +258,16 @@ def run_threads(
             group.fail(rank, error)
             raised.append(error)
 
-    threads = [
-        threading.Thread(target=work, args=(rank,), name=f"rank-{rank}", daemon=True) for rank in range(size)
-    ]
+    threads = [threading.Thread(target=work, args=(rank,), name=f"rank-{rank}", daemon=True) for rank in range(size)]
     end = time.monotonic() + deadline
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
+            while thread.is_alive() and time.monotonic() < end:
+                thread.join(min(TICK, max(0.0, end - time.monotonic())))
+                if on_wait is not None:
+                    on_wait()
     except BaseException as interruption:  # Ctrl-C: let the ranks go
         group.fail(-1, interruption)
         raise

@@ -88,13 +88,9 @@ class UcxCommunicator(Communicator):
         cancel: Cancel | None = None,
     ):
         if plane.spoiled:
-            raise CommunicationError(
-                "this UcxPlane is closed or a run on it failed; make a new one for the next run"
-            )
+            raise CommunicationError("this UcxPlane is closed or a run on it failed; make a new one for the next run")
         if not 0 <= rank < len(addresses) < 1 << RANK_BITS:
-            raise InputError(
-                f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible"
-            )
+            raise InputError(f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible")
         from ucxx._lib.arr import Array as Descriptor
 
         self.rank, self.size = rank, len(addresses)
@@ -152,9 +148,7 @@ class UcxCommunicator(Communicator):
             raise
         return Received(payloads, metas, controls)
 
-    def _send(
-        self, peer: Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray
-    ) -> None:
+    def _send(self, peer: Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray) -> None:
         out, endpoint = peer.out, peer.link.endpoint
         nbytes = -1 if part is None else part.nbytes
         end = HEAD.size
@@ -196,9 +190,7 @@ class UcxCommunicator(Communicator):
         peer.turn ^= 1
         peer.next = peer.link.endpoint.tag_recv(peer.inboxes[peer.turn][2], peer.tag, self._mask)
 
-    def _wait(
-        self, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
-    ) -> None:
+    def _wait(self, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray) -> None:
         """Progress until every peer's header, control and payload are here and all sends are done."""
         progress, waiting = self._plane.worker.progress, list(self._peers)
         start, spins = time.perf_counter(), 0
@@ -233,28 +225,20 @@ class UcxCommunicator(Communicator):
         head, inbox, _ = peer.inboxes[peer.turn]
         magic, gang, run, exchange, kind, nbytes, inline, c, *meta = HEAD.unpack_from(head)
         if magic != MAGIC or gang != self._gang:
-            raise StaleMessage(
-                f"rank {peer.rank} sent a message of gang {gang:#x}, this is gang {self._gang:#x}"
-            )
+            raise StaleMessage(f"rank {peer.rank} sent a message of gang {gang:#x}, this is gang {self._gang:#x}")
         if run < self._run:
             self._post_header(peer)
             return
         if run > self._run:
-            raise StaleMessage(
-                f"rank {peer.rank} is in run {run} of the gang, this rank still in run {self._run}"
-            )
+            raise StaleMessage(f"rank {peer.rank} is in run {run} of the gang, this rank still in run {self._run}")
         if kind == ABORT:
             raise unpack_failure(bytes(head[HEAD.size : HEAD.size + nbytes]), peer.rank)
         if kind == GOODBYE:
-            raise PeerLost(
-                f"rank {peer.rank} left after {exchange} exchanges, this rank is at exchange {number}"
-            )
+            raise PeerLost(f"rank {peer.rank} left after {exchange} exchanges, this rank is at exchange {number}")
         if exchange != number:
             raise StaleMessage(f"rank {peer.rank} is at exchange {exchange}, this rank at {number}")
         if c != controls.shape[1]:
-            raise CommunicationError(
-                f"rank {peer.rank} sent {c} control integers, this rank {controls.shape[1]}"
-            )
+            raise CommunicationError(f"rank {peer.rank} sent {c} control integers, this rank {controls.shape[1]}")
         q, end = peer.rank, HEAD.size
         metas[q] = meta
         if c:

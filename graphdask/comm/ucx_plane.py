@@ -137,12 +137,8 @@ class Link:
             self.endpoint = library.UCXEndpoint.create_from_worker_address(
                 plane.worker, library.UCXAddress.create_from_buffer(raw), endpoint_error_handling=not local
             )
-        except (
-            Exception
-        ) as error:  # ucxx makes its exceptions at run time; all mean that there is no way to the peer
-            raise CommunicationError(
-                f"UCX cannot connect to a peer: {type(error).__name__}: {error}"
-            ) from error
+        except Exception as error:  # ucxx makes its exceptions at run time; all mean that there is no way to the peer
+            raise CommunicationError(f"UCX cannot connect to a peer: {type(error).__name__}: {error}") from error
 
     @property
     def alive(self) -> bool:

@@ -10,7 +10,6 @@ import importlib
 import sys
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,13 +121,9 @@ class GangRuntime:
         if found:
             first = min(found)
             ids = result.graph.ids.to_caller(np.array([first.vertex, first.other]))
-            raise VerificationError(
-                f"{primitive.name}: " + first.message.format(vertex=ids[0], other=ids[1])
-            )
+            raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=ids[0], other=ids[1]))
 
-    def _with_retries(
-        self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool
-    ) -> Any:
+    def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
         client = client or _active_client()
         avoid: frozenset[str] = frozenset()
         for attempt in range(config.retries + 1):
@@ -147,7 +142,8 @@ class GangRuntime:
     ) -> Built:
         built: Built | None = graph.built
         if built is not None and (
-            not built.gang.is_whole() or (built.gang.kind == "dask") != (client is not None)
+            not built.gang.is_whole()
+            or (built.gang.kind == "dask") != (client is not None)
             or (client is not None and built.gang.client is not client)
         ):
             built = None
@@ -175,7 +171,9 @@ def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) 
     device = graph.plan.device if graph.plan.device != "auto" else config.device
     if client is None:
         if config.comm != "auto":
-            raise Unsupported(f"comm {config.comm!r} is for the workers of a Dask client; in one process ranks are threads")
+            raise Unsupported(
+                f"comm {config.comm!r} is for the workers of a Dask client; in one process ranks are threads"
+            )
         return LocalGang(graph.plan.parts or LocalGang.default_size(device, graph.source.num_edges), device, config)
     from graphdask.gang.cluster import DaskGang
 
@@ -185,9 +183,7 @@ def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) 
 def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
     started = time.perf_counter()
     source, plan, size = graph.source, graph.plan, gang.size
-    vertex_map = make_vertex_map(
-        plan, source.num_vertices, size, source.skewed, lambda: _host_adjacency(graph)
-    )
+    vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: _host_adjacency(graph))
     ghosts = plan.ghosts or ghosts
     build_plan = BuildPlan(
         vertex_map=vertex_map,

@@ -182,7 +182,9 @@ class DaskGang:
             plans = {host.address: self._plan(host, run) for host in self.hosts}
             try:
                 asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
-                self.wait(asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout)
+                self.wait(
+                    asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout
+                )
                 seats: dict[int, bytes] = {}
                 for future in asked:
                     seats.update(future.result())
@@ -275,7 +277,9 @@ class DaskGang:
             if now > give_up:
                 if failed:
                     break
-                raise DeadlineExceeded(f"{what} passed its deadline; raise the setting graphdask.deadline if it is long")
+                raise DeadlineExceeded(
+                    f"{what} passed its deadline; raise the setting graphdask.deadline if it is long"
+                )
             if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
                 asked_at = now
                 self._check_alive({tasks[task] for task in pending}, what)
@@ -325,7 +329,8 @@ class _Watch:
         silent = [host for host in hosts if now - self._last.get(host.name, now) > timeout]
         if silent:
             error = PeerLost(
-                f"{', '.join(host.address for host in silent)} gave no sign of life for {timeout} s: stopped, or cut off"
+                f"{', '.join(host.address for host in silent)} gave no sign of life for {timeout} s: "
+                "stopped, or cut off"
             )
             error.silent = frozenset(host.address for host in silent)  # type: ignore[attr-defined]
             raise error
@@ -365,7 +370,10 @@ def _cause(errors: list[BaseException]) -> BaseException:
     """The error that explains the others: not a report of another rank's, if there is one."""
     from graphdask.comm.failure import is_secondary
 
-    return min(errors, key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)))
+    return min(
+        errors,
+        key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)),
+    )
 
 
 def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:

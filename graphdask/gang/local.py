@@ -76,7 +76,7 @@ class LocalGang:
                 return program(context, *(of_rank(argument, rank) for argument in arguments))
 
             if self.size == 1:
-                with self._backends[0].activate(), SingleCommunicator(self._backends[0]) as comm:
+                with self._backends[0].activate(), SingleCommunicator() as comm:
                     return LocalKept([work(comm, 0)])
             timeout = self.config.deadline
             return LocalKept(

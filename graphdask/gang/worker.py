@@ -96,7 +96,9 @@ def take_seats(plan: RunPlan) -> dict[int, bytes]:
     with process.lock:
         process.runs[plan.gang, plan.run] = Cancel()
         for place, rank in enumerate(plan.ranks):
-            addresses[rank] = _plane(process, worker, plan, place).address if plan.comm in ("tcp", "ucx", "nccl") else b""
+            addresses[rank] = (
+                _plane(process, worker, plan, place).address if plan.comm in ("tcp", "ucx", "nccl") else b""
+            )
     return addresses
 
 
@@ -150,7 +152,10 @@ def run_ranks(plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[...
     def work(place: int, rank: int) -> None:
         backend = get_backend(plan.device)
         try:
-            with backend.activate(), _communicator(plan, process, place, rank, addresses, cancel, backend, group) as comm:
+            with (
+                backend.activate(),
+                _communicator(plan, process, place, rank, addresses, cancel, backend, group) as comm,
+            ):
                 context = RankContext(comm, backend, deadline, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
         except BaseException as error:  # raised again below, in the task's own thread
@@ -201,7 +206,7 @@ def _communicator(
     if plan.comm == "single":
         from graphdask.comm.single import SingleCommunicator
 
-        return SingleCommunicator(backend)
+        return SingleCommunicator(cancel)
     if plan.comm == "threads":
         return group.communicator(rank, backend)
     if plan.comm == "tcp":

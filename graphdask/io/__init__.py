@@ -62,17 +62,13 @@ FORMATS: dict[str, Format] = {
             "comma, semicolon or tab separated, with or without header",
         ),
         Format("temporal", (), True, False, True, "edge list with times: 'source target [weight] time'"),
-        Format(
-            "adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"
-        ),
+        Format("adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"),
         Format("matrixmarket", (".mtx", ".mm"), True, True, True, "Matrix Market coordinate file"),
         Format("metis", (".graph", ".metis"), True, False, True, "METIS graph file"),
         Format("dimacs", (".gr", ".dimacs", ".col"), True, False, True, "DIMACS or PACE graph file"),
         Format("ldbc", (".v", ".e"), True, False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
         Format("parquet", (".parquet", ".pq"), True, True, False, "Apache Parquet, columns src, dst, weight"),
-        Format(
-            "npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"
-        ),
+        Format("npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
         Format("native", (".gdg",), True, True, False, "graphdask's own, loads by memory map"),
         Format("gexf", (".gexf",), False, True, True, "GEXF for Gephi, up to 1,000,000 edges"),
         Format("graphml", (".graphml",), False, True, True, "GraphML, up to 1,000,000 edges"),
@@ -209,9 +205,7 @@ def read_edges(
     times = chosen.name == "temporal" or weights == "time"
     if weights == "time":
         weights = None
-    if weights not in (None, True, False) or (
-        isinstance(weights, (str, int)) and not isinstance(weights, bool)
-    ):
+    if weights not in (None, True, False) or (isinstance(weights, (str, int)) and not isinstance(weights, bool)):
         raise InputError(f"weights={weights!r}: it must be None, True, False or 'time'")
     if directed not in (None, True, False):
         raise InputError(f"directed={directed!r}: it must be None, True or False")

@@ -80,9 +80,7 @@ def named(names: Sequence[str], wanted: frozenset[str]) -> int | None:
     return next((i for i, name in enumerate(names) if name.strip().lower() in wanted), None)
 
 
-def choose(
-    names: Sequence[str] | None, count: int, request: Request, path: Any, line: int | None = None
-) -> Chosen:
+def choose(names: Sequence[str] | None, count: int, request: Request, path: Any, line: int | None = None) -> Chosen:
     """The columns to read of a table of `count` columns, with `names` if it has a header.
 
     Raises
@@ -92,9 +90,7 @@ def choose(
     """
     if request.columns is not None:
         if not 2 <= len(request.columns) <= 3:
-            raise InputError(
-                f"columns={list(request.columns)!r}: give source and target, or these and the weight"
-            )
+            raise InputError(f"columns={list(request.columns)!r}: give source and target, or these and the weight")
         picked = [_position(column, names, count, path, line) for column in request.columns]
         weight = picked[2] if len(picked) == 3 else None
         if weight is None and names:
@@ -103,9 +99,7 @@ def choose(
         picked = [0, 1]
         if count < 2:
             raise FormatError(
-                "the line has 1 column; an edge has a source and a target"
-                if count
-                else "there are no columns",
+                "the line has 1 column; an edge has a source and a target" if count else "there are no columns",
                 path,
                 line,
             )
@@ -131,9 +125,7 @@ def choose(
     if request.weights and weight is None:
         free = [i for i in rest if i != time]
         if not free:
-            raise FormatError(
-                f"weights=True, but the file has only {count} columns and so no weights", path, line
-            )
+            raise FormatError(f"weights=True, but the file has only {count} columns and so no weights", path, line)
         weight = free[0]
     return Chosen(picked[0], picked[1], None if request.weights is False else weight, time)
 

@@ -81,9 +81,7 @@ def split(line: bytes, delimiter: bytes, comment: bytes) -> list[bytes] | Marker
     if b'"' in line:
         text = line.decode("utf-8", "surrogateescape")
         try:
-            fields = next(
-                csv.reader([text], delimiter=delimiter.decode(), skipinitialspace=True, strict=True)
-            )
+            fields = next(csv.reader([text], delimiter=delimiter.decode(), skipinitialspace=True, strict=True))
         except csv.Error as error:
             raise LineError(f"broken quotes ({error}) in {show(line)}") from None
         return [field.encode("utf-8", "surrogateescape").strip(blanks) for field in fields]
@@ -96,18 +94,14 @@ def vertex_id(token: bytes) -> int:
         value = int(token)
         if value <= INT64_MAX:
             return value
-        raise LineError(
-            f"vertex id {show(token)} is above 2^63 - 1; pass ids='str' to keep such ids as strings"
-        )
+        raise LineError(f"vertex id {show(token)} is above 2^63 - 1; pass ids='str' to keep such ids as strings")
     if not token:
         raise LineError("a vertex id is missing")
     if _INTEGER.match(token):
         raise LineError(f"vertex id {show(token)} has a sign; ids are 0 or more, without sign")
     if _NUMBER.match(token) or _INFINITY.match(token):
         raise LineError(f"vertex id {show(token)} is not an integer")
-    raise LineError(
-        f"vertex id {show(token)} is not a number; pass ids='str' if the ids of this file are names"
-    )
+    raise LineError(f"vertex id {show(token)} is not a number; pass ids='str' if the ids of this file are names")
 
 
 def number(token: bytes, what: str) -> int | float:

@@ -91,9 +91,7 @@ class Source:
             if magic.startswith(start):
                 self.compression = name
         if named and not self.size:
-            raise FormatError(
-                f"the file is empty (0 bytes), which is not {named} data; get it again", self.path
-            )
+            raise FormatError(f"the file is empty (0 bytes), which is not {named} data; get it again", self.path)
 
     @contextlib.contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -125,9 +123,7 @@ class Source:
                 f"the {self.compression} data ends early: the file is truncated; get it again", self.path
             ) from None
         except (zlib.error, lzma.LZMAError, OSError) as error:
-            raise FormatError(
-                f"the {self.compression} data is corrupt ({error}); get it again", self.path
-            ) from None
+            raise FormatError(f"the {self.compression} data is corrupt ({error}); get it again", self.path) from None
 
     def head(self, size: int) -> tuple[bytes, bool]:
         """The first `size` decompressed bytes without byte-order mark, and whether they are the whole file.
@@ -148,9 +144,7 @@ class Source:
         rest = data.translate(None, _CONTROL)
         if len(rest) != len(data):
             at = next(i for i, byte in enumerate(data) if byte in _CONTROL)
-            raise FormatError(
-                f"this is binary data, not text: byte 0x{data[at]:02x} at offset {at}", self.path
-            )
+            raise FormatError(f"this is binary data, not text: byte 0x{data[at]:02x} at offset {at}", self.path)
         return data.removeprefix(_BOM), whole
 
     def blocks(self, skip: int = 0, size: int = BLOCK_BYTES) -> Iterator[np.ndarray]:

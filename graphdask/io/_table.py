@@ -66,9 +66,7 @@ class Part:
         return {"lines": self.lines, "comments": self.comments, "blank_lines": self.blank_lines}
 
 
-def read_table(
-    source: Source, columns: Columns, reading: Reading, skip: int = 0, first_line: int = 1
-) -> Part:
+def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0, first_line: int = 1) -> Part:
     """All rows of a text file.
 
     Parameters
@@ -185,9 +183,7 @@ def _read(
     return total
 
 
-def _ordered(
-    blocks: Iterator[np.ndarray], parse: Callable[[np.ndarray], Part], workers: int
-) -> Iterator[Part]:
+def _ordered(blocks: Iterator[np.ndarray], parse: Callable[[np.ndarray], Part], workers: int) -> Iterator[Part]:
     """The parsed blocks in order, with at most two blocks waiting for each worker."""
     if workers == 1:
         yield from map(parse, blocks)
@@ -351,9 +347,7 @@ def _ragged_compiled(block: np.ndarray, comment: bytes) -> Part:
     part = Part([], numbered=True)
     pos = used = row = 0
     while True:
-        pos, used, row = parse_ragged(
-            block, pos, len(block), classes, values, used, lengths, numbers, row, counts
-        )
+        pos, used, row = parse_ragged(block, pos, len(block), classes, values, used, lengths, numbers, row, counts)
         if pos >= len(block):
             break
         line, pos = _line_at(block, pos)

@@ -97,9 +97,7 @@ def _sorted_arcs(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -
     return [order] + [column[order] for column in columns]
 
 
-def _first_difference(
-    a: list[np.ndarray], b: list[np.ndarray], forward: np.ndarray, backward: np.ndarray
-) -> int:
+def _first_difference(a: list[np.ndarray], b: list[np.ndarray], forward: np.ndarray, backward: np.ndarray) -> int:
     """An arc that is in one sorted list and not in the other."""
     shared = min(len(a[0]), len(b[0]))
     differ = np.zeros(shared, np.bool_)

@@ -107,9 +107,7 @@ def _header(source: Source) -> tuple[tuple[str, int, int] | None, int, int, int,
 def _problem(tokens: list[bytes], source: Source, line: int) -> tuple[str, int, int]:
     name = tokens[1].decode("utf-8", "replace").lower() if len(tokens) > 1 else ""
     if len(tokens) != 4 or not (tokens[2].isdigit() and tokens[3].isdigit()):
-        raise FormatError(
-            f"{show(b' '.join(tokens))}: a p line is 'p problem vertices edges'", source.path, line
-        )
+        raise FormatError(f"{show(b' '.join(tokens))}: a p line is 'p problem vertices edges'", source.path, line)
     if name not in _DIRECTED | _UNDIRECTED:
         raise FormatError(
             f"the problem {name!r} is not known; known are {', '.join(sorted(_DIRECTED | _UNDIRECTED))}",

@@ -56,9 +56,7 @@ class Layout:
     """The line after the first data line has integer ids."""
 
 
-def read_edgelist(
-    path: str | os.PathLike[str], request: Request, reading: Reading, name: str = "edgelist"
-) -> EdgeList:
+def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Reading, name: str = "edgelist") -> EdgeList:
     """Read an edge list; see the head of this file and `graphdask.io.read_edges`."""
     source = Source(path)
     comment = b"#%" if request.comment is None else _single_bytes(request.comment)
@@ -100,9 +98,7 @@ def _delimiter(given: str | None, line: bytes, csv: bool) -> bytes:
         if given in ("", " ", "whitespace"):
             return b""
         if len(given) != 1 or given in '\r\n"0123456789' or ord(given) > 127:
-            raise InputError(
-                f"delimiter={given!r}: give one character, or 'whitespace' for runs of spaces and tabs"
-            )
+            raise InputError(f"delimiter={given!r}: give one character, or 'whitespace' for runs of spaces and tabs")
         return given.encode()
     for candidate in (b",", b";", b"\t", b"|") if csv else (b",", b";"):
         if candidate in line:
@@ -202,8 +198,7 @@ def _columns(layout: Layout, request: Request, comment: bytes, source: Source) -
     text = request.ids == "str"
     if request.ids is None and layout.first:
         text = any(
-            token and not _NUMBER_LIKE.match(token)
-            for token in (layout.first[chosen.src], layout.first[chosen.dst])
+            token and not _NUMBER_LIKE.match(token) for token in (layout.first[chosen.src], layout.first[chosen.dst])
         )
         if text and layout.second_is_integers:
             warnings.warn(
@@ -272,9 +267,7 @@ def table_of(edges: EdgeList, names: tuple[str, str, str, str] = ("src", "dst", 
     import pyarrow as pa
 
     arrays = (edges.src, edges.dst, edges.weights, edges.times)
-    there = [
-        (name, column_text(array)) for name, array in zip(names, arrays, strict=True) if array is not None
-    ]
+    there = [(name, column_text(array)) for name, array in zip(names, arrays, strict=True) if array is not None]
     return pa.table([array for _, array in there], names=[name for name, _ in there])
 
 
@@ -311,7 +304,6 @@ def write_csv(edges: EdgeList, stream: Any) -> None:
             for value in ids:
                 if not value or value.strip() != value or "\n" in value or "\r" in value or value[0] in "#%":
                     raise InputError(
-                        f"the id {value!r} cannot stand in CSV that reads back the same; "
-                        "write Parquet or .gdg"
+                        f"the id {value!r} cannot stand in CSV that reads back the same; write Parquet or .gdg"
                     )
     csv.write_csv(table, stream, csv.WriteOptions(quoting_style="needed"))

@@ -126,9 +126,7 @@ def read_vertex_values(
     twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
     if len(twice):
         row = int(order[twice[0] + 1])
-        raise FormatError(
-            f"vertex {ids[row]} has a second value", source.path, line_of_row(source, columns, row)
-        )
+        raise FormatError(f"vertex {ids[row]} has a second value", source.path, line_of_row(source, columns, row))
     return ids, values
 
 

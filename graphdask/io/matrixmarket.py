@@ -45,9 +45,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
     src, dst = part.columns[:2]
     weights: np.ndarray | None = part.columns[2] if VALUE in kinds else None
     if len(src) != entries:
-        raise FormatError(
-            f"the size line declares {entries} entries, the file has {len(src)}", source.path, lines
-        )
+        raise FormatError(f"the size line declares {entries} entries, the file has {len(src)}", source.path, lines)
     outside = np.flatnonzero((src < 1) | (src > n) | (dst < 1) | (dst > n))
     if len(outside):
         row = int(outside[0])
@@ -59,9 +57,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
     if weights is not None and field not in ("integer", "unsigned-integer"):
         weights = weights.astype(np.float64, copy=False)
     elif weights is not None and weights.dtype.kind == "f" and len(weights):
-        raise FormatError(
-            f"the banner says {field}, but not all values are integers that fit int64", source.path
-        )
+        raise FormatError(f"the banner says {field}, but not all values are integers that fit int64", source.path)
     report: dict[str, Any] = {
         "format": "matrixmarket",
         "bytes": source.size,
@@ -120,9 +116,7 @@ def _header(source: Source) -> tuple[str, str, int, int, int, int, int]:
                 )
             rows, columns, entries = map(int, words)
             if rows != columns:
-                raise FormatError(
-                    f"the matrix is {rows} x {columns}; a graph needs a square one", source.path, number
-                )
+                raise FormatError(f"the matrix is {rows} x {columns}; a graph needs a square one", source.path, number)
             return field, symmetry, rows, entries, skip, number, comments
         if whole:
             raise FormatError("there is no size line 'rows columns entries'", source.path)
@@ -132,9 +126,7 @@ def _header(source: Source) -> tuple[str, str, int, int, int, int, int]:
 def _banner(line: bytes, source: Source) -> tuple[str, str]:
     words = line.decode("utf-8", "replace").lower().split()
     if not words or words[0] not in ("%%matrixmarket", "%matrixmarket"):
-        raise FormatError(
-            "the first line must be '%%MatrixMarket matrix coordinate FIELD SYMMETRY'", source.path, 1
-        )
+        raise FormatError("the first line must be '%%MatrixMarket matrix coordinate FIELD SYMMETRY'", source.path, 1)
     if len(words) != 5 or words[1] != "matrix" or words[3] not in _FIELDS or words[4] not in _SYMMETRIES:
         raise FormatError(
             f"the banner {' '.join(words)!r} is not '%%MatrixMarket matrix coordinate FIELD "
@@ -144,13 +136,9 @@ def _banner(line: bytes, source: Source) -> tuple[str, str]:
             1,
         )
     if words[2] != "coordinate":
-        raise Unsupported(
-            f"{source.path}: a dense ({words[2]}) matrix is no graph; write it in coordinate format"
-        )
+        raise Unsupported(f"{source.path}: a dense ({words[2]}) matrix is no graph; write it in coordinate format")
     field, symmetry = words[3], words[4]
-    if (symmetry == "hermitian" and field != "complex") or (
-        symmetry == "skew-symmetric" and field == "pattern"
-    ):
+    if (symmetry == "hermitian" and field != "complex") or (symmetry == "skew-symmetric" and field == "pattern"):
         raise FormatError(f"a {field} matrix cannot be {symmetry}", source.path, 1)
     return field, symmetry
 
@@ -173,9 +161,7 @@ def _refuse_both_triangles(src: np.ndarray, dst: np.ndarray, symmetry: str, n: i
     lower, upper = src > dst, src < dst
     if not (lower.any() and upper.any()):
         return
-    both = np.flatnonzero(lower)[
-        np.isin(src[lower] * (n + 1) + dst[lower], dst[upper] * (n + 1) + src[upper])
-    ]
+    both = np.flatnonzero(lower)[np.isin(src[lower] * (n + 1) + dst[lower], dst[upper] * (n + 1) + src[upper])]
     if len(both):
         at = int(both[0])
         raise FormatError(
@@ -201,8 +187,7 @@ def write_matrixmarket(edges: EdgeList, stream: Any) -> None:
     )
     if least < 1:
         raise InputError(
-            f"Matrix Market counts from 1, but there is a vertex {least}; renumber first, e.g. add 1 to "
-            "all ids"
+            f"Matrix Market counts from 1, but there is a vertex {least}; renumber first, e.g. add 1 to all ids"
         )
     src, dst = edges.src, edges.dst
     if edges.directed is False:

@@ -75,9 +75,7 @@ def read_metis(path: str | os.PathLike[str], request: Request, reading: Reading)
             int(np.repeat(lines[:n], _degrees(lengths, sizes + constraints, weighted))[at]),
         )
     if request.weights and weights is None:
-        raise FormatError(
-            "weights=True, but the header says that edges have no weights", source.path, header_line
-        )
+        raise FormatError("weights=True, but the header says that edges have no weights", source.path, header_line)
     report = {
         "format": "metis",
         "bytes": source.size,

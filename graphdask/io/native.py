@@ -47,24 +47,17 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
             continue
         if values.dtype.kind in "OTU":
             encoded = [value.encode() for value in values.tolist()]
-            arrays[f"{name}.offsets"] = np.concatenate(
-                [[0], np.cumsum([len(text) for text in encoded])]
-            ).astype("<i8")
+            arrays[f"{name}.offsets"] = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype("<i8")
             arrays[f"{name}.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         else:
             arrays[name] = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
     for name, values in arrays.items():
         if values.dtype.str not in _DTYPES:
-            raise InputError(
-                f"{name} is of type {values.dtype}; .gdg holds int64, int32, float64 and float32"
-            )
+            raise InputError(f"{name} is of type {values.dtype}; .gdg holds int64, int32, float64 and float32")
     entries: dict[str, dict[str, Any]] = {
-        name: {"dtype": values.dtype.str, "length": len(values), "offset": 0}
-        for name, values in arrays.items()
+        name: {"dtype": values.dtype.str, "length": len(values), "offset": 0} for name, values in arrays.items()
     }
-    report = {
-        key: value for key, value in edges.report.items() if isinstance(value, (str, int, float, bool, list))
-    }
+    report = {key: value for key, value in edges.report.items() if isinstance(value, (str, int, float, bool, list))}
     # offsets have a fixed width in the text, so that the text's length does not depend on them
     text = _text(entries, edges, report)
     offset = _aligned(_HEADER.size + len(text))
@@ -123,9 +116,7 @@ def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
     if request.weights is False:
         values["weights"] = None
     directed = header["directed"] if request.directed is None else request.directed
-    return EdgeList(
-        **values, directed=directed, report={**header["report"], "format": "native", "bytes": size}
-    )
+    return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
 
 
 def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:

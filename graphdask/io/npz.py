@@ -97,9 +97,7 @@ def _sparse(request: Request, file: Path) -> EdgeList:
         raise FormatError("times were asked for, but a sparse matrix has none", file)
     matrix = sparse.load_npz(file).tocoo()
     if matrix.shape[0] != matrix.shape[1]:
-        raise FormatError(
-            f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; a graph needs a square one", file
-        )
+        raise FormatError(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; a graph needs a square one", file)
     src, dst = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
     weights: Any = None
     if request.weights is not False and (request.weights or matrix.dtype != np.bool_):

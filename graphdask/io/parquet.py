@@ -52,11 +52,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     metadata = (schema.metadata or {}).get(_KEY)
     if metadata and directed is None:
         directed = json.loads(metadata).get("directed")
-    size = (
-        file.stat().st_size
-        if file.is_file()
-        else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
-    )
+    size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
         "format": "parquet",
         "bytes": size,
@@ -98,9 +94,7 @@ def _ids(column: Any, name: str, path: Path) -> np.ndarray:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         return string_array(column.to_pylist())
     if not pa.types.is_integer(column.type):
-        raise FormatError(
-            f"column {name!r} is of type {column.type}; vertex ids are integers or strings", path
-        )
+        raise FormatError(f"column {name!r} is of type {column.type}; vertex ids are integers or strings", path)
     values = column.to_numpy()
     return checked_ids(values, f"column {name!r}", path)
 

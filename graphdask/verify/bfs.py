@@ -19,9 +19,7 @@ from graphdask.graph import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 
-def verify(
-    context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult
-) -> Violation | None:
+def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     mine = _roots(context, part, primitive, result)
     if first_of_all(context, mine):
@@ -37,9 +35,7 @@ def verify(
     return _parents(context, part, result, witnessed)
 
 
-def _roots(
-    context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult
-) -> Violation | None:
+def _roots(context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult) -> Violation | None:
     xp = context.backend.xp
     depth, parent = result.columns["depth"], result.columns["parent"]
     source = xp.zeros(part.num_owned, bool)
@@ -103,4 +99,3 @@ def _parents(context: RankContext, part: Part, result: RankResult, witnessed: Ar
         int(result.columns["parent"][place]),
         "vertex {vertex} has no edge from its parent {other}, or the parent is not one level nearer",
     )
-

@@ -30,12 +30,12 @@ class _SearchFromRoots(BreadthFirstSearch):
         return self.roots
 
 
-def verify(
-    context: RankContext, part: Part, primitive: ConnectedComponents, result: RankResult
-) -> Violation | None:
+def verify(context: RankContext, part: Part, primitive: ConnectedComponents, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, label = context.backend.xp, result.columns["label"]
-    mine = _first(part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not an id below")
+    mine = _first(
+        part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not an id below"
+    )
     (slots,) = fetch_ghosts(context, part, [label])
     for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:
         assert csr is not None

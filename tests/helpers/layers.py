@@ -9,9 +9,9 @@ from source_tree import Import
 LAYERS = (
     ("kernels",),
     ("backend",),
-    ("frontier", "graph", "ids", "partition", "sources", "io"),
+    ("construct", "graph", "ids", "partition", "sources", "io"),
     ("comm",),
-    ("build", "engine"),
+    ("build", "engine", "result", "stats"),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
     ("cli", "bench", "plot", "cluster"),

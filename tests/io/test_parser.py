@@ -45,8 +45,26 @@ def block(data: bytes) -> np.ndarray:
 def random_lines(rng: random.Random, columns: Columns) -> bytes:
     """Mostly valid lines, with every kind of line end, white space and now and then a wrong token."""
     separators = [columns.delimiter, b" " + columns.delimiter] if columns.delimiter else [b" ", b"\t", b" \t "]
-    numbers = ["0", "7", "-3", "+4", "1.5", ".5", "2.", "-1e3", "1E-7", "inf", "-Infinity", "1e400", "0.1",
-               "123456789012345678901", "9223372036854775807", "0.30000000000000004", "-0", "1e-320"]
+    numbers = [
+        "0",
+        "7",
+        "-3",
+        "+4",
+        "1.5",
+        ".5",
+        "2.",
+        "-1e3",
+        "1E-7",
+        "inf",
+        "-Infinity",
+        "1e400",
+        "0.1",
+        "123456789012345678901",
+        "9223372036854775807",
+        "0.30000000000000004",
+        "-0",
+        "1e-320",
+    ]
     bad = [b"x", b"-1", b"1.5", b"", b"nan", b"9223372036854775808", b"1_0", b"0x1", b"\xff", b'"5"', b"1e", b"--1"]
     out = []
     for _ in range(rng.randrange(12)):
@@ -63,8 +81,11 @@ def random_lines(rng: random.Random, columns: Columns) -> bytes:
                 elif column == VALUE:
                     tokens.append(rng.choice(numbers).encode())
                 else:
-                    tokens.append(str(rng.choice([0, 5, 2**31, 2**63 - 1, rng.randrange(10**rng.randrange(1, 19))]))
-                                  .encode().zfill(rng.choice([1, 1, 1, 25])))
+                    tokens.append(
+                        str(rng.choice([0, 5, 2**31, 2**63 - 1, rng.randrange(10 ** rng.randrange(1, 19))]))
+                        .encode()
+                        .zfill(rng.choice([1, 1, 1, 25]))
+                    )
             if rng.random() < 0.02:
                 tokens = tokens[:-1] if rng.random() < 0.5 else [*tokens, b"1"]
             line = rng.choice(separators).join(tokens)
@@ -90,7 +111,7 @@ def test_compiled_rows_are_the_plain_rows(columns):
 @pytest.mark.parametrize("columns", LAYOUTS[:5], ids=str)
 def test_compiled_rows_are_the_plain_rows_on_random_bytes(columns):
     rng = random.Random(2)
-    alphabet = b"0123456789    \t\n\n\r,#%.-+eac\"\xffn"
+    alphabet = b'0123456789    \t\n\n\r,#%.-+eac"\xffn'
     for _ in range(3000):
         data = bytes(rng.choices(alphabet, k=rng.randrange(30)))
         same(_rows_compiled(block(data), columns), _rows_in_python(block(data), columns))

@@ -11,18 +11,21 @@ from graphdask.errors import FormatError
 from graphdask.io import read_edges, read_vertex_values
 
 
-@pytest.mark.parametrize(("name", "options", "vertices", "edges"), [
-    ("social/soc-Slashdot0902.txt.gz", {}, 82168, 948464),
-    ("social/email-Eu-core.txt.gz", {}, 1005, 25571),
-    ("web/web-NotreDame.txt.gz", {"threads": 1}, 325729, 1497134),
-    ("road/NY.gr.xz", {}, 264346, 365050),
-    ("road/BAY.gr.xz", {}, 321270, 397415),
-    ("road/bremen_dist.gr", {}, 40461, 86475),
-    ("temporal/sx-askubuntu-a2q.txt.gz", {"format": "temporal"}, 137517, 280102),
-    ("temporal/CollegeMsg.txt", {"weights": "time"}, 1899, 59835),
-    ("formats/PGPgiantcompo.graph", {}, 10680, 24316),
-    ("formats/jazz.graph", {}, 198, 2742),
-])
+@pytest.mark.parametrize(
+    ("name", "options", "vertices", "edges"),
+    [
+        ("social/soc-Slashdot0902.txt.gz", {}, 82168, 948464),
+        ("social/email-Eu-core.txt.gz", {}, 1005, 25571),
+        ("web/web-NotreDame.txt.gz", {"threads": 1}, 325729, 1497134),
+        ("road/NY.gr.xz", {}, 264346, 365050),
+        ("road/BAY.gr.xz", {}, 321270, 397415),
+        ("road/bremen_dist.gr", {}, 40461, 86475),
+        ("temporal/sx-askubuntu-a2q.txt.gz", {"format": "temporal"}, 137517, 280102),
+        ("temporal/CollegeMsg.txt", {"weights": "time"}, 1899, 59835),
+        ("formats/PGPgiantcompo.graph", {}, 10680, 24316),
+        ("formats/jazz.graph", {}, 198, 2742),
+    ],
+)
 def test_counts_are_those_of_the_source(shared_data, name, options, vertices, edges):
     graph = read_edges(shared_data / name, **options)
     assert graph.num_edges == edges
@@ -75,13 +78,15 @@ def test_metis_graph_is_the_one_in_its_lines(shared_data):
     lines = (shared_data / "formats/jazz.graph").read_text().splitlines()[1:]
     expected = nx.Graph((u, int(v)) for u, line in enumerate(lines, 1) for v in line.split())
     graph = read_edges(shared_data / "formats/jazz.graph")
-    assert nx.utils.edges_equal(nx.Graph(zip(graph.src.tolist(), graph.dst.tolist(), strict=True)).edges,
-                                expected.edges)
+    assert nx.utils.edges_equal(
+        nx.Graph(zip(graph.src.tolist(), graph.dst.tolist(), strict=True)).edges, expected.edges
+    )
     assert (graph.src <= graph.dst).all()
 
 
-@pytest.mark.parametrize("stem", ["example/example-directed", "example/example-undirected", "sssp/dir-input",
-                                  "sssp/undir-input"])
+@pytest.mark.parametrize(
+    "stem", ["example/example-directed", "example/example-undirected", "sssp/dir-input", "sssp/undir-input"]
+)
 @pytest.mark.parametrize("ending", ["", ".v", ".e"])
 def test_ldbc_pair_by_either_name(shared_data, stem, ending):
     graph = read_edges(shared_data / "ldbc-graphalytics" / f"{stem}{ending}")
@@ -94,8 +99,9 @@ def test_ldbc_adjacency_lists(shared_data):
     folder = shared_data / "ldbc-graphalytics"
     for name, directed in (("bfs/dir-input", None), ("bfs/undir-input", False), ("ffm/undir-input", False)):
         graph = read_edges(folder / name, format="adjlist", directed=directed)
-        expected = nx.read_adjlist(folder / name, nodetype=int,
-                                   create_using=nx.Graph if directed is False else nx.DiGraph)
+        expected = nx.read_adjlist(
+            folder / name, nodetype=int, create_using=nx.Graph if directed is False else nx.DiGraph
+        )
         assert graph.vertices.tolist() == sorted(expected.nodes)
         assert graph.num_edges == expected.number_of_edges()
 

@@ -35,8 +35,11 @@ def equal(a: EdgeList, b: EdgeList, vertices: bool = True) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("weights", [None, np.random.default_rng(1).normal(size=500) * 1e-9, np.arange(500) - 9],
-                         ids=["none", "real", "integer"])
+@pytest.mark.parametrize(
+    "weights",
+    [None, np.random.default_rng(1).normal(size=500) * 1e-9, np.arange(500) - 9],
+    ids=["none", "real", "integer"],
+)
 @pytest.mark.parametrize("times", [None, np.arange(500) + 10**9], ids=["plain", "temporal"])
 def test_round_trip(tmp_path, name, weights, times):
     edges = graph(weights=weights, times=times, directed=False)
@@ -86,8 +89,9 @@ def test_csv_quotes(tmp_path):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("weights", [None, np.array([3, -1, 7]), np.array([0.1, 1e300, -2.5])],
-                         ids=["pattern", "integer", "real"])
+@pytest.mark.parametrize(
+    "weights", [None, np.array([3, -1, 7]), np.array([0.1, 1e300, -2.5])], ids=["pattern", "integer", "real"]
+)
 def test_matrix_market_is_what_scipy_reads(tmp_path, directed, weights):
     edges = EdgeList(np.array([1, 5, 2]), np.array([2, 1, 4]), weights, vertices=np.arange(1, 7), directed=directed)
     write_edges(edges, tmp_path / "g.mtx")
@@ -99,8 +103,9 @@ def test_matrix_market_is_what_scipy_reads(tmp_path, directed, weights):
     np.testing.assert_array_equal(matrix, expected)
     back = read_edges(tmp_path / "g.mtx")
     assert back.directed is directed
-    assert {frozenset(e) for e in zip(back.src, back.dst, strict=True)} == \
-        {frozenset(e) for e in zip(edges.src, edges.dst, strict=True)}
+    assert {frozenset(e) for e in zip(back.src, back.dst, strict=True)} == {
+        frozenset(e) for e in zip(edges.src, edges.dst, strict=True)
+    }
 
 
 def test_matrix_market_does_not_shift_ids(tmp_path):
@@ -111,8 +116,14 @@ def test_matrix_market_does_not_shift_ids(tmp_path):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_networkx_reads_gexf_and_graphml(tmp_path, directed):
-    edges = EdgeList(np.array([1, 2, 3]), np.array([2, 3, 3]), np.array([0.5, 2.0, 1.5]), np.array([10, 20, 30]),
-                     np.arange(1, 6), directed)
+    edges = EdgeList(
+        np.array([1, 2, 3]),
+        np.array([2, 3, 3]),
+        np.array([0.5, 2.0, 1.5]),
+        np.array([10, 20, 30]),
+        np.arange(1, 6),
+        directed,
+    )
     for name, read in (("g.gexf", nx.read_gexf), ("g.graphml", nx.read_graphml), ("g.graphml.gz", nx.read_graphml)):
         write_edges(edges, tmp_path / name)
         g = read(tmp_path / name)
