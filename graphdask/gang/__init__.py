@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import PeerLost, Unsupported, VerificationError
+from graphdask.errors import PeerLost, VerificationError
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -103,9 +103,11 @@ class GangRuntime:
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)
             started = time.perf_counter()
-            kept = built.gang.run(_run, built.parts, primitive, chosen, label=primitive.name, show=show)
+            kept = built.gang.run(
+                _run, built.parts, primitive, chosen, summary=_without_columns, label=primitive.name, show=show
+            )
             seconds = time.perf_counter() - started
-            stats = Stats.of(primitive.name, kept.fetch(_without_columns), chosen, built.ghosts, seconds)
+            stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds)
             stats.restarts = restarts
             return primitive.result_type(graph, primitive, kept, built, stats)
 
@@ -116,8 +118,8 @@ class GangRuntime:
         primitive, built = result.primitive, result.built
         show = is_watched(Config.load().progress)
         label = f"verifying {primitive.name}"
-        kept = built.gang.run(_verify, built.parts, primitive, result.parts, label=label, show=show)
-        found = [violation for violation in kept.fetch(_itself) if violation is not None]
+        kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=_itself, label=label, show=show)
+        found = [violation for violation in kept.summary if violation is not None]
         if found:
             first = min(found)
             ids = result.graph.ids.to_caller(np.array([first.vertex, first.other]))
@@ -151,7 +153,7 @@ class GangRuntime:
         if built is None:
             built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)
         if inward and not built.inward:
-            parts = built.gang.run(_add_inward, built.parts, label="adding in-edges", show=show)
+            parts = built.gang.run(_add_inward, built.parts, summary=_facts, label="adding in-edges", show=show)
             built = graph.built = replace(built, parts=parts, inward=True)
         return built
 
@@ -170,10 +172,6 @@ def _active_client() -> Any:
 def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
     device = graph.plan.device if graph.plan.device != "auto" else config.device
     if client is None:
-        if config.comm != "auto":
-            raise Unsupported(
-                f"comm {config.comm!r} is for the workers of a Dask client; in one process ranks are threads"
-            )
         return LocalGang(graph.plan.parts or LocalGang.default_size(device, graph.source.num_edges), device, config)
     from graphdask.gang.cluster import DaskGang
 
@@ -195,8 +193,8 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
         memory_share=config.memory_fraction / gang.sharing,
     )
     pieces = PerRank([source.piece(rank, size) for rank in range(size)])
-    parts = gang.run(_build, pieces, build_plan, label="partitioning", show=show)
-    facts = parts.fetch(_facts)
+    parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)
+    facts = parts.summary
     arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("arcs", "self_loops"))
     edges = arcs if graph.directed else (arcs - loops) // 2 + loops
     if graph.merge:

@@ -17,6 +17,13 @@ class PerRank:
         return self.values[rank]
 
 
+@dataclass(frozen=True)
+class Failed:
+    """What a worker hands back instead of values; not raised there, so that no worker prints a traceback of it."""
+
+    error: BaseException
+
+
 def of_rank(argument: Any, rank: int) -> Any:
     """What `rank` is given for an argument."""
     return argument[rank] if hasattr(argument, "fetch") or isinstance(argument, PerRank) else argument

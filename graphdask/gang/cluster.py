@@ -18,7 +18,7 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, Unsupported
-from graphdask.gang.arguments import PerRank
+from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.progress import Progress
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
@@ -47,8 +47,8 @@ class Host:
 class DaskKept:
     """Values of the ranks, on their workers."""
 
-    def __init__(self, gang: DaskGang, futures: dict[str, Any]):
-        self.gang, self.futures = gang, futures
+    def __init__(self, gang: DaskGang, futures: dict[str, Any], summary: list[Any]):
+        self.gang, self.futures, self.summary = gang, futures, summary
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
         client = self.gang.client
@@ -56,11 +56,8 @@ class DaskKept:
             client.submit(_select_all, future, select, workers=[address], pure=False, retries=0): address
             for address, future in self.futures.items()
         }
-        self.gang.wait(asked, "fetching results", time.monotonic() + self.gang.config.deadline)
-        by_rank: dict[int, Any] = {}
-        for part in client.gather(list(asked)):
-            by_rank.update(part)
-        return [by_rank[rank] for rank in sorted(by_rank)]
+        found = self.gang.wait(asked, "fetching results", time.monotonic() + self.gang.config.deadline)
+        return _in_rank_order(found)
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
@@ -72,8 +69,14 @@ class DaskKept:
         ]
 
 
-def _select_all(kept: PerRank, select: Callable[[Any], Any]) -> dict[int, Any]:
-    return {rank: select(value) for rank, value in kept.values.items()}
+def _in_rank_order(found: dict[str, dict[int, Any]]) -> list[Any]:
+    by_rank = {rank: value for part in found.values() for rank, value in part.items()}
+    return [by_rank[rank] for rank in sorted(by_rank)]
+
+
+def _select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int, Any] | Failed:
+    """Runs on a worker, beside what it selects from."""
+    return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
 
 
 def _select_one(kept: PerRank, rank: int, select: Callable[[Any], Any]) -> Any:
@@ -132,8 +135,9 @@ class DaskGang:
     def _settle(self) -> None:
         """Choose device and data plane from what all workers can do."""
         asked = {self._submit(examine, host.address): host.address for host in self.hosts}
-        self.wait(asked, "asking the workers what they can do", time.monotonic() + ANSWER)
-        abilities = {asked[future]: future.result() for future in asked}
+        abilities: dict[str, Ability] = self.wait(
+            asked, "asking the workers what they can do", time.monotonic() + self.config.lock_timeout
+        )
         if self.device == "auto":
             self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
         elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
@@ -165,8 +169,10 @@ class DaskGang:
             function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
         )
 
-    def run(self, program: Callable[..., Any], *arguments: Any, label: str, show: bool) -> DaskKept:
-        """Call `program(context, *arguments of the rank)` on every rank.
+    def run(
+        self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool
+    ) -> DaskKept:
+        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
 
         Raises
         ------
@@ -182,28 +188,26 @@ class DaskGang:
             plans = {host.address: self._plan(host, run) for host in self.hosts}
             try:
                 asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
-                self.wait(
+                seats = self.wait(
                     asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout
                 )
-                seats: dict[int, bytes] = {}
-                for future in asked:
-                    seats.update(future.result())
-                addresses = tuple(seats[rank] for rank in range(self.size))
+                addresses = tuple(_in_rank_order(seats))
                 pulse = _Watch(run, progress)
                 self.client.subscribe_topic(self.topic, pulse.take)
                 try:
-                    tasks = {}
+                    tasks, summaries = {}, {}
                     for host in self.hosts:
                         share = [self._share(argument, host) for argument in arguments]
                         task = self._submit(run_ranks, host.address, plans[host.address], addresses, program, *share)
-                        tasks[task] = host.address
-                    self.wait(tasks, label, deadline, pulse)
+                        tasks[host.address] = task
+                        summaries[self._submit(_select_all, host.address, task, summary)] = host.address
+                    found = self.wait(summaries, label, deadline, pulse)
                 finally:
                     self.client.unsubscribe_topic(self.topic)
             except BaseException as error:
                 self._end(run, str(error) or type(error).__name__)
                 raise
-            return DaskKept(self, {address: task for task, address in tasks.items()})
+            return DaskKept(self, tasks, _in_rank_order(found))
 
     def _plan(self, host: Host, run: int) -> RunPlan:
         return RunPlan(
@@ -250,12 +254,13 @@ class DaskGang:
             with suppress(OSError, RuntimeError, TimeoutError):  # the cluster may be gone; so is its lock
                 lock.release()
 
-    def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> None:
-        """Wait until all futures are finished; raise the first real error, or PeerLost for a lost worker."""
+    def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> dict[str, Any]:
+        """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         for task in tasks:
             task.add_done_callback(done.put)
         pending, failed = set(tasks), []
+        results: dict[str, Any] = {}
         asked_at = time.monotonic()
         give_up = deadline
         while pending:
@@ -266,8 +271,11 @@ class DaskGang:
             now = time.monotonic()
             if task is not None:
                 pending.discard(task)
-                if task.status != "finished":
-                    failed.append(task)
+                outcome = _outcome(task, tasks[task])
+                if not isinstance(outcome, Failed):
+                    results[tasks[task]] = outcome
+                else:
+                    failed.append(outcome.error)
                     if len(failed) == 1:
                         give_up = min(give_up, now + ENDING)
                         if pulse is not None:
@@ -286,7 +294,8 @@ class DaskGang:
                 if pulse is not None and not failed:
                     pulse.check(self.config.heartbeat_timeout, self.hosts)
         if failed:
-            raise _cause([_error_of(task, tasks[task]) for task in failed])
+            raise _cause(failed)
+        return results
 
     def _check_alive(self, addresses: set[str], what: str) -> None:
         gone = addresses - known_workers(self.client).keys()
@@ -352,18 +361,17 @@ def _seated(workers: dict[str, str], size: int) -> list[Host]:
     ]
 
 
-def _error_of(task: Any, address: str) -> BaseException:
+def _outcome(task: Any, address: str) -> Any:
+    """The result of a task that is over, or Failed with what went wrong."""
     from distributed.client import FutureCancelledError
     from distributed.scheduler import KilledWorker
 
-    if task.status == "cancelled":
-        return PeerLost(f"the task on {address} was cancelled: the worker left, or its partitions were lost")
-    if task.status == "lost":
-        return PeerLost(f"the worker {address} left and took its partitions with it")
-    error = task.exception(timeout=ANSWER)
-    if isinstance(error, KilledWorker | FutureCancelledError):
-        return PeerLost(f"the worker {address} was killed: {error}")
-    return error
+    try:
+        return task.result(timeout=ANSWER)
+    except (FutureCancelledError, KilledWorker) as error:
+        return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
+    except Exception as error:  # whatever the task raised; the caller decides what it means
+        return Failed(error)
 
 
 def _cause(errors: list[BaseException]) -> BaseException:

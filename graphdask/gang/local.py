@@ -26,6 +26,7 @@ class LocalKept:
     """Values of the ranks, in this process."""
 
     values: list[Any]
+    summary: list[Any]
 
     def __getitem__(self, rank: int) -> Any:
         return self.values[rank]
@@ -66,8 +67,10 @@ class LocalGang:
         """Whether partitions built here are still there."""
         return True
 
-    def run(self, program: Callable[..., Any], *arguments: Any, label: str, show: bool) -> LocalKept:
-        """Call `program(context, *arguments of the rank)` on every rank."""
+    def run(
+        self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool
+    ) -> LocalKept:
+        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each."""
         deadline = time.monotonic() + self.config.deadline
         with self._lock, Progress(label, show) as progress:
 
@@ -77,8 +80,8 @@ class LocalGang:
 
             if self.size == 1:
                 with self._backends[0].activate(), SingleCommunicator() as comm:
-                    return LocalKept([work(comm, 0)])
-            timeout = self.config.deadline
-            return LocalKept(
-                run_threads(self.size, work, self._backends, timeout, self.config.deadline, on_wait=progress.draw)
-            )
+                    values = [work(comm, 0)]
+            else:
+                limit = self.config.deadline
+                values = run_threads(self.size, work, self._backends, limit, limit, on_wait=progress.draw)
+            return LocalKept(values, [summary(value) for value in values])

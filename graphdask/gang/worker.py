@@ -18,7 +18,7 @@ from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.engine import RankContext, Superstep
 from graphdask.errors import StaleMessage, WrongWorker
-from graphdask.gang.arguments import PerRank, of_rank
+from graphdask.gang.arguments import Failed, PerRank, of_rank
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,16 @@ def leave_seats(gang: int, run: int, reason: str, dask_worker: Any = None) -> No
         cancel.set(reason)
 
 
-def run_ranks(plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[..., Any], *arguments: Any) -> PerRank:
+def run_ranks(
+    plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[..., Any], *arguments: Any
+) -> PerRank | Failed:
     """The one long task of a run on a worker: call the program for each rank here; return their values by rank."""
     worker = _this_worker()
     _check_worker(plan, worker)
     process = _process(worker)
     cancel = process.runs.get((plan.gang, plan.run))
     if cancel is None:
-        raise StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over, or was never announced to {plan.worker}")
+        return Failed(StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over, or unknown to {plan.worker}"))
     pulse = _Pulse(worker, plan)
     results: dict[int, Any] = {}
     raised: list[BaseException] = []
@@ -158,7 +160,7 @@ def run_ranks(plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[...
             ):
                 context = RankContext(comm, backend, deadline, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
-        except BaseException as error:  # raised again below, in the task's own thread
+        except BaseException as error:  # the client raises it
             raised.append(error)
             cancel.set(f"rank {rank} failed: {error}")
 
@@ -176,7 +178,7 @@ def run_ranks(plan: RunPlan, addresses: tuple[bytes, ...], program: Callable[...
                 thread.join()
     process.runs.pop((plan.gang, plan.run), None)
     if raised:
-        raise min(raised, key=is_secondary)
+        return Failed(min(raised, key=is_secondary))
     return PerRank(results)
 
 
