@@ -280,6 +280,48 @@ def test_cancel_ends_the_wait_for_a_peer():
     assert str(error) == "worker 3 has died"
 
 
+def test_check_raises_what_a_peer_reports_and_not_what_it_sends(contexts):
+    """Rank 1 is ahead by a message, then fails, while rank 0 computes."""
+    ahead, go = threading.Event(), threading.Event()
+
+    def body(comm):
+        comm.barrier()
+        if comm.rank == 1:
+            try:
+                comm.exchange([np.ones(5, np.uint8), None])
+            finally:
+                ahead.set()
+            go.wait()
+            raise VerificationError("vertex 8 has no parent")
+        for _ in range(100):
+            comm.check()
+        assert comm.exchange([None, None]).payloads[1].tolist() == [1] * 5
+        ahead.wait()
+        comm.check()
+        go.set()
+        while True:
+            comm.check()
+
+    for error in ranks(2, body, contexts):
+        assert isinstance(error, VerificationError)
+        assert "vertex 8 has no parent" in str(error)
+
+
+def test_check_raises_when_cancelled():
+    cancel = Cancel()
+
+    def body(comm):
+        comm.check()
+        if comm.rank == 0:
+            cancel.set("the client gave up")
+        comm.check()
+
+    first, second = ranks(2, body, cancels=[cancel, Cancel()])
+    assert isinstance(first, PeerLost)
+    assert str(first) == "the client gave up"
+    assert second is None or isinstance(second, PeerLost)
+
+
 def test_silent_peer_is_lost_after_the_timeout_and_so_is_every_later_exchange():
     done = threading.Event()
 
