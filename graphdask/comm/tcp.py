@@ -233,6 +233,21 @@ class TcpCommunicator(Communicator):
             if links:
                 self._look(0.001)
 
+    def check(self) -> None:
+        """See the base class; one poll, and a read of what has come."""
+        if self._closed:
+            return
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._cancel.check()
+            self._look(0.0)
+            for link in self._in_order:
+                link.receive()
+        except BaseException as error:
+            self._failure = error
+            raise
+
     def close(self) -> None:
         """Say goodbye and free the connections. Waits for nobody."""
         if self._closed:

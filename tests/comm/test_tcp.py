@@ -1,18 +1,15 @@
-"""TCP ranks as threads of one process: exchanges against NumPy, aborts, strangers, stale runs, TLS."""
+"""TCP ranks as threads of one process: exchanges against NumPy, aborts, cancellation, timeouts; plain and over TLS."""
 
-import select
-import shutil
-import socket
-import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tcp_ranks import Alarm, join, ranks, tls_contexts
 
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.comm.protocol import META, Cancel
-from graphdask.comm.tcp import TcpCommunicator, TcpPlane
+from graphdask.comm.tcp import TcpPlane
 from graphdask.errors import CommunicationError, InputError, PeerLost, StaleMessage, VerificationError
 
 pytestmark = pytest.mark.timeout(60)
@@ -20,77 +17,9 @@ pytestmark = pytest.mark.timeout(60)
 SIZES = [1, 2, 3, 4, 7]
 
 
-class Alarm(threading.Event):
-    """Is set by itself at the n-th look after `arm(n)`."""
-
-    looks = None
-
-    def arm(self, looks):
-        self.looks = looks
-
-    def is_set(self):
-        if self.looks is not None:
-            self.looks -= 1
-            if self.looks < 0:
-                self.set()
-        return super().is_set()
-
-
-def join(plane, rank, addresses, gang=1, run=0, timeout=20.0, cancel=None, backend=None):
-    return TcpCommunicator(
-        plane, rank, addresses, gang, run, backend or get_backend("cpu"), timeout, cancel or Cancel()
-    )
-
-
-def ranks(size, body, ssl=None, cancels=None, **options):
-    """Run `body(comm)` on `size` ranks; return per rank what it returned, or the error that it raised."""
-    planes = [TcpPlane("127.0.0.1", ssl) for _ in range(size)]
-    addresses = [plane.address for plane in planes]
-
-    def one(rank):
-        try:
-            cancel = cancels[rank] if cancels else None
-            with join(planes[rank], rank, addresses, cancel=cancel, **options) as comm:
-                return body(comm)
-        except Exception as error:
-            return error
-
-    with ThreadPoolExecutor(size) as pool:
-        results = list(pool.map(one, range(size)))
-    for plane in planes:
-        plane.close()
-    return results
-
-
-@pytest.fixture(scope="session")
-def tls_contexts(tmp_path_factory):
-    """Contexts as the Dask Security of a cluster with one certificate makes them."""
-    if shutil.which("openssl") is None:
-        pytest.skip("the openssl program, which makes the certificate, is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=graphdask"),
-            *("-keyout", key, "-out", certificate),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    from distributed.security import Security
-
-    security = Security(
-        require_encryption=True,
-        tls_ca_file=certificate,
-        tls_worker_cert=certificate,
-        tls_worker_key=key,
-    )
-    return security.get_listen_args("worker")["ssl_context"], security.get_connection_args("worker")["ssl_context"]
-
-
 @pytest.fixture(params=["plain", "tls"])
 def contexts(request):
-    return None if request.param == "plain" else request.getfixturevalue("tls_contexts")
+    return None if request.param == "plain" else tls_contexts()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -280,6 +209,48 @@ def test_cancel_ends_the_wait_for_a_peer():
     assert str(error) == "worker 3 has died"
 
 
+def test_check_raises_what_a_peer_reports_and_not_what_it_sends(contexts):
+    """Rank 1 is ahead by a message, then fails, while rank 0 computes."""
+    ahead, go = threading.Event(), threading.Event()
+
+    def body(comm):
+        comm.barrier()
+        if comm.rank == 1:
+            try:
+                comm.exchange([np.ones(5, np.uint8), None])
+            finally:
+                ahead.set()
+            go.wait()
+            raise VerificationError("vertex 8 has no parent")
+        for _ in range(100):
+            comm.check()
+        assert comm.exchange([None, None]).payloads[1].tolist() == [1] * 5
+        ahead.wait()
+        comm.check()
+        go.set()
+        while True:
+            comm.check()
+
+    for error in ranks(2, body, contexts):
+        assert isinstance(error, VerificationError)
+        assert "vertex 8 has no parent" in str(error)
+
+
+def test_check_raises_when_cancelled():
+    cancel = Cancel()
+
+    def body(comm):
+        comm.check()
+        if comm.rank == 0:
+            cancel.set("the client gave up")
+        comm.check()
+
+    first, second = ranks(2, body, cancels=[cancel, Cancel()])
+    assert isinstance(first, PeerLost)
+    assert str(first) == "the client gave up"
+    assert second is None or isinstance(second, PeerLost)
+
+
 def test_silent_peer_is_lost_after_the_timeout_and_so_is_every_later_exchange():
     done = threading.Event()
 
@@ -331,120 +302,6 @@ def test_message_of_another_exchange_is_stale():
         comm.barrier()
 
     assert all(isinstance(error, StaleMessage) for error in ranks(2, body))
-
-
-def in_background(pool, plane, rank, addresses, **options):
-    """Join in a thread; the future gives the communicator or the error."""
-    return pool.submit(join, plane, rank, addresses, **options)
-
-
-def test_late_peer_is_waited_for(contexts):
-    with TcpPlane("127.0.0.1", contexts) as low, TcpPlane("127.0.0.1", contexts) as high, ThreadPoolExecutor() as pool:
-        addresses = [low.address, high.address]
-        early = in_background(pool, high, 1, addresses)
-        select.select([low._listener], [], [])  # the higher rank has called
-        with join(low, 0, addresses), early.result():
-            pass
-
-
-def test_peer_that_never_comes_is_lost_after_the_timeout():
-    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high:
-        for plane, rank in ((low, 0), (high, 1)):
-            with pytest.raises(PeerLost, match=r"waited 0\.2 s"):
-                join(plane, rank, [low.address, high.address], timeout=0.2)
-
-
-def test_peer_whose_plane_is_gone_is_lost_at_once():
-    with TcpPlane("127.0.0.1") as high:
-        low = TcpPlane("127.0.0.1")
-        low.close()
-        with pytest.raises(PeerLost, match="cannot be reached"):
-            join(high, 1, [low.address, high.address])
-
-
-def test_cancel_ends_the_wait_for_peers_to_connect():
-    cancel = Cancel()
-    cancel.set("the client gave up")
-    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, pytest.raises(PeerLost, match="gave up"):
-        join(low, 0, [low.address, high.address], cancel=cancel)
-
-
-def test_strangers_are_refused_and_disturb_nobody(contexts):
-    planes = [TcpPlane("127.0.0.1", contexts) for _ in range(3)]
-    low, high, stranger = planes
-    addresses = [low.address, high.address]
-    forged = bytes(16) + low.address[16:]
-    port = low._listener.getsockname()[1]
-    with ThreadPoolExecutor() as pool:
-        silent = socket.create_connection(("127.0.0.1", port))
-        noisy = socket.create_connection(("127.0.0.1", port))
-        noisy.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10)
-        thief = in_background(pool, stranger, 1, [forged, stranger.address], timeout=0.5)
-        waiting = in_background(pool, low, 0, addresses)
-        assert isinstance(thief.exception(), PeerLost)
-        with join(high, 1, addresses) as second, waiting.result() as first:
-            done = pool.submit(first.allreduce, np.array([1]))
-            assert second.allreduce(np.array([2])).tolist() == [3]
-            done.result()
-        silent.close()
-        noisy.close()
-    for plane in planes:
-        plane.close()
-
-
-def test_bytes_that_are_no_address_are_refused():
-    with TcpPlane("127.0.0.1") as plane, pytest.raises(CommunicationError, match="no address"):
-        join(plane, 0, [plane.address, b"tcp://10.0.0.1"])
-
-
-def test_peer_of_an_earlier_run_is_stale_and_does_not_disturb_the_later_one():
-    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
-        addresses = [low.address, high.address]
-        waiting = in_background(pool, low, 0, addresses, run=2)
-        with pytest.raises(StaleMessage, match="run 2, and refuses gang 1, run 1"):
-            join(high, 1, addresses, run=1)
-        with join(high, 1, addresses, run=2), waiting.result():
-            pass
-
-
-def test_peer_of_a_later_run_makes_this_rank_stale_and_waits_for_its_next_run():
-    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
-        addresses = [low.address, high.address]
-        waiting = in_background(pool, high, 1, addresses, run=2)
-        with pytest.raises(StaleMessage, match="in run 2 already"):
-            join(low, 0, addresses, run=1)
-        with join(low, 0, addresses, run=2), waiting.result():
-            pass
-
-
-def test_peer_of_another_gang_is_stale():
-    with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
-        addresses = [low.address, high.address]
-        other = in_background(pool, low, 0, addresses, gang=8, timeout=1.0)
-        with pytest.raises(StaleMessage, match="rank 0 is in gang 8"):
-            join(high, 1, addresses, gang=9, timeout=0.5)
-        assert isinstance(other.exception(), PeerLost)
-
-
-def test_plain_and_encrypted_planes_do_not_mix(tls_contexts):
-    with (
-        TcpPlane("127.0.0.1", tls_contexts) as low,
-        TcpPlane("127.0.0.1") as high,
-        pytest.raises(CommunicationError, match="do not both use TLS"),
-    ):
-        join(high, 1, [low.address, high.address])
-
-
-def test_bytes_on_the_wire_are_encrypted(tls_contexts):
-    def body(comm):
-        return [link.connection.cipher() is not None for link in comm._in_order]
-
-    assert ranks(2, body, tls_contexts) == [[True], [True]]
-
-
-def test_address_of_no_interface_is_refused():
-    with pytest.raises(CommunicationError, match="cannot listen on"):
-        TcpPlane("192.0.2.1")
 
 
 @pytest.mark.gpu

@@ -1,0 +1,87 @@
+"""Ranks of a TCP data plane as threads of this process, plain and encrypted."""
+
+import functools
+import shutil
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from graphdask.backend import get_backend
+from graphdask.comm.protocol import Cancel
+from graphdask.comm.tcp import TcpCommunicator, TcpPlane
+
+
+class Alarm(threading.Event):
+    """Is set by itself at the n-th look after `arm(n)`."""
+
+    looks = None
+
+    def arm(self, looks):
+        self.looks = looks
+
+    def is_set(self):
+        if self.looks is not None:
+            self.looks -= 1
+            if self.looks < 0:
+                self.set()
+        return super().is_set()
+
+
+def join(plane, rank, addresses, gang=1, run=0, timeout=20.0, cancel=None, backend=None):
+    return TcpCommunicator(
+        plane, rank, addresses, gang, run, backend or get_backend("cpu"), timeout, cancel or Cancel()
+    )
+
+
+def ranks(size, body, ssl=None, cancels=None, **options):
+    """Run `body(comm)` on `size` ranks; return per rank what it returned, or the error that it raised."""
+    planes = [TcpPlane("127.0.0.1", ssl) for _ in range(size)]
+    addresses = [plane.address for plane in planes]
+
+    def one(rank):
+        try:
+            cancel = cancels[rank] if cancels else None
+            with join(planes[rank], rank, addresses, cancel=cancel, **options) as comm:
+                return body(comm)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(size) as pool:
+        results = list(pool.map(one, range(size)))
+    for plane in planes:
+        plane.close()
+    return results
+
+
+def in_background(pool, plane, rank, addresses, **options):
+    """Join in a thread; the future gives the communicator or the error."""
+    return pool.submit(join, plane, rank, addresses, **options)
+
+
+@functools.cache
+def tls_contexts():
+    """Return contexts as the Dask Security of a cluster with one certificate makes them."""
+    if shutil.which("openssl") is None:
+        pytest.skip("the openssl program, which makes the certificate, is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=graphdask"),
+                *("-keyout", key, "-out", certificate),
+            ],
+            check=True,
+            capture_output=True,
+        )
+        from distributed.security import Security
+
+        security = Security(
+            require_encryption=True,
+            tls_ca_file=certificate,
+            tls_worker_cert=certificate,
+            tls_worker_key=key,
+        )
+        return security.get_listen_args("worker")["ssl_context"], security.get_connection_args("worker")["ssl_context"]
