@@ -101,8 +101,11 @@ class Primitive(Protocol[S]):
     """What it uses unless the caller says otherwise."""
     ghosts: str
     """Which ghosts it prefers; both work."""
-    inward: bool
-    """Whether it needs the in-edges."""
+
+    @property
+    def inward(self) -> bool:
+        """Whether it needs the in-edges."""
+
     columns: tuple[str, ...]
     """Names of the values that travel with a vertex; each has the graph's index dtype."""
     verifier: str

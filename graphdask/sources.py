@@ -90,10 +90,9 @@ class GeneratedPiece:
 class GeneratedSource:
     """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`."""
 
-    weight_dtype = None
-
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed
+        self.weight_dtype: np.dtype | None = None
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
 
     def piece(self, rank: int, size: int) -> GeneratedPiece:

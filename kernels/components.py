@@ -16,7 +16,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 @twin
 def components_hook(n, indptr, indices, link, hubs, counters):
     for u in range(n):
-        a = u
+        a = np.int64(u)
         while link[a] != a:
             link[a] = link[link[a]]
             a = link[a]

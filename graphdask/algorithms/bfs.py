@@ -66,7 +66,7 @@ class BreadthFirstSearch:
     name = "BFS"
     exchange: Exchange = "selective"
     ghosts = "all"
-    columns = ("parent",)
+    columns: tuple[str, ...] = ("parent",)
     verifier = "graphdask.verify.bfs"
     result_type = BfsResult
 

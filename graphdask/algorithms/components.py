@@ -69,7 +69,7 @@ class ConnectedComponents:
     exchange: Exchange = "selective"
     ghosts = "1-hop"
     inward = True
-    columns = ("label",)
+    columns: tuple[str, ...] = ("label",)
     verifier = "graphdask.verify.components"
     result_type = ComponentsResult
 

@@ -32,7 +32,7 @@ def unpack_failure(packed: bytes, sender: int) -> GraphdaskError:
         where, kind, text = sender, "Exception", "an abort whose reason cannot be read"
     cls: Any = getattr(errors, str(kind), None)
     mine = isinstance(cls, type) and issubclass(cls, GraphdaskError)
-    error = cls(f"{text} (on rank {where})") if mine else PeerLost(f"rank {where} failed: {kind}: {text}")
+    error: Any = cls(f"{text} (on rank {where})") if mine else PeerLost(f"rank {where} failed: {kind}: {text}")
     error.origin = (where, kind, text)
     return error
 
