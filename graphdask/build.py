@@ -38,19 +38,17 @@ class BuildPlan:
     num_edges: int
     """Of the whole graph, for the memory estimate."""
     weighted: bool
-    memory_share: float
-    """Share of the free memory that this rank may plan with."""
 
 
-def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan) -> Part:
-    """Build the partition of this rank.
+def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan, memory_share: float = 1.0) -> Part:
+    """Build the partition of this rank, which may plan with a share of the free memory.
 
     Raises
     ------
     OverBudget
         Where the estimate exceeds the memory that is free.
     """
-    _check_memory(comm, backend, plan)
+    _check_memory(comm, backend, plan, memory_share)
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
     vertex_map = plan.vertex_map
@@ -112,11 +110,11 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     return part
 
 
-def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan) -> None:
+def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_share: float) -> None:
     arcs = plan.num_edges * (1 if plan.directed else 2) / comm.size
     slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else comm.size)
     needed = int(arcs * (BYTES_PER_ARC + (24 if plan.weighted else 0)) + slots * 32)
-    free = int(backend.free_memory() * plan.memory_share)
+    free = int(backend.free_memory() * memory_share)
     if needed > free:
         raise OverBudget(
             f"the partitions need about {needed / 2**30:.1f} GiB on each of {comm.size} ranks while they are built, "

@@ -20,7 +20,7 @@ from graphdask.backend import Array, Backend
 from graphdask.build import from_cyclic, local_at_owner, to_cyclic, to_cyclic_positions
 from graphdask.comm import codec
 from graphdask.comm.protocol import META, Communicator
-from graphdask.errors import DeadlineExceeded
+from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.graph import Part
 
 Exchange = Literal["selective", "broadcast"]
@@ -66,6 +66,8 @@ class Environment:
     exchange: Exchange
     deadline: float
     """`time.monotonic()` at which the run ends."""
+    memory_share: float = 1.0
+    """Share of the free memory that this rank may plan with."""
     on_superstep: Callable[[Superstep], None] | None = None
     """Called with the statistics of each superstep."""
 
@@ -86,11 +88,15 @@ class RankContext:
     comm: Communicator
     backend: Backend
     deadline: float
+    memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
 
     def environment(self, exchange: Exchange) -> Environment:
         """The environment of a primitive on this rank."""
-        return Environment(self.backend, self.comm.rank, self.comm.size, exchange, self.deadline, self.on_superstep)
+        comm = self.comm
+        return Environment(
+            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep
+        )
 
 
 class Primitive(Protocol[S]):
@@ -108,6 +114,8 @@ class Primitive(Protocol[S]):
 
     columns: tuple[str, ...]
     """Names of the values that travel with a vertex; each has the graph's index dtype."""
+    words_per_slot: int
+    """Memory that it needs besides the partition: values of the index dtype for each slot, at most."""
     verifier: str
     """The module whose `verify(context, part, primitive, result)` proves the result."""
     result_type: Any
@@ -168,6 +176,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         From the exchange or a kernel.
     """
     backend = env.backend
+    _check_memory(part, primitive, env)
     mail = _Mail(part, env, primitive.columns)
     history: list[Superstep] = []
     started = time.perf_counter()
@@ -211,6 +220,17 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     columns = primitive.result(part, state, env)
     backend.synchronize()
     return RankResult(columns, history, comm.name, backend.description)
+
+
+def _check_memory(part: Part, primitive: Primitive[Any], env: Environment) -> None:
+    needed = part.num_slots * primitive.words_per_slot * part.vertex_map.dtype.itemsize
+    free = int(env.backend.free_memory() * env.memory_share)
+    if needed > free:
+        raise OverBudget(
+            f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank {part.rank} "
+            f"({env.backend.description}) may use {free / 2**30:.1f} GiB; use more workers, ghosts='1-hop', or raise "
+            f"the setting graphdask.memory-fraction"
+        )
 
 
 def fetch_ghosts(context: RankContext, part: Part, values: Sequence[Array]) -> list[Array]:

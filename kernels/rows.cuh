@@ -2,13 +2,36 @@
 //
 // A block takes GD_ROWS rows at a time, scans their degrees in shared memory, and its threads then share the edges;
 // the row of an edge is found by a search in the scan. A row of more than GD_HUB edges would keep one block busy while
-// the others wait: it goes to a list, and a second launch (gd_for_hubs) spreads each such row over the whole grid.
+// the others wait: it goes to a list, and a second launch (gd_for_hubs) deals such rows out among all blocks in chunks.
 // After Davidson et al., Work-efficient parallel GPU methods for single-source shortest paths (2014).
 #pragma once
 #include "common.cuh"
 
 #define GD_ROWS 256
 #define GD_HUB 4096
+
+// Inclusive sums of scan[1..GD_ROWS] in place; scan[0] is 0. All threads of the block call it.
+__device__ __forceinline__ void gd_scan(int *scan) {
+    const int t = threadIdx.x;
+    __syncthreads();
+    for (int step = 1; step < GD_ROWS; step <<= 1) {
+        const int add = t + 1 > step ? scan[t + 1 - step] : 0;
+        __syncthreads();
+        scan[t + 1] += add;
+        __syncthreads();
+    }
+}
+
+// The r with scan[r] <= item < scan[r + 1].
+__device__ __forceinline__ int gd_row_of(const int *scan, int item) {
+    int low = 0, high = GD_ROWS - 1;
+    while (low < high) {
+        const int middle = (low + high) >> 1;
+        if (scan[middle + 1] <= item) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
 
 // body(row, edge) for every edge of rows[0..n); rows == nullptr stands for 0, 1, 2, ...
 template <typename Index, typename Body>
@@ -35,37 +58,44 @@ __device__ __forceinline__ void gd_for_edges(long long n, const Index *rows, con
         }
         scan[t + 1] = degree;
         if (t == 0) scan[0] = 0;
-        __syncthreads();
-        for (int step = 1; step < GD_ROWS; step <<= 1) {
-            const int add = t + 1 > step ? scan[t + 1 - step] : 0;
-            __syncthreads();
-            scan[t + 1] += add;
-            __syncthreads();
-        }
+        gd_scan(scan);
         const int total = scan[GD_ROWS];
         if (t == 0 && total) atomicAdd(edge_count, (unsigned long long)total);
         for (int e = t; e < total; e += GD_ROWS) {
-            int low = 0, high = GD_ROWS - 1;
-            while (low < high) {
-                const int middle = (low + high) >> 1;
-                if (scan[middle + 1] <= e) low = middle + 1;
-                else high = middle;
-            }
-            body(row_of[low], first[low] + (e - scan[low]));
+            const int r = gd_row_of(scan, e);
+            body(row_of[r], first[r] + (e - scan[r]));
         }
         __syncthreads();
     }
 }
 
-// body(row, edge) for every edge of the listed rows, each row spread over the whole grid.
+// body(row, edge) for every edge of the listed rows, in chunks of GD_HUB edges that the blocks deal out among themselves.
 template <typename Index, typename Body>
 __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned long long *hub_count,
                                             const long long *indptr, Body body) {
+    __shared__ int scan[GD_ROWS + 1];
     const long long count = (long long)*hub_count;
-    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long h = 0; h < count; ++h) {
-        const Index row = hubs[h];
-        for (long long e = indptr[row] + thread; e < indptr[row + 1]; e += threads) body(row, e);
+    const int t = threadIdx.x;
+    long long dealt = 0;  // chunks of the rows before these
+    for (long long base = 0; base < count; base += GD_ROWS) {
+        int chunks = 0;
+        if (base + t < count) {
+            const Index row = hubs[base + t];
+            chunks = (int)((indptr[row + 1] - indptr[row] + GD_HUB - 1) / GD_HUB);
+        }
+        scan[t + 1] = chunks;
+        if (t == 0) scan[0] = 0;
+        gd_scan(scan);
+        const int total = scan[GD_ROWS];
+        const int offset = (int)((blockIdx.x + gridDim.x - dealt % gridDim.x) % gridDim.x);
+        for (int c = offset; c < total; c += gridDim.x) {
+            const int h = gd_row_of(scan, c);
+            const Index row = hubs[base + h];
+            const long long begin = indptr[row] + (long long)(c - scan[h]) * GD_HUB;
+            const long long end = min(begin + GD_HUB, indptr[row + 1]);
+            for (long long e = begin + t; e < end; e += GD_ROWS) body(row, e);
+        }
+        dealt += total;
+        __syncthreads();
     }
 }

@@ -67,6 +67,7 @@ class BreadthFirstSearch:
     exchange: Exchange = "selective"
     ghosts = "all"
     columns: tuple[str, ...] = ("parent",)
+    words_per_slot = 6
     verifier = "graphdask.verify.bfs"
     result_type = BfsResult
 

@@ -70,6 +70,7 @@ class ConnectedComponents:
     ghosts = "1-hop"
     inward = True
     columns: tuple[str, ...] = ("label",)
+    words_per_slot = 14
     verifier = "graphdask.verify.components"
     result_type = ComponentsResult
 

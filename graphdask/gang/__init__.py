@@ -58,7 +58,7 @@ def _facts(part: Part) -> _Facts:
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
-    return build_part(context.comm, context.backend, piece, plan)
+    return build_part(context.comm, context.backend, piece, plan, context.memory_share)
 
 
 def _add_inward(context: RankContext, part: Part) -> Part:
@@ -190,7 +190,6 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
         merge=graph.merge,
         num_edges=source.num_edges,
         weighted=source.weight_dtype is not None,
-        memory_share=config.memory_fraction / gang.sharing,
     )
     pieces = PerRank([source.piece(rank, size) for rank in range(size)])
     parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)

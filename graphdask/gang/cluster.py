@@ -220,6 +220,7 @@ class DaskGang:
             device=self.device,
             deadline=self.config.deadline,
             exchange_timeout=self.config.exchange_timeout,
+            memory_share=self.config.memory_fraction / self.sharing,
             heartbeat_interval=self.config.heartbeat_interval,
             topic=self.topic,
         )

@@ -72,10 +72,11 @@ class LocalGang:
     ) -> LocalKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each."""
         deadline = time.monotonic() + self.config.deadline
+        share = self.config.memory_fraction / self.sharing
         with self._lock, Progress(label, show) as progress:
 
             def work(comm: Any, rank: int) -> Any:
-                context = RankContext(comm, self._backends[rank], deadline, progress.of_rank(rank))
+                context = RankContext(comm, self._backends[rank], deadline, share, progress.of_rank(rank))
                 return program(context, *(of_rank(argument, rank) for argument in arguments))
 
             if self.size == 1:

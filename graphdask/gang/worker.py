@@ -48,6 +48,8 @@ class RunPlan:
     deadline: float
     """Seconds from the start of the task."""
     exchange_timeout: float
+    memory_share: float
+    """Share of the free memory that a rank may plan with."""
     heartbeat_interval: float
     topic: str
     """Where signs of life go."""
@@ -158,7 +160,7 @@ def run_ranks(
                 backend.activate(),
                 _communicator(plan, process, place, rank, addresses, cancel, backend, group) as comm,
             ):
-                context = RankContext(comm, backend, deadline, pulse.of_rank(rank))
+                context = RankContext(comm, backend, deadline, plan.memory_share, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
         except BaseException as error:  # the client raises it
             raised.append(error)
