@@ -34,7 +34,7 @@ def _serve(pipe: Any, device: str, index: int, config: dict[str, str] | None) ->
                 answer = (function(communicator, *arguments), None)
         except BaseException as error:  # it is raised again in the parent
             answer = (None, error)
-            error.__notes__ = [traceback.format_exc()]
+            error.add_note(traceback.format_exc())
         pipe.send(answer)
     plane.close()
 

@@ -1,4 +1,4 @@
-"""What every communicator checks before an exchange, and the defaults of what the caller leaves out."""
+"""What every communicator does before an exchange: check the arguments, fill in defaults, wait for the device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import META
 from graphdask.errors import InputError
 
@@ -31,3 +31,13 @@ def checked(
     elif control.ndim != 1 or control.dtype != np.int64:
         raise InputError(f"control must be 1-D int64, not {control.dtype} of shape {control.shape}")
     return meta, control
+
+
+def settle(backend: Backend) -> None:
+    """Wait for the current stream of a GPU. Cheaper than `Backend.synchronize`, which also asks every kernel family for
+    its status; that one is called only to name the kernels when something failed."""
+    try:
+        backend.xp.cuda.get_current_stream().synchronize()
+    except Exception:
+        backend.synchronize()
+        raise

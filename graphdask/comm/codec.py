@@ -149,8 +149,8 @@ def decode(
 
 
 def name_of(meta: np.ndarray) -> str:
-    """How a payload is coded, in words: `list`, `bitmap` or `delta`."""
-    return {code: name for name, code in CODES.items()}[int(meta[0]) & 0xFF]
+    """Return the name of the code that `meta` of one message says: list, bitmap or delta."""
+    return next(name for name, code in CODES.items() if code == int(meta[0]) & 0xFF)
 
 
 def _meta(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:

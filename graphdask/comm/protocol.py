@@ -71,8 +71,8 @@ class Communicator(ABC):
     ) -> Received:
         """Send `sends[q]` (contiguous uint8, any length, or None) to every rank q, and receive likewise.
 
-        `sends[rank]` comes back as it is, and when the call returns every buffer may be reused. `meta` is int64 of
-        shape (size, META), `control` int64 of shape (c,) with c the same on all ranks.
+        `sends[rank]` comes back as it is; when the call returns, every buffer may be reused. `meta` is int64 of shape
+        (size, META), `control` int64 of shape (c,) with c the same on all ranks.
 
         Raises
         ------

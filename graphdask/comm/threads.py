@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
-from graphdask.comm.arguments import checked
+from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import is_secondary, pack_failure, unpack_failure
 from graphdask.comm.protocol import Cancel, Communicator, Received
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, PeerLost
@@ -140,7 +140,7 @@ class ThreadCommunicator(Communicator):
         with self._backend.activate():
             if self._cuda:
                 # payloads must be complete before a peer reads them, and the last ones read before they are overwritten
-                self._backend.synchronize()
+                settle(self._backend)
             return self._exchange_all(sends, meta, control)
 
     def _exchange_all(self, sends: Sequence[Array | None], meta: np.ndarray, control: np.ndarray) -> Received:
@@ -171,7 +171,7 @@ class ThreadCommunicator(Communicator):
         )
         if any(other.shared for other in others):
             if self._cuda:
-                self._backend.xp.cuda.get_current_stream().synchronize()
+                settle(self._backend)
             group.meet(rank)
         return received
 

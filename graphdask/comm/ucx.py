@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.comm.arguments import checked
+from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import pack_failure, unpack_failure
 from graphdask.comm.protocol import META, Cancel, Communicator, Received
 from graphdask.comm.ucx_plane import UcxPlane, ucx_available, ucx_transports
@@ -105,13 +105,24 @@ class UcxCommunicator(Communicator):
         self._sending: list[Any] = []
         self._words: list[np.ndarray] = []
         self._peers: list[Peer] = []
+        self._ucx_error = plane.library.UCXError
         with plane.backend.activate():
             for q, address in enumerate(addresses):
                 if q != rank:
-                    tag = self._tag(tag_of(gang, run, 0, HEADER, q))
-                    self._peers.append(Peer(q, plane.link(address), Descriptor, tag))
-            for peer in self._peers:
-                self._post_header(peer)
+                    self._connect(q, address)
+
+    def _connect(self, q: int, address: bytes) -> None:
+        tag = self._tag(tag_of(self._gang, self._run, 0, HEADER, q))
+        failure = ""
+        try:
+            peer = Peer(q, self._plane.link(address), self._descriptor, tag)
+            self._post_header(peer)
+            self._peers.append(peer)
+        except (PeerLost, self._ucx_error) as error:
+            failure = str(error)
+        if failure:  # raised out here, because UCX's own exceptions cannot be pickled, chained ones neither
+            self._fail()
+            raise PeerLost(f"rank {q} is gone: {failure}")
 
     def exchange(
         self, sends: Sequence[Array | None], meta: np.ndarray | None = None, control: np.ndarray | None = None
@@ -123,7 +134,7 @@ class UcxCommunicator(Communicator):
             return self._exchange_all(sends, meta, control)
         with self._plane.backend.activate():
             # payloads must be complete before a peer reads them, and the last ones read before new ones overwrite them
-            self._plane.backend.synchronize()
+            settle(self._plane.backend)
             return self._exchange_all(sends, meta, control)
 
     def _exchange_all(self, sends: Sequence[Array | None], meta: np.ndarray, control: np.ndarray) -> Received:
@@ -137,15 +148,21 @@ class UcxCommunicator(Communicator):
             meta[self.rank],
             control,
         )
+        failure = ""
         try:
             for peer in self._peers:
                 peer.payload = peer.control = None
                 peer.state = HEADER
                 self._send(peer, number, sends[peer.rank], meta[peer.rank], control)
             self._wait(number, payloads, metas, controls)
+        except self._ucx_error as error:
+            failure = f"{type(error).__name__}: {error}"
         except BaseException:
             self._fail()
             raise
+        if failure:  # see _connect
+            self._fail()
+            raise PeerLost(f"UCX lost a peer: {failure}")
         return Received(payloads, metas, controls)
 
     def _send(self, peer: Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray) -> None:
@@ -210,11 +227,13 @@ class UcxCommunicator(Communicator):
                 self._sending.clear()
                 return
             spins += 1
-            if spins & 31 == 0:
+            if spins & 7 == 0:
                 now = time.perf_counter()
                 if now - start > SPIN_SECONDS:
                     self._look(start, now, waiting)
                     self._doze()
+                else:
+                    os.sched_yield()  # ranks may outnumber cores
 
     def _header(
         self, peer: Peer, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
@@ -368,8 +387,16 @@ class UcxCommunicator(Communicator):
     def close(self) -> None:
         if self._closed:
             return
-        if not self._failed:
-            self._last_words(GOODBYE, b"")
+        self._closed = True
+        try:
+            if not self._failed:
+                self._last_words(GOODBYE, b"")
+            self._say_farewell()
+        except self._ucx_error:  # a peer died meanwhile; leaving needs nobody
+            self._fail()
+
+    def _say_farewell(self) -> None:
+        """Wait until every peer has said its last word or is dead, at most FAREWELL seconds."""
         leaving = set(self._peers)
         deadline = time.perf_counter() + FAREWELL
         while leaving and time.perf_counter() < deadline:
@@ -377,7 +404,6 @@ class UcxCommunicator(Communicator):
             leaving = {peer for peer in leaving if not self._has_left(peer)}
         if leaving or not all(request.completed for request in self._sending):
             self._fail()
-        self._closed = True
 
     def _has_left(self, peer: Peer) -> bool:
         """Whether the peer has said its last word or is dead; messages it sent before a failure are consumed."""

@@ -124,21 +124,30 @@ class Link:
         if local and other["pid"] != mine["pid"]:
             try:
                 self._process = os.pidfd_open(other["pid"])
-                if _start_time(other["pid"]) != other["started"]:
-                    raise ProcessLookupError
                 self._poll = select.poll()
                 self._poll.register(self._process, select.POLLIN)
+                if _start_time(other["pid"]) != other["started"]:
+                    raise ProcessLookupError
             except (ProcessLookupError, FileNotFoundError) as error:
+                if self._process is not None:
+                    os.close(self._process)
                 raise PeerLost(f"process {other['pid']} of this host has ended") from error
             except OSError:  # no pidfd in this kernel or sandbox: UCX's own error handling then
                 local = False
-        library = plane.library
+        library, failure = plane.library, ""
         try:
             self.endpoint = library.UCXEndpoint.create_from_worker_address(
                 plane.worker, library.UCXAddress.create_from_buffer(raw), endpoint_error_handling=not local
             )
-        except Exception as error:  # ucxx makes its exceptions at run time; all mean that there is no way to the peer
-            raise CommunicationError(f"UCX cannot connect to a peer: {type(error).__name__}: {error}") from error
+        except Exception as error:  # ucxx makes its classes at run time: they cannot be pickled, so none is chained
+            failure = f"{type(error).__name__}: {error}"
+        if failure:
+            dying = self._process is not None and self._poll.poll(500)
+            if self._process is not None:
+                os.close(self._process)
+            if dying:
+                raise PeerLost(f"process {other['pid']} of this host has ended")
+            raise CommunicationError(f"UCX cannot connect to a peer: {failure}")
 
     @property
     def alive(self) -> bool:
@@ -178,14 +187,18 @@ class UcxPlane:
         self.library = ucx_library()
         self.backend = backend or get_backend("cpu")
         self.spoiled = False
+        failure = ""
         features = (self.library.Feature.TAG, self.library.Feature.WAKEUP)
         try:
             with self.backend.activate():
+                self.backend.synchronize()  # UCX looks for a device context when it starts
                 self.context = self.library.UCXContext(_settings(config), features)
                 self.worker = self.library.UCXWorker(self.context)
                 self.worker.init_blocking_progress_mode()
-        except Exception as error:  # ucxx makes its exceptions at run time; all mean that UCX did not start
-            raise CommunicationError(f"UCX cannot start with {_settings(config)}: {error}") from error
+        except Exception as error:  # see Link; all of them mean that UCX did not start
+            failure = str(error)
+        if failure:
+            raise CommunicationError(f"UCX cannot start with {_settings(config)}: {failure}")
         self.identity = _identity()
         self.shares_memory = re.search(r"(posix|sysv)/memory", self.context.info) is not None
         self.address = json.dumps(self.identity).encode() + b"\n" + bytes(memoryview(self.worker.address))

@@ -13,7 +13,7 @@ HEAD = struct.Struct(f"={8 + META}q")
 """magic, gang, run, exchange, type, payload bytes (-1: none), inline, control words, then the META integers."""
 MAGIC = 0x6772_6170_6864_0001
 DATA, ABORT, GOODBYE = 0, 1, 2
-HEADER_BYTES = 4096
+HEADER_BYTES = 8000
 STEP = 64
 """Headers are sent in multiples of this many bytes, so that their ucxx descriptors can be kept."""
 HEADER, CONTROL, PAYLOAD, DONE = 0, 1, 2, 3
@@ -46,10 +46,10 @@ class Peer:
     def __init__(self, rank: int, link: Any, descriptor: Any, tag: Any):
         self.rank, self.link, self.tag = rank, link, tag
         self.out = np.zeros(HEADER_BYTES, np.uint8)
-        self.head = memoryview(self.out)
+        self.head = self.out.data
         self.arrays = [descriptor(self.out[:n]) for n in range(STEP, HEADER_BYTES + 1, STEP)]
         inboxes = [np.zeros(HEADER_BYTES, np.uint8) for _ in range(2)]
-        self.inboxes = [(memoryview(inbox), inbox, descriptor(inbox)) for inbox in inboxes]
+        self.inboxes = [(inbox.data, inbox, descriptor(inbox)) for inbox in inboxes]
         self.turn = 0
         """Which inbox the next header goes to."""
         self.next: Any = None

@@ -1,0 +1,38 @@
+"""The benchmark of the communicators runs, checks its data, and reports what it measured."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ranks import needs_ucx
+
+from graphdask.bench.comm import main, run
+from graphdask.errors import InputError
+
+
+def test_every_measurement_says_what_it_is(capsys):
+    needs_ucx()
+    main(["--ranks", "2", "--sizes", "8", "100000", "--json"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["communicator"], row["ranks"], row["bytes"]) for row in rows] == [
+        (kind, 2, nbytes) for kind in ("threads", "ucx", "ucx-raw") for nbytes in (8, 100000)
+    ]
+    for row in rows:
+        assert row["us"] > 0
+        assert row["gbs"] == pytest.approx(row["bytes"] / row["us"] / 1e3, rel=0.1, abs=1e-3)
+        assert row["cores"] >= 1
+
+
+def test_the_table_is_for_people(capsys):
+    main(["--communicator", "threads", "--ranks", "3", "--sizes", "8"])
+    assert capsys.readouterr().out.startswith("threads  3 ranks")
+
+
+def test_what_cannot_be_measured_is_refused():
+    with pytest.raises(InputError, match="communicator='mpi'"):
+        run("mpi")
+    with pytest.raises(InputError, match="device='tpu'"):
+        run(device="tpu")
+    with pytest.raises(InputError, match="NCCL moves device memory only"):
+        run("nccl")

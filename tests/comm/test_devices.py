@@ -1,0 +1,127 @@
+"""Exchanges of device memory: threads, UCX and NCCL, several GPUs or ranks that share one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ranks import (
+    device_ring,
+    die_with_device,
+    exchange_blocks,
+    fail_on_device,
+    many_blocks,
+    needs_ucx,
+    over_nccl,
+)
+
+from graphdask.backend import cuda_device_count, get_backend
+from graphdask.bench.processes import UcxProcesses
+from graphdask.comm.nccl import NcclCommunicator, nccl_available
+from graphdask.comm.single import SingleCommunicator
+from graphdask.comm.threads import run_threads
+from graphdask.comm.ucx import UcxCommunicator, UcxPlane
+from graphdask.errors import InputError, PeerLost
+
+MIXED = [[-1, 0, 8, 70_000], [1 << 20, -1, 3, 4000], [17, 8 << 20, 5, 0], [1, 2, 1 << 20, -1]]
+
+
+def on_threads(size, body, *arguments):
+    backends = [get_backend("cuda", rank) for rank in range(size)]
+    return run_threads(size, lambda communicator, rank: body(communicator, *arguments), backends, 30.0, 120.0)
+
+
+def on_ucx_threads(size, body, *arguments):
+    needs_ucx()
+    backends = [get_backend("cuda", rank) for rank in range(size)]
+    planes = [UcxPlane(backend=backend) for backend in backends]
+
+    def work(_, rank):
+        with UcxCommunicator(planes[rank], rank, [plane.address for plane in planes], 3, 0, 30.0) as communicator:
+            return body(communicator, *arguments)
+
+    try:
+        return run_threads(size, work, backends, deadline=120.0)
+    finally:
+        for plane in planes:
+            plane.close()
+
+
+def test_nccl_says_whether_it_is_there():
+    found, reason = nccl_available()
+    assert found is (reason.startswith("NCCL ") and "cannot" not in reason)
+
+
+def test_nccl_refuses_host_memory():
+    with pytest.raises(InputError, match="device memory only"), SingleCommunicator() as control:
+        NcclCommunicator(control, get_backend("cpu"))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("runner", [on_threads, on_ucx_threads])
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_device_payloads_arrive_as_sent(runner, size):
+    """Ranks beyond the number of GPUs share them."""
+    runner(size, many_blocks, MIXED, "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("runner", [on_threads, on_ucx_threads])
+def test_a_device_buffer_may_be_refilled_after_each_exchange(runner):
+    runner(2, device_ring, 200)
+
+
+@pytest.mark.gpu
+def test_nccl_with_one_rank():
+    on_threads(1, over_nccl, many_blocks, MIXED, "cuda")
+
+
+@pytest.mark.gpu
+def test_nccl_refuses_host_payloads():
+    def body(communicator):
+        with pytest.raises(InputError, match="a payload is a NumPy array"):
+            communicator.exchange([np.zeros(3, np.uint8)])
+
+    on_threads(1, over_nccl, body)
+
+
+@pytest.mark.multigpu
+def test_nccl_over_threads():
+    size = min(4, cuda_device_count())
+    on_threads(size, over_nccl, many_blocks, MIXED, "cuda")
+    on_threads(size, over_nccl, device_ring, 200)
+
+
+@pytest.mark.multigpu
+@pytest.mark.parametrize("nccl", [False, True])
+def test_a_process_for_each_gpu(nccl):
+    needs_ucx()
+    size = min(4, cuda_device_count())
+    with UcxProcesses(size, "cuda") as processes:
+        for body, arguments in (
+            (many_blocks, (MIXED, "cuda")),
+            (device_ring, (200,)),
+            (exchange_blocks, (1, MIXED, "cuda")),
+        ):
+            if nccl:
+                processes.run(over_nccl, body, *arguments, deadline=120.0)
+            else:
+                processes.run(body, *arguments, deadline=120.0)
+
+
+@pytest.mark.multigpu
+def test_an_abort_ends_nccl_on_every_rank():
+    with pytest.raises(InputError, match="source 7 is outside the graph"):
+        on_threads(2, over_nccl, fail_on_device, 1)
+
+
+@pytest.mark.chaos
+@pytest.mark.multigpu
+@pytest.mark.parametrize("nccl", [False, True])
+def test_a_killed_process_ends_the_exchange_of_device_memory(nccl):
+    needs_ucx()
+    with UcxProcesses(2, "cuda") as processes:
+        body = (over_nccl, die_with_device) if nccl else (die_with_device,)
+        processes.start(*body, 1, timeout=30.0)
+        processes.processes[1].join(60.0)
+        [(_, error)] = processes.results([0], deadline=20.0)
+        assert isinstance(error, PeerLost), error
