@@ -68,16 +68,30 @@ extern "C" __global__ void components_fold(long long n, const index_t *slots, co
     }
 }
 
+struct Spread {
+    const index_t *grouped, *label;
+    index_t *value, *ghost_queue;
+    unsigned long long *counters;
+
+    __device__ __forceinline__ void operator()(index_t root, long long place) const {
+        const index_t ghost = grouped[place];
+        value[ghost] = label[root];
+        ghost_queue[gd_reserve(counters + 1)] = ghost;
+    }
+};
+
 extern "C" __global__ void components_spread(long long n, const index_t *changed, const long long *group_start,
                                              const index_t *grouped, const index_t *label, index_t *value,
-                                             index_t *ghost_queue, unsigned long long *counters) {
-    GD_FOR(i, n) {
-        const index_t r = changed[i];
-        for (long long g = group_start[r]; g < group_start[r + 1]; ++g) {
-            value[grouped[g]] = label[r];
-            ghost_queue[gd_reserve(counters + 1)] = grouped[g];
-        }
-    }
+                                             index_t *ghost_queue, index_t *hubs, unsigned long long *counters) {
+    const Spread spread{grouped, label, value, ghost_queue, counters};
+    gd_for_edges(n, changed, group_start, hubs, counters + 2, counters + 3, spread);
+}
+
+extern "C" __global__ void components_spread_hubs(long long n, const long long *group_start, const index_t *grouped,
+                                                  const index_t *label, index_t *value, index_t *ghost_queue,
+                                                  const index_t *hubs, unsigned long long *counters) {
+    const Spread spread{grouped, label, value, ghost_queue, counters};
+    gd_for_hubs(hubs, counters + 2, group_start, spread);
 }
 
 struct Check {

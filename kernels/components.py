@@ -3,7 +3,8 @@
 link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves
 root     link, followed to its end
 label    index dtype per root slot: the smallest id known of its component
-counters int64; hook and check: hubs, edges looked at; fold and spread: changed roots, ghosts to send
+counters int64; hook and check: hubs, edges looked at; fold and spread: changed roots, ghosts to send,
+         roots of many ghosts, ghosts looked at
 """
 
 import numpy as np
@@ -69,7 +70,7 @@ def components_fold(n, slots, labels, root, label, changed_in, step, changed, co
 
 
 @twin
-def components_spread(n, changed, group_start, grouped, label, value, ghost_queue, counters):
+def components_spread(n, changed, group_start, grouped, label, value, ghost_queue, hubs, counters):
     tail = counters[1]
     for i in range(n):
         r = changed[i]
@@ -78,6 +79,11 @@ def components_spread(n, changed, group_start, grouped, label, value, ghost_queu
             ghost_queue[tail] = grouped[g]
             tail += 1
     counters[1] = tail
+
+
+@twin
+def components_spread_hubs(n, group_start, grouped, label, value, ghost_queue, hubs, counters):
+    pass
 
 
 @twin

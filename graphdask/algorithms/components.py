@@ -22,6 +22,9 @@ from graphdask.graph import Graph, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
+MANY = 4096
+"""A root with more ghosts than this is dealt out among all threads; GD_HUB in kernels/rows.cuh."""
+
 
 @dataclass
 class State:
@@ -39,8 +42,10 @@ class State:
     """int32 per root slot: the last superstep that lowered its label."""
     changed: Array
     ghost_queue: Array
+    hubs: Array
+    """Changed roots of very many ghosts."""
     counters: Array
-    """int64: changed roots, ghosts to send."""
+    """int64: changed roots, ghosts to send, roots of many ghosts, ghosts looked at."""
     step: int = 0
 
 
@@ -100,7 +105,7 @@ class ConnectedComponents:
         value[ghosts] = label[root[ghosts]]
         state = State(
             root, label, value, group_start, grouped, xp.full(slots, -1, np.int32), xp.empty(slots, dtype),
-            xp.empty(len(ghosts), dtype), xp.zeros(2, np.int64),
+            xp.empty(len(ghosts), dtype), xp.empty(len(ghosts) // MANY + 1, dtype), xp.zeros(4, np.int64),
         )  # fmt: skip
         return state, Messages(ghosts[:0], ghosts, {"label": value}, False, owned, edges)
 
@@ -113,10 +118,12 @@ class ConnectedComponents:
         )  # fmt: skip
         state.step += 1
         changed = int(state.counters[0])
-        kernels.components_spread(
-            changed, state.changed, state.group_start, state.grouped, state.label, state.value, state.ghost_queue,
-            state.counters,
+        shared = (
+            state.group_start, state.grouped, state.label, state.value, state.ghost_queue, state.hubs, state.counters,
         )  # fmt: skip
+        kernels.components_spread(changed, state.changed, *shared)
+        if len(state.grouped) > MANY:
+            kernels.components_spread_hubs(HUB_THREADS, *shared)
         ghosts = state.ghost_queue[: int(state.counters[1])]
         return Messages(ghosts[:0], ghosts, {"label": state.value}, False, changed, 0)
 

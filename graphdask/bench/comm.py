@@ -86,9 +86,9 @@ def _rank_of_processes(communicator: Communicator, measured: str, device: str, s
     if measured == "ucx-raw":
         return measure_raw(communicator, backend, sizes)
     if measured == "nccl":
-        from graphdask.comm.nccl import NcclCommunicator
+        from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
-        with NcclCommunicator(communicator, backend) as nccl:
+        with NcclCommunicator(communicator, NcclPlane(backend)) as nccl:
             return measure(nccl, backend, sizes)
     return measure(communicator, backend, sizes)
 

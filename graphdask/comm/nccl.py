@@ -8,6 +8,7 @@ the stream; on a loss the communicator is aborted, which ends its kernels.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -38,31 +39,23 @@ def nccl_available() -> tuple[bool, str]:
     return True, f"NCCL {code // 10000}.{code // 100 % 100}.{code % 100}"
 
 
-class NcclCommunicator(Communicator):
-    """Ranks that own a GPU each: threads of one process or processes of one or more hosts.
+class NcclPlane:
+    """What one rank keeps between runs: NCCL's own communicator, its stream and the receive buffers.
+
+    Connecting takes a good part of a second, so a plane outlives a run, unless the run failed.
 
     Parameters
     ----------
-    control : Communicator
-        Of the same ranks; the caller closes it.
     backend : Backend
-        This rank's GPU; no two ranks may share one.
-    timeout : float
-        Seconds that one exchange, and the construction, may last.
-    cancel : Cancel, optional
-        When set, every wait raises PeerLost.
+        This rank's GPU; no two ranks of a communicator may share one.
 
     Raises
     ------
     MissingDependency
         Without NCCL.
-    CommunicationError
-        If NCCL refuses, for example because two ranks share a GPU.
     """
 
-    name = "nccl"
-
-    def __init__(self, control: Communicator, backend: Backend, timeout: float = 120.0, cancel: Cancel | None = None):
+    def __init__(self, backend: Backend):
         if backend.name != "cuda":
             raise InputError(f"NCCL moves device memory only, not that of backend {backend.name!r}")
         found, reason = nccl_available()
@@ -70,31 +63,91 @@ class NcclCommunicator(Communicator):
             raise MissingDependency(reason)
         from cupy.cuda import nccl
 
+        self.backend, self.nccl = backend, nccl
+        self.communicator: Any = None
+        """NCCL's, once connected."""
+        self.ranks: tuple[int, int, int] | None = None
+        """Gang, rank and size that it is connected for."""
+        self.buffers: dict[int, Array] = {}
+        with backend.activate():
+            self.stream = backend.xp.cuda.Stream(non_blocking=True)
+            self.ready = backend.xp.cuda.Event(disable_timing=True)
+
+    def close(self, abort: bool = False) -> None:
+        """Leave NCCL; wait for nothing when `abort`."""
+        communicator, self.communicator, self.ranks = self.communicator, None, None
+        self.buffers.clear()
+        if communicator is not None:
+            with self.backend.activate():
+                if abort:
+                    communicator.abort()
+                else:
+                    communicator.destroy()
+
+
+class NcclCommunicator(Communicator):
+    """Ranks that own a GPU each: threads of one process or processes of one or more hosts.
+
+    Parameters
+    ----------
+    control : Communicator
+        Of the same ranks.
+    plane : NcclPlane
+        This rank's; connected here where it is not yet.
+    gang : int
+        A plane that served another gang is connected anew.
+    timeout : float
+        Seconds that one exchange, and the construction, may last.
+    cancel : Cancel, optional
+        When set, every wait raises PeerLost.
+    owns_control : bool
+        Whether closing this closes `control` too.
+
+    Raises
+    ------
+    CommunicationError
+        If NCCL refuses, for example because two ranks share a GPU.
+    """
+
+    name = "nccl"
+
+    def __init__(
+        self,
+        control: Communicator,
+        plane: NcclPlane,
+        gang: int = 0,
+        timeout: float = 120.0,
+        cancel: Cancel | None = None,
+        owns_control: bool = False,
+    ):
         self.rank, self.size = control.rank, control.size
         self.bytes_sent = 0
-        self._control, self._backend, self._nccl = control, backend, nccl
+        self._control, self._plane, self._backend, self._nccl = control, plane, plane.backend, plane.nccl
         self._timeout, self._cancel = timeout, cancel or Cancel()
-        self._buffers: dict[int, Array] = {}
-        self._communicator: Any = None
-        self._failed = False
-        with backend.activate():
-            self._stream = backend.xp.cuda.Stream(non_blocking=True)
-            self._ready = backend.xp.cuda.Event(disable_timing=True)
-        own = nccl.get_unique_id() if self.rank == 0 else (0,) * 128
-        unique = tuple(int(byte) for byte in control.allgather(np.array(list(own), np.int64))[0])
+        self._stream, self._ready, self._buffers = plane.stream, plane.ready, plane.buffers
+        self._closed, self._owns_control = False, owns_control
+        wanted = (gang, self.rank, self.size)
+        connected = plane.communicator is not None and plane.ranks == wanted
+        if control.allreduce(np.array([connected], np.int64), "min")[0]:
+            return
+        plane.close(abort=True)
+        unique_id = self._nccl.get_unique_id()  # its type differs between versions of CuPy
+        everyone = control.allgather(np.array(list(unique_id), np.int64))
+        unique = type(unique_id)(int(byte) for byte in everyone[0])
         try:
             self._guarded(lambda: self._connect(unique))
         except BaseException:
-            self._end(abort=True)
+            plane.close(abort=True)
             raise
+        plane.ranks = wanted
 
-    def _connect(self, unique: tuple[int, ...]) -> None:
-        self._communicator = self._nccl.NcclCommunicator(self.size, unique, self.rank)
+    def _connect(self, unique: Any) -> None:
+        self._plane.communicator = self._nccl.NcclCommunicator(self.size, unique, self.rank)
         byte = self._backend.xp.zeros(self.size + 1, dtype=np.uint8)
         self._backend.xp.cuda.get_current_stream().synchronize()
         peers = [q for q in range(self.size) if q != self.rank]
         self._enqueue({q: (byte.data.ptr, 1) for q in peers}, {q: (byte.data.ptr + 1 + q, 1) for q in peers})
-        while not self._stream.done and not self._failed:
+        while not self._stream.done and self._plane.communicator is not None:
             time.sleep(1e-4)
 
     def _guarded(self, function: Callable[[], None]) -> None:
@@ -125,12 +178,13 @@ class NcclCommunicator(Communicator):
     def _enqueue(self, sends: dict[int, tuple[int, int]], receives: dict[int, tuple[int, int]]) -> None:
         """Put the sends and receives, (pointer, bytes) by rank, on the stream as one group."""
         nccl, stream, kind = self._nccl, self._stream.ptr, self._nccl.NCCL_UINT8
+        communicator = self._plane.communicator
         nccl.groupStart()
         try:
             for q, (pointer, nbytes) in sends.items():
-                self._communicator.send(pointer, nbytes, kind, q, stream)
+                communicator.send(pointer, nbytes, kind, q, stream)
             for q, (pointer, nbytes) in receives.items():
-                self._communicator.recv(pointer, nbytes, kind, q, stream)
+                communicator.recv(pointer, nbytes, kind, q, stream)
         finally:
             nccl.groupEnd()
 
@@ -138,7 +192,7 @@ class NcclCommunicator(Communicator):
         self, sends: Sequence[Array | None], meta: np.ndarray | None = None, control: np.ndarray | None = None
     ) -> Received:
         meta, control = checked(self.size, sends, meta, control)
-        if self._failed or self._communicator is None:
+        if self._closed or self._plane.communicator is None:
             raise CommunicationError("this communicator has failed or is closed")
         for part in sends:
             if isinstance(part, np.ndarray):
@@ -150,7 +204,7 @@ class NcclCommunicator(Communicator):
                 c = len(control)
                 payloads = self._move(sends, told.control[:, c + self.rank])
         except BaseException:
-            self._end(abort=True)
+            self._plane.close(abort=True)
             raise
         return Received(payloads, told.meta, np.ascontiguousarray(told.control[:, :c]))
 
@@ -190,11 +244,8 @@ class NcclCommunicator(Communicator):
             self._cancel.check()
             self._control.check()
             try:
-                self._communicator.check_async_error()
-            except (
-                self._nccl.NcclError,
-                KeyError,
-            ) as error:  # KeyError: a status that this CuPy has no name for
+                self._plane.communicator.check_async_error()
+            except (self._nccl.NcclError, KeyError) as error:  # KeyError: a status that this CuPy has no name for
                 raise PeerLost(f"NCCL reports that a peer is lost: {error}") from error
             if now - start > self._timeout:
                 raise PeerLost(f"an exchange through NCCL passed its timeout of {self._timeout} s")
@@ -212,24 +263,14 @@ class NcclCommunicator(Communicator):
         self._cancel.check()
         self._control.check()
 
-    def _end(self, abort: bool) -> None:
-        """Leave NCCL: wait for nothing when `abort`."""
-        self._failed = self._failed or abort
-        communicator, self._communicator = self._communicator, None
-        if communicator is not None:
-            with self._backend.activate():
-                if self._failed:
-                    communicator.abort()
-                else:
-                    communicator.destroy()
-        self._buffers.clear()
-
     def abort(self, error: BaseException) -> None:
         self._control.abort(error)
-        try:
-            self._end(abort=True)
-        except Exception:  # the peers have been told through the control communicator; NCCL's own state is lost anyway
-            self._communicator = None
+        # The peers have been told through the control communicator; what NCCL says of its own end helps nobody.
+        with contextlib.suppress(Exception):
+            self._plane.close(abort=True)
 
     def close(self) -> None:
-        self._end(abort=False)
+        """End this use of the plane, which stays connected unless the run failed."""
+        self._closed = True
+        if self._owns_control:
+            self._control.close()

@@ -226,9 +226,17 @@ def _communicator(
     control = UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
     if plan.comm == "ucx":
         return control
-    from graphdask.comm.nccl import NcclCommunicator
+    from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
-    return NcclCommunicator(control, backend, timeout=plan.exchange_timeout, cancel=cancel)
+    if ("nccl", place) not in process.planes:
+        process.planes["nccl", place] = NcclPlane(backend)
+    device_plane = process.planes["nccl", place]
+    try:
+        return NcclCommunicator(control, device_plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
+    except BaseException as error:
+        control.abort(error)
+        control.close()
+        raise
 
 
 class _Pulse:

@@ -16,7 +16,7 @@ from ranks import (
 
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.processes import UcxProcesses
-from graphdask.comm.nccl import NcclCommunicator, nccl_available
+from graphdask.comm.nccl import NcclCommunicator, NcclPlane, nccl_available
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane
@@ -53,7 +53,7 @@ def test_nccl_says_whether_it_is_there():
 
 def test_nccl_refuses_host_memory():
     with pytest.raises(InputError, match="device memory only"), SingleCommunicator() as control:
-        NcclCommunicator(control, get_backend("cpu"))
+        NcclCommunicator(control, NcclPlane(get_backend("cpu")))
 
 
 @pytest.mark.gpu

@@ -220,10 +220,10 @@ def many_blocks(communicator: Communicator, lengths: list[list[int]], device: st
 
 def over_nccl(communicator: Communicator, body: Callable[..., Any], *arguments: Any) -> Any:
     """Run a body on an NcclCommunicator whose control messages go through `communicator`."""
-    from graphdask.comm.nccl import NcclCommunicator
+    from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
     backend = get_backend("cuda", communicator.rank)
-    with NcclCommunicator(communicator, backend, timeout=30.0) as nccl:
+    with NcclCommunicator(communicator, NcclPlane(backend), timeout=30.0) as nccl:
         return body(nccl, *arguments)
 
 
