@@ -63,6 +63,8 @@ extern "C" __global__ void components_fold(long long n, const index_t *slots, co
                                            index_t *changed, unsigned long long *counters) {
     GD_FOR(i, n) {
         const index_t r = root[slots[i]];
+        // most labels change nothing: looking first keeps them from queueing at the label of the largest component
+        if (labels[i] >= *(volatile index_t *)(label + r)) continue;
         if (labels[i] < gd_atomic_min(label + r, labels[i]) && atomicExch(changed_in + r, (int)step) != (int)step)
             changed[gd_reserve(counters)] = r;
     }
