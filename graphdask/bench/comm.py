@@ -88,7 +88,7 @@ def _rank_of_processes(communicator: Communicator, measured: str, device: str, s
     if measured == "nccl":
         from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
-        with NcclCommunicator(communicator, NcclPlane(backend)) as nccl:
+        with NcclPlane(backend) as plane, NcclCommunicator(communicator, plane) as nccl:
             return measure(nccl, backend, sizes)
     return measure(communicator, backend, sizes)
 

@@ -73,8 +73,14 @@ class NcclPlane:
             self.stream = backend.xp.cuda.Stream(non_blocking=True)
             self.ready = backend.xp.cuda.Event(disable_timing=True)
 
+    def __enter__(self) -> NcclPlane:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.close(abort=error is not None)
+
     def close(self, abort: bool = False) -> None:
-        """Leave NCCL; wait for nothing when `abort`."""
+        """Leave NCCL: together with all other ranks, or, with `abort`, at once."""
         communicator, self.communicator, self.ranks = self.communicator, None, None
         self.buffers.clear()
         if communicator is not None:

@@ -109,6 +109,23 @@ def test_a_process_for_each_gpu(nccl):
 
 
 @pytest.mark.multigpu
+def test_nccl_stays_connected_between_runs():
+    backends = [get_backend("cuda", rank) for rank in range(2)]
+    planes = [NcclPlane(backend) for backend in backends]
+
+    def work(control, rank):
+        with NcclCommunicator(control, planes[rank], gang=1, timeout=30.0) as nccl:
+            many_blocks(nccl, MIXED, "cuda")
+        first = planes[rank].communicator
+        with NcclCommunicator(control, planes[rank], gang=1, timeout=30.0) as nccl:
+            many_blocks(nccl, MIXED, "cuda")
+        assert planes[rank].communicator is first
+        planes[rank].close()
+
+    run_threads(2, work, backends, 30.0, 120.0)
+
+
+@pytest.mark.multigpu
 def test_an_abort_ends_nccl_on_every_rank():
     with pytest.raises(InputError, match="source 7 is outside the graph"):
         on_threads(2, over_nccl, fail_on_device, 1)

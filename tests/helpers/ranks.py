@@ -223,7 +223,7 @@ def over_nccl(communicator: Communicator, body: Callable[..., Any], *arguments: 
     from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
     backend = get_backend("cuda", communicator.rank)
-    with NcclCommunicator(communicator, NcclPlane(backend), timeout=30.0) as nccl:
+    with NcclPlane(backend) as plane, NcclCommunicator(communicator, plane, timeout=30.0) as nccl:
         return body(nccl, *arguments)
 
 
