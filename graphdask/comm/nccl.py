@@ -1,5 +1,5 @@
 """NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
-communicator (threads or UCX), which also tells of aborts and dead peers while NCCL's kernels run.
+communicator (UCX), which also tells of aborts and dead peers while NCCL's kernels run.
 
 NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
 thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll
@@ -76,23 +76,20 @@ class NcclPlane:
     def __enter__(self) -> NcclPlane:
         return self
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.close(abort=error is not None)
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
 
-    def close(self, abort: bool = False) -> None:
-        """Leave NCCL: together with all other ranks, or, with `abort`, at once."""
+    def close(self) -> None:
+        """Leave NCCL at once, whether or not the other ranks do."""
         communicator, self.communicator, self.ranks = self.communicator, None, None
         self.buffers.clear()
         if communicator is not None:
             with self.backend.activate():
-                if abort:
-                    communicator.abort()
-                else:
-                    communicator.destroy()
+                communicator.abort()  # not destroy(), which waits for all ranks with the interpreter's lock held
 
 
 class NcclCommunicator(Communicator):
-    """Ranks that own a GPU each: threads of one process or processes of one or more hosts.
+    """Ranks that own a GPU each, every one in a process of its own, on one or more hosts.
 
     Parameters
     ----------
@@ -136,14 +133,14 @@ class NcclCommunicator(Communicator):
         connected = plane.communicator is not None and plane.ranks == wanted
         if control.allreduce(np.array([connected], np.int64), "min")[0]:
             return
-        plane.close(abort=True)
+        plane.close()
         unique_id = self._nccl.get_unique_id()  # its type differs between versions of CuPy
         everyone = control.allgather(np.array(list(unique_id), np.int64))
         unique = type(unique_id)(int(byte) for byte in everyone[0])
         try:
             self._guarded(lambda: self._connect(unique))
         except BaseException:
-            plane.close(abort=True)
+            plane.close()
             raise
         plane.ranks = wanted
 
@@ -210,7 +207,7 @@ class NcclCommunicator(Communicator):
                 c = len(control)
                 payloads = self._move(sends, told.control[:, c + self.rank])
         except BaseException:
-            self._plane.close(abort=True)
+            self._plane.close()
             raise
         return Received(payloads, told.meta, np.ascontiguousarray(told.control[:, :c]))
 
@@ -273,7 +270,7 @@ class NcclCommunicator(Communicator):
         self._control.abort(error)
         # The peers have been told through the control communicator; what NCCL says of its own end helps nobody.
         with contextlib.suppress(Exception):
-            self._plane.close(abort=True)
+            self._plane.close()
 
     def close(self) -> None:
         """End this use of the plane, which stays connected unless the run failed."""

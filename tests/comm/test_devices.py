@@ -12,6 +12,7 @@ from ranks import (
     many_blocks,
     needs_ucx,
     over_nccl,
+    twice_over_nccl,
 )
 
 from graphdask.backend import cuda_device_count, get_backend
@@ -85,13 +86,6 @@ def test_nccl_refuses_host_payloads():
 
 
 @pytest.mark.multigpu
-def test_nccl_over_threads():
-    size = min(4, cuda_device_count())
-    on_threads(size, over_nccl, many_blocks, MIXED, "cuda")
-    on_threads(size, over_nccl, device_ring, 200)
-
-
-@pytest.mark.multigpu
 @pytest.mark.parametrize("nccl", [False, True])
 def test_a_process_for_each_gpu(nccl):
     needs_ucx()
@@ -110,25 +104,15 @@ def test_a_process_for_each_gpu(nccl):
 
 @pytest.mark.multigpu
 def test_nccl_stays_connected_between_runs():
-    backends = [get_backend("cuda", rank) for rank in range(2)]
-    planes = [NcclPlane(backend) for backend in backends]
-
-    def work(control, rank):
-        with NcclCommunicator(control, planes[rank], gang=1, timeout=30.0) as nccl:
-            many_blocks(nccl, MIXED, "cuda")
-        first = planes[rank].communicator
-        with NcclCommunicator(control, planes[rank], gang=1, timeout=30.0) as nccl:
-            many_blocks(nccl, MIXED, "cuda")
-        assert planes[rank].communicator is first
-        planes[rank].close()
-
-    run_threads(2, work, backends, 30.0, 120.0)
+    needs_ucx()
+    with UcxProcesses(2, "cuda") as processes:
+        processes.run(twice_over_nccl, many_blocks, MIXED, "cuda", deadline=120.0)
 
 
 @pytest.mark.multigpu
 def test_an_abort_ends_nccl_on_every_rank():
-    with pytest.raises(InputError, match="source 7 is outside the graph"):
-        on_threads(2, over_nccl, fail_on_device, 1)
+    with pytest.raises(InputError, match="source 7 is outside the graph"), UcxProcesses(2, "cuda") as processes:
+        processes.run(over_nccl, fail_on_device, 1, deadline=120.0)
 
 
 @pytest.mark.chaos

@@ -227,6 +227,19 @@ def over_nccl(communicator: Communicator, body: Callable[..., Any], *arguments: 
         return body(nccl, *arguments)
 
 
+def twice_over_nccl(communicator: Communicator, body: Callable[..., Any], *arguments: Any) -> None:
+    """Run a body twice over one plane, which connects once."""
+    from graphdask.comm.nccl import NcclCommunicator, NcclPlane
+
+    with NcclPlane(get_backend("cuda", communicator.rank)) as plane:
+        connections = set()
+        for _ in range(2):
+            with NcclCommunicator(communicator, plane, gang=1, timeout=30.0) as nccl:
+                body(nccl, *arguments)
+            connections.add(plane.communicator)
+        assert len(connections) == 1
+
+
 def device_ring(communicator: Communicator, n: int) -> None:
     """Fill the send buffer anew, on the stream, before each exchange: what arrives is of this exchange."""
     rank, size = communicator.rank, communicator.size
