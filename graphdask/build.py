@@ -60,12 +60,12 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
-    rows, columns, weights = _to_owners(comm, backend, vertex_map.offsets, src, dst, weights)
+    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, src, dst, weights)
     del src, dst
     first, last = (int(x) for x in vertex_map.offsets[comm.rank : comm.rank + 2])
     rows -= first
     csr = _sorted_rows(backend, rows, columns, weights, last - first, plan.merge)
-    loops = int((csr.indices == _row_of_each(backend, csr, first)).sum()) if csr.num_edges else 0
+    loops = int((csr.indices == row_of_each(backend, csr, first)).sum()) if csr.num_edges else 0
     counts = {"arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
@@ -95,8 +95,8 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     part = replace(part, out=replace(part.out))
     cyclic = to_cyclic_positions(part, part.out.indices)
     targets = from_cyclic(part, cyclic)
-    sources = _row_of_each(backend, part.out, part.first_position)
-    rows, columns, weights = _to_owners(comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights)
+    sources = row_of_each(backend, part.out, part.first_position)
+    rows, columns, weights = to_owners(comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights)
     rows -= part.first_position
     csr = _sorted_rows(backend, rows, columns, weights, part.num_owned, merge=False)
     inward = to_cyclic(part, csr.indices)
@@ -136,7 +136,7 @@ def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: in
     return balanced_offsets(total, width, n, comm.size)
 
 
-def _to_owners(
+def to_owners(
     comm: Communicator, backend: Backend, offsets: np.ndarray, at: Array, other: Array, weights: Array | None
 ) -> tuple[Array, Array, Array | None]:
     """Send each pair (at, other) to the rank that owns position `at`; return what arrived."""
@@ -187,7 +187,7 @@ def _sorted_rows(
     return Csr(indptr, columns, weights)
 
 
-def _row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
+def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
     """The position of the source of each stored edge."""
     xp = backend.xp
     degrees = csr.indptr[1:] - csr.indptr[:-1]

@@ -182,6 +182,20 @@ class Graph:
         runtime().persist(self, client=client, progress=progress)
         return self
 
+    def verify(self, *, client: Any = None, progress: bool | None = None) -> Graph:
+        """Prove on the workers, in linear time, that the partitions hold exactly the edges of the graph; return it.
+
+        The edges are read or generated again and compared by number and by a 64-bit hash; a sample of a generated
+        graph is computed from the generator's definition.
+
+        Raises
+        ------
+        VerificationError
+            Saying what differs.
+        """
+        runtime().verify_graph(self, client=client, progress=progress)
+        return self
+
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         weights = f", weights {self.source.weight_dtype}" if self.weighted else ""

@@ -19,6 +19,9 @@ class Runtime(Protocol):
     def run(self, graph: Any, primitive: Any, **options: Any) -> Any:
         """Run a primitive over a graph and return its Result."""
 
+    def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:
+        """Check the partitions of a graph against its lineage, or raise VerificationError."""
+
     def verify(self, result: Any) -> None:
         """Check a result, or raise VerificationError."""
 

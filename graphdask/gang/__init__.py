@@ -24,6 +24,8 @@ from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph, Part
 from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
 from graphdask.stats import Stats
+from graphdask.verify.graph import raise_violation
+from graphdask.verify.graph import verify as verify_graph
 
 
 @dataclass
@@ -113,6 +115,26 @@ class GangRuntime:
 
         inward = primitive.inward and graph.directed
         return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
+
+    def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
+        config = Config.load(progress=progress)
+
+        def check(built: Built, restarts: int) -> None:
+            size = built.gang.size
+            pieces = PerRank([graph.source.piece(rank, size) for rank in range(size)])
+            kept = built.gang.run(
+                verify_graph,
+                built.parts,
+                pieces,
+                graph.directed,
+                graph.merge,
+                summary=_itself,
+                label="verifying the graph",
+                show=is_watched(config.progress),
+            )
+            raise_violation(kept.summary)
+
+        self._with_retries(graph, client, config, check, GHOSTS[1], inward=False)
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built

@@ -1,0 +1,105 @@
+"""Partitions proved against the lineage of their graph, in linear time, distributed.
+
+1. Every stored neighbour is a vertex, and rows are in ascending order of it.
+2. The stored edges are those of the lineage: each rank makes its piece again, and the sums over all ranks of a 64-bit
+   hash of every edge, stored and made again, are equal, as are the numbers of edges. Two different sets of edges pass
+   with probability 2**-64.
+3. A sample of the vertices of a generated graph is computed from the definition of the generator, in plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
+from graphdask.engine import RankContext
+from graphdask.errors import VerificationError
+from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.graph import Part
+from graphdask.sources import GeneratedPiece
+from graphdask.verify import preferential_attachment
+
+PIECE = 1 << 24
+"""Edges that are hashed at a time."""
+
+
+def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: bool) -> str:
+    """Return what is wrong with the partitions as a whole, or an empty string; every rank must call it.
+
+    Raises
+    ------
+    VerificationError
+        Where a generator does not follow its definition, naming the vertex.
+    """
+    backend, xp = context.backend, context.backend.xp
+    src, dst, _ = piece.edges(backend)
+    if isinstance(piece, GeneratedPiece) and isinstance(piece.generator, PreferentialAttachment):
+        start, stop = piece.generator.vertices(piece.rank, piece.size)
+        preferential_attachment.check(backend, piece.generator, start, stop, dst)
+    if not directed:
+        other_way = src != dst
+        src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
+    if merge:
+        src, dst = _distinct(context, part, src, dst)
+    made = np.array([len(src), _hash_sum(backend, src, dst)], np.uint64)
+    stored = np.array([part.out.num_edges, 0], np.uint64)
+    disorder = 0
+    for first in range(0, part.out.num_edges, PIECE):
+        edges = slice(first, first + PIECE)
+        rows = row_of_each(backend, part.out, part.first_position)[edges]
+        slots = part.out.indices[edges]
+        disorder += int(((rows[1:] == rows[:-1]) & (slots[1:] < slots[:-1])).sum()) * (part.ghosts is not None)
+        if len(slots) and not 0 <= int(slots.min()) <= int(slots.max()) < part.num_slots:
+            disorder += 1
+            break
+        columns = from_cyclic(part, to_cyclic_positions(part, slots))
+        ids = part.vertex_map.to_id(backend, rows), part.vertex_map.to_id(backend, columns)
+        stored[1] += np.uint64(_hash_sum(backend, *ids))
+    everyone = context.comm.allgather(np.concatenate([made, stored, [np.uint64(disorder)]]))
+    with np.errstate(over="ignore"):
+        edges_made, hash_made, edges_stored, hash_stored, disordered = (int(x) for x in everyone.sum(axis=0))
+    if edges_made != edges_stored:
+        return f"the partitions hold {edges_stored} directed edges, the graph has {edges_made}"
+    if hash_made != hash_stored:
+        return "the partitions hold other edges than the graph has"
+    return "a row of a partition names a slot that does not exist, or is not in order" if disordered else ""
+
+
+def _distinct(context: RankContext, part: Part, src: Array, dst: Array) -> tuple[Array, Array]:
+    """Bring every edge to the owner of its source; return those here, each once."""
+    backend, xp = context.backend, context.backend.xp
+    at, other = part.vertex_map.to_position(backend, src), part.vertex_map.to_position(backend, dst)
+    at, other, _ = to_owners(context.comm, backend, part.vertex_map.offsets, at, other, None)
+    order = xp.argsort(other, kind="stable")
+    order = order[xp.argsort(at[order], kind="stable")]
+    at, other = at[order], other[order]
+    if len(at):
+        keep = xp.concatenate([xp.ones(1, bool), (at[1:] != at[:-1]) | (other[1:] != other[:-1])])
+        at, other = at[keep], other[keep]
+    return part.vertex_map.to_id(backend, at), part.vertex_map.to_id(backend, other)
+
+
+def _hash_sum(backend: Backend, src: Array, dst: Array) -> int:
+    """The sum, modulo 2**64, of a hash of each edge."""
+    total = 0
+    for first in range(0, len(src), PIECE):
+        x = src[first : first + PIECE].astype(np.uint64)
+        x *= np.uint64(0x9E3779B97F4A7C15)
+        x ^= x >> np.uint64(29)
+        x += dst[first : first + PIECE].astype(np.uint64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x ^= x >> np.uint64(shift)
+            x *= np.uint64(factor)
+        x ^= x >> np.uint64(31)
+        total += int(x.sum(dtype=np.uint64))
+    return total & (2**64 - 1)
+
+
+def raise_violation(reasons: list[str]) -> None:
+    """Raise VerificationError with the first reason that there is."""
+    for reason in reasons:
+        if reason:
+            raise VerificationError(reason)
