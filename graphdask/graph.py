@@ -19,7 +19,7 @@ from graphdask.sources import EdgeSource
 
 @dataclass
 class Csr:
-    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`, ascending."""
+    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`, by position."""
 
     indptr: Array
     """int64, shape (rows + 1,)."""
