@@ -1,0 +1,304 @@
+"""A Dask cluster on this host for the length of a `with`, and the connection to one that runs elsewhere.
+
+A worker is a process with one thread: a run occupies each worker with one long task. On GPUs Dask-CUDA starts one
+worker for each device. Nothing is printed; what goes wrong is raised.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import re
+import signal
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
+
+START_SECONDS = 60.0
+"""How long a local cluster may take to start."""
+CONNECT_SECONDS = 20.0
+"""How long a scheduler may take to answer."""
+WORKER_SECONDS = 60.0
+"""How long to wait for workers of a cluster that runs elsewhere."""
+
+NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""No dashboard, and its HTTP server on any free port: another cluster may have the usual one."""
+
+
+def core_count() -> int:
+    """Cores that this process may use: its affinity, and the quota of its control group."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return cores if quota == "max" else max(1, min(cores, round(int(quota) / int(period))))
+    except (OSError, ValueError):
+        return cores
+
+
+@contextmanager
+def local_cluster(workers: int | None = None, device: str = "auto", timeout: float = START_SECONDS) -> Iterator[Any]:
+    """Start workers on this host and yield a `distributed.Client` for them.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Default: one for each GPU, or one for each core where the device is a CPU.
+    device : {"auto", "cpu", "cuda"}
+        `auto`: GPUs where there are any.
+    timeout : float
+        Seconds within which all workers must be there.
+
+    Yields
+    ------
+    distributed.Client
+        Not the process-wide default: calls take it as `client=`.
+
+    Raises
+    ------
+    InputError
+        For more workers than GPUs, or `cuda` where there is none.
+    MissingDependency
+        For `cuda` without dask-cuda.
+    DeadlineExceeded
+        Where the workers do not start in time.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers={workers} must be 1 or more")
+    gpus = _gpus(device)
+    number = workers or gpus or core_count()
+    if gpus and number > gpus:
+        if device == "cuda":
+            raise InputError(f"{number} workers were asked for, but there are {gpus} GPUs; a worker needs its own")
+        gpus = 0
+    with _quiet():
+        from distributed import Client
+
+        cluster = None
+        try:
+            with _interrupts_held():
+                cluster = _cuda_cluster(number) if gpus else _cpu_cluster(number)
+            with closing(Client(cluster, timeout=timeout, set_as_default=False)) as client:
+                _wait_for_workers(client, number, timeout)
+                yield client
+        finally:
+            if cluster is not None:
+                cluster.close()
+
+
+def default_workers(device: str = "auto") -> int:
+    """How many workers `local_cluster` starts where it is not told: one for each GPU, or for each core."""
+    return _gpus(device) or core_count()
+
+
+def _gpus(device: str) -> int:
+    """How many GPUs to give workers to; 0 for none."""
+    if device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
+    if device == "cpu":
+        return 0
+    from graphdask.backend import cuda_device_count
+
+    count = cuda_device_count()
+    if device == "cuda":
+        if count == 0:
+            raise InputError('device "cuda" was asked for, but no GPU is usable here; "graphdask doctor" says why')
+        if importlib.util.find_spec("dask_cuda") is None:
+            raise MissingDependency(
+                'a worker for each GPU needs dask-cuda: pip install "graphdask[cuda13]" (or cuda12)'
+            )
+    return count if importlib.util.find_spec("dask_cuda") is not None else 0
+
+
+def _cpu_cluster(number: int) -> Any:
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=number,
+        processes=True,
+        threads_per_worker=1,
+        dashboard_address=None,
+        protocol="tcp",
+        silence_logs=logging.CRITICAL,
+        scheduler_kwargs=NO_DASHBOARD,
+        env={"CUDA_VISIBLE_DEVICES": ""},
+    )
+
+
+def _cuda_cluster(number: int) -> Any:
+    from dask_cuda import LocalCUDACluster
+
+    return LocalCUDACluster(
+        n_workers=number,
+        threads_per_worker=1,
+        dashboard_address=None,
+        protocol="tcp",
+        silence_logs=logging.CRITICAL,
+        scheduler_kwargs=NO_DASHBOARD,
+    )
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back Ctrl-C while workers start: this process takes it afterwards, and they, who inherit the mask, never.
+
+    A terminal sends it to all of them, but only this process is to act on it; workers end when it closes the cluster.
+    """
+    resource_tracker.ensure_running()  # it would open the mask again when the first worker starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let the processes of the cluster, and this one, log nothing below an error, until they have ended."""
+    import dask.config
+    import distributed  # noqa: F401  (sets up its loggers before they are turned down)
+
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.nanny", "distributed.worker", "bokeh")]
+    levels = [logger.level for logger in loggers]
+    settings = {
+        "logging": {"distributed": "critical", "distributed.nanny": "critical", "distributed.worker": "critical"}
+    }
+    with dask.config.set(settings):
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+
+
+def _wait_for_workers(client: Any, number: int, timeout: float) -> None:
+    try:
+        client.wait_for_workers(number, timeout=timeout)
+    except TimeoutError:
+        found = len(client.scheduler_info(n_workers=-1)["workers"])
+        raise DeadlineExceeded(
+            f"{found} of {number} workers were there after {timeout:.0f} s; look at the workers' logs, or ask for fewer"
+        ) from None
+
+
+@contextmanager
+def connect(
+    scheduler: str | None = None,
+    scheduler_file: str | os.PathLike[str] | None = None,
+    workers: int = 1,
+    timeout: float = CONNECT_SECONDS,
+    worker_timeout: float = WORKER_SECONDS,
+) -> Iterator[Any]:
+    """Connect to a scheduler that runs elsewhere and yield the `distributed.Client`.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Its address, such as tcp://10.0.0.1:8786.
+    scheduler_file : path-like, optional
+        The file that `dask scheduler --scheduler-file` wrote.
+    workers : int
+        How many workers to wait for; 0: none.
+    timeout, worker_timeout : float
+        Seconds for the scheduler to answer, and for the workers to come.
+
+    Raises
+    ------
+    InputError
+        Where the address or the file cannot be used.
+    CommunicationError
+        Where the scheduler does not answer.
+    DeadlineExceeded
+        Where the workers do not come in time.
+
+    Warns
+    -----
+    GraphdaskWarning
+        Where this process and the cluster have different versions of a package.
+    """
+    if (scheduler is None) == (scheduler_file is None):
+        raise InputError("give the address of a scheduler or its file, one of them")
+    address = scheduler if scheduler_file is None else _address_in(scheduler_file)
+    assert address is not None
+    _check_address(address)
+    with _quiet():
+        from distributed import Client
+
+        started = time.monotonic()
+        try:
+            with _mismatch_in_a_line(address):
+                client = Client(address, timeout=timeout, set_as_default=False)
+        except ImportError as error:
+            raise CommunicationError(f"the cluster at {address} runs versions that do not fit: {error}") from error
+        except (OSError, TimeoutError) as error:
+            raise CommunicationError(
+                f"the scheduler at {address} did not answer within {time.monotonic() - started:.0f} s ({error}); "
+                f"is it running, and can this host reach it?"
+            ) from error
+        with closing(client):
+            if workers:
+                _wait_for_workers(client, workers, worker_timeout)
+            yield client
+
+
+@contextmanager
+def _mismatch_in_a_line(address: str) -> Iterator[None]:
+    """Say in one line what Dask says of versions in a table; let other warnings through."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in caught:
+        if each.category.__name__ == "VersionMismatchWarning":
+            packages = [name for name in re.findall(r"^\| (\S+)", str(each.message), re.MULTILINE) if name != "Package"]
+            warnings.warn(
+                GraphdaskWarning(
+                    f"this process and the cluster have different versions of {', '.join(packages)}; "
+                    f"graphdask doctor --scheduler {address} shows where"
+                ),
+                stacklevel=4,
+            )
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _address_in(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path)
+    try:
+        return str(json.loads(Path(name).read_text())["address"])
+    except FileNotFoundError:
+        raise InputError(
+            f"{name}: no such scheduler file; start the scheduler with: dask scheduler --scheduler-file {name}"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{name} is not a scheduler file, which is JSON with an address ({error!r})") from None
+
+
+def _check_address(address: str) -> None:
+    """Raise InputError where Dask could not even try to connect."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+
+    try:
+        scheme, place = parse_address(address)
+        backend = get_backend(scheme)
+        if scheme in ("tcp", "tls", "ucx") and not all(parse_host_port(place)):
+            raise ValueError("it wants a host and a port")
+    except ValueError as error:
+        raise InputError(f"{address!r} is not the address of a scheduler: {error}; tcp://host:8786 is one") from None
+    try:
+        backend.get_connector()
+    except Exception as error:  # an optional protocol whose package is missing, in whatever way it says so
+        raise MissingDependency(
+            f"Dask cannot connect over {scheme} here ({error}); {scheme} needs its package"
+        ) from None
