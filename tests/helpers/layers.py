@@ -14,7 +14,7 @@ LAYERS = (
     ("build", "engine", "result", "stats"),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
-    ("cli", "bench", "plot", "cluster"),
+    ("cli", "commands", "bench", "plot", "cluster"),
 )
 """A layer imports itself and the layers above it in this list."""
 

@@ -1,0 +1,212 @@
+"""The command line: `graphdask COMMAND`, and the same as `dask graphdask COMMAND`.
+
+Commands are loaded when they are called, so that `--help` answers at once. An error is one paragraph on standard
+error that says what to do; exit codes: 0 done, 1 failed, 2 bad input or usage, 3 verification failed, 130 interrupted,
+143 terminated.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import signal
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from graphdask.errors import GraphdaskError, GraphdaskWarning
+
+COMMANDS = {
+    "demo": "Generate a graph, search it, verify the answers, on this host.",
+    "run": "Run an algorithm over a graph from a file.",
+    "info": "What is in a file, and what reading it would change.",
+    "convert": "Write a graph file in another format.",
+    "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
+    "bench": "Measure a part of graphdask, beside its peers.",
+}
+"""Name and summary of every command; each is the click command `command` of `graphdask.commands.NAME`."""
+
+OPTIONS = {
+    "format": "--format",
+    "self_loops": "--self-loops",
+    "multi_edges": "--multi-edges",
+    "parts": "--partitions",
+    "by": "--by",
+    "ghosts": "--ghosts",
+    "exchange": "--exchange",
+    "device": "--device",
+}
+"""How the command line calls the arguments that errors name."""
+
+DEBUG = "graphdask.debug"
+"""Key in click's shared `meta`: whether errors show their traceback."""
+
+
+class Program(click.Group):
+    """The group of all commands: loads them late and turns every error into a paragraph and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"graphdask.commands.{name}").command
+        for each in [command, *getattr(command, "commands", {}).values()]:
+            if not any(parameter.name == "debug" for parameter in each.params):
+                each.params.append(debug_option())
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with readable_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with readable_errors(ctx), readable_warnings():
+            return super().invoke(ctx)
+
+
+def _remember_debug(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = ctx.meta.get(DEBUG, False) or value
+
+
+def debug_option() -> click.Option:
+    """Make the option `--debug`, which stands before or after the command."""
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_remember_debug,
+        help="Show where an error comes from.",
+    )
+
+
+@contextmanager
+def readable_errors(ctx: click.Context | None = None) -> Iterator[None]:
+    """Turn any error into one paragraph on standard error and the exit code that it stands for."""
+    try:
+        yield
+    except (click.exceptions.Exit, SystemExit, BrokenPipeError):
+        raise
+    except BaseException as error:
+        if ctx is not None and ctx.meta.get(DEBUG):
+            traceback.print_exc()
+        message, code = explain(error)
+        if message:
+            say("error", message)
+        raise click.exceptions.Exit(code) from None
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """What an error says to the person at the terminal, with what to do, and the exit code."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return "interrupted", 130
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return "", 2
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "graphdask"
+        return f"{error.format_message().rstrip('.')}; see {path} --help", 2
+    if isinstance(error, GraphdaskError):
+        return in_options(str(error)) or type(error).__name__, error.exit_code
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError):
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{(error.strerror or str(error)).lower()}; check the name and the permissions", 2
+    if isinstance(error, MemoryError):
+        return "this host has too little memory for that; take a smaller graph or more workers", 1
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}", 1
+    kind = type(error).__name__
+    return f"{kind}: {error} (graphdask did not expect this; the same call with --debug shows where it comes from)", 1
+
+
+def in_options(message: str) -> str:
+    """Name arguments as the command line does: `format='csv'` is `--format csv`."""
+    message = message.replace("directed=False", "--undirected").replace("directed=True", "--directed")
+    message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
+
+    def option(found: re.Match[str]) -> str:
+        name, _, value = found.groups()
+        return f"{OPTIONS[name]} {value}".rstrip()
+
+    return re.sub(rf"(?<![\w.-])({'|'.join(OPTIONS)})=(['\"]?)([\w-]*)\2", option, message)
+
+
+@contextmanager
+def readable_warnings() -> Iterator[None]:
+    """Show graphdask's warnings as one paragraph each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", GraphdaskWarning)
+        # A graph from a file of this host has to be sent to the workers once; that is no mistake of the caller.
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
+            if issubclass(category, GraphdaskWarning):
+                say("warning", str(message))
+            else:
+                usual(message, category, *args, **kwargs)
+
+        warnings.showwarning = show
+        yield
+
+
+def say(kind: str, message: str) -> None:
+    """Write one paragraph, as wide as the terminal, on standard error."""
+    import shutil
+    import textwrap
+
+    width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    text = f"{kind}: {' '.join(message.split())}"
+    click.echo(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False), err=True)
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"graphdask {version('graphdask')}")
+        ctx.exit()
+
+
+cli = Program(
+    "graphdask",
+    params=[
+        debug_option(),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_version,
+            help="Show the version and exit.",
+        ),
+    ],
+    help="Generate and analyse graphs: the same answer on a core, a GPU and a Dask cluster.",
+    epilog="Exit codes: 0 done, 1 failed, 2 bad input or usage, 3 verification failed.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    no_args_is_help=True,
+)
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise SystemExit(128 + number)
+
+
+def main() -> None:
+    """Run the command line; the entry point `graphdask`. A SIGTERM ends it in order, with the workers it started."""
+    signal.signal(signal.SIGTERM, _terminate)
+    cli.main(prog_name="graphdask")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""`graphdask bench NAME`: measure a part of graphdask on this machine, beside its peers, as JSON lines."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import Whole, device_option, writable
+
+IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")
+"""What the header says of every record."""
+
+
+@click.group("bench")
+def command() -> None:
+    """Measure a part of graphdask on this machine, beside its peers.
+
+    The first record describes the machine and the versions.
+    """
+
+
+json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table.")
+records_file = click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Append JSON lines to this file."
+)
+
+
+@command.command("io")
+@click.option("--size", type=click.FloatRange(min=0.001), default=100, show_default=True, help="File size in MB.")
+@click.option("--threads", type=click.IntRange(min=1), help="Parsing threads; default: one for each core.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@json_lines
+@records_file
+def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Path | None) -> None:
+    """Reading an edge list, against pandas and pyarrow."""
+    _measure("io", as_json, output, size_mb=size, threads=threads, repeats=repeats)
+
+
+@command.command("comm")
+@click.option("--communicator", default="all", show_default=True, help="One of them, or all.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--ranks", type=click.IntRange(min=2), multiple=True, default=(2, 4), show_default=True)
+@click.option("--size", "sizes", type=Whole(min=1), multiple=True, help="Bytes for each peer; default: 8 B to 128 MiB.")
+@json_lines
+@records_file
+def comm(
+    communicator: str, device: str, ranks: tuple[int, ...], sizes: tuple[int, ...], as_json: bool, output: Path | None
+) -> None:
+    """Latency and bandwidth of all-to-all exchanges."""
+    chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
+    _measure("comm", as_json, output, communicator=communicator, device=device, ranks=ranks, **chosen)
+
+
+@command.command("generate")
+@click.option("--vertices", type=Whole(min=2), default=10_000_000, show_default=True)
+@click.option("--degree", type=Whole(min=1), default=4, show_default=True)
+@click.option("--p", type=float, default=0.5, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
+@device_option
+@json_lines
+@records_file
+def generate(
+    vertices: int, degree: int, p: float, repeats: int, peers: bool, device: str, as_json: bool, output: Path | None
+) -> None:
+    """Preferential attachment, against the generators of others."""
+    _measure("generate", as_json, output, n=vertices, degree=degree, p=p, device=device, repeats=repeats, peers=peers)
+
+
+def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:
+    if output is not None:
+        writable(output)
+    records = [header(name, arguments), *importlib.import_module(f"graphdask.bench.{name}").run(**arguments)]
+    lines = "".join(terminal.to_json(record) + "\n" for record in records)
+    if output is not None:
+        with output.open("a") as file:
+            file.write(lines)
+    if as_json:
+        click.echo(lines, nl=False)
+        return
+    machine = records[0]
+    click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
+    click.echo(_table(records[1:]))
+    if output is not None:
+        click.echo(f"\n{len(records)} records appended to {output}")
+
+
+def header(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Describe the machine, the versions and the commit of a measurement."""
+    from graphdask.cluster.doctor import examine
+
+    seen = examine()
+    return {
+        "record": "header",
+        "benchmark": name,
+        "arguments": arguments,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "system": platform.platform(),
+        "commit": commit(),
+    } | {key: seen[key] for key in ("processor", "cores", "memory", "gpus", "cuda", "python", "versions")}
+
+
+def commit() -> str | None:
+    """The commit of the source tree that runs, `+` where it was changed; None where it is no git checkout."""
+    folder = Path(__file__).parents[2]
+    if not (folder / ".git").exists():
+        return None
+
+    def git(*arguments: str) -> str:
+        call = ["git", "-c", f"safe.directory={folder}", "-C", str(folder), *arguments]
+        return subprocess.run(call, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain") else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _table(records: list[dict[str, Any]]) -> str:
+    """Columns are the keys in the order in which they appear, without those that are the same in all records."""
+    keys = list(dict.fromkeys(key for record in records for key in record if key not in IN_HEADER))
+    shown = [key for key in keys if len(records) == 1 or len({repr(record.get(key)) for record in records}) > 1]
+    rows = [[_cell(record.get(key)) for key in shown] for record in records]
+    right = [k for k, key in enumerate(shown) if all(isinstance(r.get(key, 0), int | float) for r in records)]
+    return terminal.table(shown, rows, right)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

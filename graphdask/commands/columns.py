@@ -1,0 +1,94 @@
+"""Write a result to a file: the columns `vertex` and the result's own, a row for each vertex, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from graphdask.commands.options import writable
+from graphdask.errors import InputError
+
+
+def check_output(path: Path) -> None:
+    """Raise InputError, before any work, where the file cannot be written."""
+    if path.suffix.lower() not in WRITERS:
+        raise InputError(
+            f"{path}: the name of an output ends in one of {', '.join(WRITERS)}; {path.suffix or 'no ending'!r} is none"
+        )
+    writable(path)
+
+
+def write_columns(result: Any, path: Path) -> None:
+    """Write a Result in the format that the name says."""
+    WRITERS[path.suffix.lower()](result, path)
+
+
+def _columns(result: Any) -> dict[str, Any]:
+    return {"vertex": result.graph.vertex_ids} | {name: getattr(result, name) for name in result.columns}
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside `path` that takes its place at the end, or vanishes on an error."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as unfinished:
+        try:
+            yield unfinished
+            unfinished.flush()
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(unfinished.name, 0o666 & ~umask)
+            os.replace(unfinished.name, path)
+        except BaseException:
+            os.unlink(unfinished.name)
+            raise
+
+
+def _write_parquet(result: Any, path: Path) -> None:
+    result.to_parquet(path)
+
+
+def _write_npz(result: Any, path: Path) -> None:
+    import numpy as np
+
+    columns: dict[str, Any] = {}
+    for name, values in _columns(result).items():
+        strings = values.dtype.kind in "OT"
+        columns[name] = np.array(["" if v is None else v for v in values], np.str_) if strings else values
+    with _replacing(path) as file:
+        np.savez(file, allow_pickle=False, **columns)
+
+
+def _write_text(result: Any, path: Path, delimiter: str, header: Callable[[list[str]], str]) -> None:
+    import pyarrow
+    from pyarrow import csv
+
+    columns = _columns(result)
+    arrays = [pyarrow.array(v.tolist() if v.dtype.kind in "OT" else v) for v in columns.values()]
+    strings = any(values.dtype.kind in "OT" for values in columns.values())
+    options = csv.WriteOptions(
+        include_header=False, delimiter=delimiter, quoting_style="needed" if strings and delimiter == "," else "none"
+    )
+    with _replacing(path) as file:
+        file.write(header(list(columns)).encode())
+        csv.write_csv(pyarrow.table(dict(zip(columns, arrays, strict=True))), file, options)
+
+
+def _write_csv(result: Any, path: Path) -> None:
+    _write_text(result, path, ",", lambda names: ",".join(names) + "\n")
+
+
+def _write_txt(result: Any, path: Path) -> None:
+    _write_text(result, path, "\t", lambda names: "# " + "\t".join(names) + "\n")
+
+
+WRITERS: dict[str, Callable[[Any, Path], None]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".txt": _write_txt,
+    ".npz": _write_npz,
+}
+"""By the ending of the name."""

@@ -1,0 +1,88 @@
+"""`graphdask convert IN OUT`: a graph file in another format, with the ids that it has."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import FILE, json_option, writable
+from graphdask.errors import InputError
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
+@click.option("--format-in", metavar="NAME", help="Format of IN; default: what its name says.")
+@click.option("--format-out", metavar="NAME", help="Format of OUT; default: what its name says.")
+@click.option("--directed/--undirected", "directed", default=None, help="Default: what IN says.")
+@click.option(
+    "--weights/--no-weights", "weights", default=None,
+    help="Require weights, or leave them; default: read them where the format names them.",
+)  # fmt: skip
+@json_option
+def command(
+    source: Path,
+    target: Path,
+    format_in: str | None,
+    format_out: str | None,
+    directed: bool | None,
+    weights: bool | None,
+    as_json: bool,
+) -> None:
+    """Write the edges of IN to OUT, in the format that its name says.
+
+    Edges, ids, weights and times stay as they are; nothing is renumbered, merged or dropped. OUT is written whole or
+    not at all.
+    """
+    from graphdask.io import FORMATS, detect_format, read_edges, write_edges
+
+    format_out = format_out or detect_format(target)
+    if format_out not in FORMATS or not FORMATS[format_out].writes:
+        able = ", ".join(name for name, known in FORMATS.items() if known.writes)
+        raise InputError(f"{target}: graphdask does not write {format_out}; it writes {able}")
+    writable(target)
+    if target.exists() and source.exists() and target.samefile(source):
+        raise InputError(f"{target} is the file to read; name another one to write")
+    begin = time.perf_counter()
+    edges = read_edges(source, format=format_in, directed=directed, weights=weights)
+    middle = time.perf_counter()
+    write_edges(edges, target, format=format_out)
+    end = time.perf_counter()
+    record: dict[str, Any] = {
+        "in": {"file": source, "format": edges.report.get("format", format_in), "bytes": _bytes(source),
+               "seconds": middle - begin},
+        "out": {"file": target, "format": format_out, "bytes": _bytes(target), "seconds": end - middle},
+        "edges": edges.num_edges,
+        "vertices_declared": None if edges.vertices is None else len(edges.vertices),
+        "directed": edges.directed,
+        "weights": None if edges.weights is None else str(edges.weights.dtype),
+        "times": edges.times is not None,
+        "report": edges.report,
+    }  # fmt: skip
+    if as_json:
+        terminal.print_json(record)
+        return
+    rows = [
+        [word, Path(side["file"]).name, str(side["format"]), f"{edges.num_edges:,}", terminal.size(side["bytes"]),
+         terminal.seconds(side["seconds"])]
+        for word, side in (("read", record["in"]), ("written", record["out"]))
+    ]  # fmt: skip
+    click.echo(terminal.table(("", "file", "format", "edges", "size", "seconds"), rows, right=(3, 4, 5)))
+    unread = edges.report.get("unread_columns")
+    if unread:
+        click.echo(f"\n{_columns(unread)} of {source.name} not read; --weights takes the third as weights")
+
+
+def _columns(number: Any) -> str:
+    return terminal.count(number, "further column") if isinstance(number, int) else f"columns {number}"
+
+
+def _bytes(path: Path) -> int:
+    """Size of a file, or of the files in a folder; 0 for a stem of several files."""
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,171 @@
+"""`graphdask info FILE`: what is in a file, and what reading it would change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import cleaning_options, input_file, json_option, reading_options
+
+BAR = 32
+"""Characters of the longest bar of the histogram."""
+
+
+@click.command("info")
+@input_file
+@reading_options
+@cleaning_options
+@json_option
+def command(path: Path, as_json: bool, **options: Any) -> None:
+    """What is in a file, and what reading it would change.
+
+    Prints sizes, ids, degrees, self-loops, parallel edges and the number of components.
+    """
+    found = describe(path, **options)
+    if as_json:
+        terminal.print_json(found)
+        return
+    click.echo(f"{path.name}\n")
+    click.echo(terminal.pairs(_lines(found)))
+    if found["degree"]["histogram"]:
+        click.echo("\n" + _histogram(found["degree"]["histogram"], found["directed"]))
+    click.echo("\nreading counted and changed")
+    click.echo(terminal.pairs([(_words(name), _shown(value)) for name, value in found["report"].items()]))
+
+
+def describe(
+    path: Path,
+    file_format: str | None = None,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    self_loops: str = "keep",
+    multi_edges: str = "keep",
+) -> dict[str, Any]:
+    """Return what `info` prints, as plain values."""
+    import numpy as np
+
+    from graphdask.backend import get_backend
+    from graphdask.construct import read_graph
+
+    G = read_graph(
+        path, format=file_format, weights=weights, directed=directed, self_loops=self_loops, multi_edges=multi_edges
+    )
+    src, dst, values = G.source.piece(0, 1).edges(get_backend("cpu"))
+    n, loops = G.num_vertices, int((src == dst).sum())
+    out = np.bincount(src, minlength=n)
+    inward = np.bincount(dst, minlength=n)
+    degree = out + inward
+    number, largest = _components(src, dst, n)
+    ids = G.vertex_ids
+    return {
+        "file": path,
+        "bytes": path.stat().st_size if path.is_file() else None,
+        "format": G.report.get("format", file_format),
+        "vertices": n,
+        "edges": G.num_edges,
+        "directed": G.directed,
+        "weighted": G.weighted,
+        "weights": None if values is None or not len(values) else _spread(values),
+        "ids": {
+            "first": ids[0] if n else None, "last": ids[-1] if n else None, "numbers": G.ids.are_numbers,
+            "renumbered": G.ids.table is not None,
+        },
+        "self_loops": loops,
+        "parallel_edges": G.report.get("parallel_edges", 0),
+        "isolated_vertices": int((degree == 0).sum()),
+        "degree": _degrees(degree, out if G.directed else None, inward if G.directed else None),
+        "components": {"count": number, "largest": largest, "exact": True, "method": "scipy.sparse.csgraph, weak"},
+        "report": G.report,
+    }  # fmt: skip
+
+
+def _spread(weights: Any) -> dict[str, Any]:
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):  # infinite weights of both signs have no mean
+        return {"dtype": str(weights.dtype), "min": weights.min(), "max": weights.max(), "mean": float(weights.mean())}
+
+
+def _degrees(degree: Any, out: Any, inward: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"histogram": histogram(degree)}
+    named = {"all": degree} if out is None else {"out": out, "in": inward}
+    for name, values in named.items():
+        if len(values):
+            found[name] = {"min": int(values.min()), "mean": float(values.mean()), "max": int(values.max())}
+    return found
+
+
+def histogram(degree: Any) -> list[dict[str, int]]:
+    """Vertices by degree in the bins 0, 1, 2-3, 4-7, 8-15, ..."""
+    import numpy as np
+
+    if not len(degree):
+        return []
+    bins = np.bincount(np.frexp(degree.astype(np.float64))[1])
+    first = int(np.flatnonzero(bins)[0])
+    return [
+        {"from": (1 << k) >> 1, "to": max((1 << k) - 1, 0), "vertices": int(bins[k])} for k in range(first, len(bins))
+    ]
+
+
+def _components(src: Any, dst: Any, n: int) -> tuple[int, int]:
+    """Number of weak components and the size of the largest one."""
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if n == 0:
+        return 0, 0
+    adjacency = coo_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n)).tocsr()
+    number, labels = connected_components(adjacency, directed=True, connection="weak")
+    return int(number), int(np.bincount(labels).max())
+
+
+def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    ids, components, degree = found["ids"], found["components"], found["degree"]
+    kind = "directed" if found["directed"] else "undirected"
+    weights = found["weights"]
+    lines = [
+        ("format", f"{found['format']}, {terminal.size(found['bytes'])}" if found["bytes"] else str(found["format"])),
+        ("vertices", f"{found['vertices']:,}, {found['isolated_vertices']:,} isolated"),
+        ("edges", f"{found['edges']:,}, {kind}, {'weighted' if found['weighted'] else 'without weights'}"),
+    ]
+    if weights:
+        lines.append(
+            ("weights", f"{weights['dtype']}, {weights['min']:g} to {weights['max']:g}, mean {weights['mean']:.4g}")
+        )
+    if found["vertices"]:
+        gaps = ", with gaps: renumbered inside" if ids["renumbered"] else ""
+        lines.append(("ids", f"{ids['first']} to {ids['last']}{gaps}"))
+    lines += [("self-loops", f"{found['self_loops']:,}"), ("parallel edges", f"{found['parallel_edges']:,}")]
+    for name in ("all", "out", "in"):
+        if name in degree:
+            label = "degree" if name == "all" else f"{name}-degree"
+            span = degree[name]
+            lines.append((label, f"min {span['min']:,}, mean {span['mean']:.4g}, max {span['max']:,}"))
+    weak = " (weak)" if found["directed"] else ""
+    lines.append((f"components{weak}", f"{components['count']:,}, largest {components['largest']:,}; exact, by SciPy"))
+    return lines
+
+
+def _histogram(bins: list[dict[str, int]], directed: bool) -> str:
+    most = max(bin_["vertices"] for bin_ in bins)
+    rows = []
+    for bin_ in bins:
+        span = f"{bin_['from']:,}" if bin_["from"] >= bin_["to"] else f"{bin_['from']:,}-{bin_['to']:,}"
+        bar = "#" * round(BAR * bin_["vertices"] / most) or ("." if bin_["vertices"] else "")
+        rows.append([span, f"{bin_['vertices']:,}", bar])
+    return terminal.table(("in + out degree" if directed else "degree", "vertices", ""), rows, right=(0, 1))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,146 @@
+"""What the commands share: options that say how to read and divide a graph, and where to run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from graphdask.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Whole(click.ParamType):
+    """A whole number that may be written 1_000_000, 1,000,000 or 1e6."""
+
+    name = "integer"
+
+    def __init__(self, min: int | None = None):
+        self.min = min
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).replace("_", "").replace(",", "")
+        try:
+            number = int(text) if text.lstrip("+-").isdigit() else float(text)
+            whole = int(number)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if whole != number:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if self.min is not None and whole < self.min:
+            self.fail(f"{value} is too small; it must be {self.min:,} or more", param, ctx)
+        return whole
+
+
+def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order in which `--help` shows them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+FILE = click.Path(path_type=Path)
+
+input_file = click.argument("path", metavar="FILE", type=FILE)
+
+reading_options = stacked(
+    click.option("--format", "file_format", metavar="NAME", help="Format of FILE; default: what its name says."),
+    click.option(
+        "--directed/--undirected",
+        "directed",
+        default=None,
+        help="Whether edges have a direction; default: what the file says, else directed.",
+    ),
+    click.option(
+        "--weights/--no-weights",
+        "weights",
+        default=None,
+        help="Require weights, or leave them; default: read them where the format names them.",
+    ),
+)
+
+cleaning_options = stacked(
+    click.option(
+        "--self-loops", type=click.Choice(["keep", "drop", "error"]), default="keep", show_default=True,
+        help="What to do with edges from a vertex to itself.",
+    ),
+    click.option(
+        "--multi-edges", type=click.Choice(["keep", "merge", "error"]), default="keep", show_default=True,
+        help="What to do with parallel edges.",
+    ),
+)  # fmt: skip
+
+device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="Where partitions live; auto: on GPUs where there are any.",
+)
+
+partition_options = stacked(
+    click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
+    click.option(
+        "--by",
+        type=click.Choice(["range", "random", "biased-random", "metis"]),
+        help="Partitioner; default: by what the graph looks like.",
+    ),
+    click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows."),
+    click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change."),
+    device_option,
+)
+
+scheduler_options = stacked(
+    click.option("--scheduler-file", metavar="FILE", help="Run on the cluster whose scheduler wrote this file."),
+    click.option("--scheduler", metavar="ADDRESS", help="Run on the cluster of the scheduler at this address."),
+)
+
+cluster_options = stacked(
+    click.option(
+        "--workers", type=click.IntRange(min=1),
+        help="Start so many workers on this host, or wait for them on the cluster; default: run in this process.",
+    ),
+    scheduler_options,
+)  # fmt: skip
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+
+
+@contextmanager
+def cluster_of(
+    workers: int | None, scheduler: str | None, scheduler_file: str | None, device: str = "auto"
+) -> Iterator[Any]:
+    """The client of the cluster that the options name; None to run in this process."""
+    from graphdask.cluster.local import connect, local_cluster
+
+    if scheduler is not None and scheduler_file is not None:
+        raise InputError("--scheduler and --scheduler-file name the same thing; give one of them")
+    if scheduler is not None or scheduler_file is not None:
+        with connect(scheduler, scheduler_file, 1 if workers is None else workers) as client:
+            yield client
+    elif workers is not None:
+        with local_cluster(workers, device) as client:
+            yield client
+    else:
+        yield None
+
+
+def writable(path: Path) -> Path:
+    """The path of a file to be written, once its folder is known to take it: before any work is done."""
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; name a file")
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: there is no directory {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: no permission to write in {folder}")
+    return path

@@ -1,0 +1,239 @@
+"""`graphdask run ALGORITHM FILE`: read, divide, compute, verify, write."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.columns import check_output, write_columns
+from graphdask.commands.options import (
+    cleaning_options,
+    cluster_of,
+    cluster_options,
+    input_file,
+    json_option,
+    partition_options,
+    reading_options,
+    stacked,
+)
+from graphdask.errors import InputError, VertexNotFound
+
+
+@dataclass
+class Request:
+    """The options of a run, as they were given."""
+
+    path: Path
+    file_format: str | None
+    directed: bool | None
+    weights: bool | None
+    self_loops: str
+    multi_edges: str
+    partitions: int | None
+    by: str | None
+    ghosts: str | None
+    exchange: str | None
+    device: str
+    workers: int | None
+    scheduler_file: str | None
+    scheduler: str | None
+    verify: bool
+    output: Path | None
+    as_json: bool
+
+
+@dataclass
+class Algorithm:
+    """What a command adds to the run."""
+
+    name: str
+    start: Callable[..., Any]
+    """`start(G, exchange=, client=)` gives the Result."""
+    summary: Callable[[Any], dict[str, Any]]
+    """The answer in numbers."""
+    words: Callable[[dict[str, Any]], str]
+    """The same in a line."""
+
+
+shared_options = stacked(
+    input_file,
+    click.option("--verify", is_flag=True, help="Prove partitions and answer in linear time; exit code 3 if wrong."),
+    click.option("--output", metavar="FILE", type=click.Path(path_type=Path),
+                 help="Write a row for each vertex; .parquet, .csv, .txt or .npz."),
+    cluster_options,
+    reading_options,
+    cleaning_options,
+    partition_options,
+    json_option,
+)  # fmt: skip
+
+
+@click.group()
+def command() -> None:
+    """Run an algorithm over a graph from a file."""
+
+
+@command.command("bfs")
+@click.option("--source", required=True, metavar="ID", help="Vertex to start from, as the file names it.")
+@shared_options
+def bfs_command(source: str, **options: Any) -> None:
+    """Breadth-first search: hops from a vertex, and parents."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.bfs import bfs
+
+        return bfs(G, _vertex(source, G), **where)
+
+    def summary(result: Any) -> dict[str, Any]:
+        depth = result.depth
+        return {
+            "source": source,
+            "reached": int((depth >= 0).sum()),
+            "vertices": len(depth),
+            "max_depth": int(depth.max()),
+        }
+
+    def words(found: dict[str, Any]) -> str:
+        vertices = terminal.count(found["vertices"], "vertex")
+        return f"reached {found['reached']:,} of {vertices}, largest depth {found['max_depth']}"
+
+    execute(Request(**options), Algorithm(f"bfs from {source}", start, summary, words))
+
+
+@command.command("components")
+@shared_options
+def components_command(**options: Any) -> None:
+    """Connected components; of a directed graph the weak ones."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.components import connected_components
+
+        return connected_components(G, **where)
+
+    execute(Request(**options), Algorithm("components", start, component_summary, component_words))
+
+
+def component_summary(result: Any) -> dict[str, Any]:
+    """Number of components, and the largest one."""
+    import numpy as np
+
+    labels, sizes = np.unique(result.label, return_counts=True)
+    found: dict[str, Any] = {"components": len(labels)}
+    if len(labels):
+        found |= {"largest": int(sizes.max()), "largest_label": labels[int(sizes.argmax())]}
+    return found
+
+
+def component_words(found: dict[str, Any]) -> str:
+    """The same in a line."""
+    number = terminal.count(found["components"], "component")
+    return f"{number}, the largest of {terminal.count(found['largest'], 'vertex')}" if "largest" in found else number
+
+
+def _vertex(text: str, G: Any) -> int | str:
+    """A vertex id from the command line: a number where the graph's ids are."""
+    if not G.ids.are_numbers:
+        return text
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise InputError(f"--source {text!r} is not a whole number, but the ids of this graph are")
+    if abs(int(text)) >= 2**63:
+        raise VertexNotFound(f"source {text} is not in the graph; {G.ids.describe()}")
+    return int(text)
+
+
+def execute(request: Request, algorithm: Algorithm) -> None:
+    """Do the run and show what came of it."""
+    if request.output is not None:
+        check_output(request.output)
+    steps = terminal.Steps()
+    elsewhere = request.scheduler or request.scheduler_file
+    if elsewhere or request.workers:
+        steps.announce("connect" if elsewhere else "start cluster")
+    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
+        if client is not None:
+            number = len(client.scheduler_info(n_workers=-1)["workers"])
+            steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+        G = read(request, steps)
+        with steps.step("partition") as step:
+            G = G.partition(parts=request.partitions, by=request.by, ghosts=request.ghosts, device=request.device)
+            G.persist(client=client)
+            step.edges = G.num_edges
+            parts, largest = len(G.built.nbytes), max(G.built.nbytes)
+            step.detail = f"{terminal.count(parts, 'partition')}, the largest of {terminal.size(largest)}"
+        with steps.step(algorithm.name) as step:
+            result = algorithm.start(G, exchange=request.exchange, client=client)
+            step.edges = result.stats.edges
+        with steps.step("gather") as gather:
+            found = algorithm.summary(result)
+            step.detail = algorithm.words(found)
+            gather.detail = f"{', '.join(result.columns)} of every vertex, to this process"
+        if request.verify:
+            with steps.step("verify graph") as step:
+                G.verify(client=client)
+                step.detail, step.edges = "verified", G.num_edges
+            with steps.step("verify answer") as step:
+                result.verify()
+                step.detail, step.edges = "verified", G.num_edges
+        if request.output is not None:
+            with steps.step("write") as step:
+                write_columns(result, request.output)
+                step.detail = f"{request.output}: {', '.join(('vertex', *result.columns))}"
+    show(request, G, result, found, steps)
+
+
+def read(request: Request, steps: terminal.Steps) -> Any:
+    """Read the graph, as a step."""
+    from graphdask.construct import read_graph
+
+    with steps.step("read") as step:
+        G = read_graph(
+            request.path,
+            format=request.file_format,
+            weights=request.weights,
+            directed=request.directed,
+            self_loops=request.self_loops,
+            multi_edges=request.multi_edges,
+        )
+        step.edges = G.source.num_edges
+        kind = "directed" if G.directed else "undirected"
+        vertices = terminal.count(G.num_vertices, "vertex")
+        step.detail = f"{vertices}, {terminal.count(step.edges, 'edge')}, {kind}{', weighted' if G.weighted else ''}"
+    return G
+
+
+def show(request: Request, G: Any, result: Any, found: dict[str, Any], steps: terminal.Steps) -> None:
+    """Print the tables, or the JSON object."""
+    stats = result.stats
+    if request.as_json:
+        terminal.print_json({
+            "algorithm": stats.algorithm, "file": request.path, "vertices": G.num_vertices, "edges": G.num_edges,
+            "directed": G.directed, "weighted": G.weighted, "report": G.report, "answer": found,
+            "verified": True if request.verify else None, "output": request.output,
+            "steps": [step.to_dict() for step in steps.steps], "stats": stats.to_dict(),
+        })  # fmt: skip
+        return
+    click.echo(f"{request.path.name}\n")
+    click.echo(steps.table())
+    click.echo("")
+    click.echo(terminal.pairs(facts(stats, request.verify)))
+
+
+def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
+    """How a run was done, in words."""
+    devices = ", ".join(f"{number} x {name}" for name, number in Counter(stats.devices).items())
+    lines = [
+        ("partitions", f"{stats.ranks} ({devices}), ghosts {stats.ghosts}"),
+        ("transport", f"{stats.transport}, {stats.exchange}, {terminal.size(stats.bytes_sent)} sent"),
+        (stats.algorithm, f"{terminal.count(len(stats), 'superstep')} in {terminal.seconds(stats.seconds)} s"),
+        ("verified", "yes" if verified else "not asked for (--verify)"),
+    ]
+    if stats.restarts:
+        lines.append(("restarts", f"{stats.restarts}, after a lost worker"))
+    return lines

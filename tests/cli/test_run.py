@@ -1,0 +1,154 @@
+"""`graphdask run`: answers of others, in every kind of output, in one process and on workers."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
+
+
+@pytest.fixture(scope="module")
+def slashdot(shared_data):
+    """soc-Slashdot0902 as (file, adjacency matrix)."""
+    file = shared_data / "social" / "soc-Slashdot0902.txt.gz"
+    src, dst = np.loadtxt(file, dtype=np.int64, unpack=True)
+    n = int(max(src.max(), dst.max())) + 1
+    return file, coo_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n)).tocsr()
+
+
+def depths(matrix, source: int) -> np.ndarray:
+    """Hops from a vertex by SciPy, -1 where unreachable."""
+    order, parent = breadth_first_order(matrix, source)
+    depth = np.full(matrix.shape[0], -1)
+    depth[source] = 0
+    for vertex in order[1:]:
+        depth[vertex] = depth[parent[vertex]] + 1
+    return depth
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "txt", "npz"])
+def test_depths_and_parents_come_in_the_ids_of_the_file(call, path_graph, tmp_path, ending):
+    output = tmp_path / f"depth.{ending}"
+    result = call("run", "bfs", path_graph, "--source", "20", "--undirected", "--verify", "--output", output)
+    assert result.exit_code == 0, result.output
+    if ending == "parquet":
+        columns = pyarrow.parquet.read_table(output).to_pydict()
+    elif ending == "npz":
+        columns = {name: values.tolist() for name, values in np.load(output).items()}
+    else:
+        lines = output.read_text().splitlines()
+        delimiter = "," if ending == "csv" else "\t"
+        rows = [[int(cell) for cell in line.split(delimiter)] for line in lines[1:]]
+        columns = dict(
+            zip(lines[0].removeprefix("# ").split(delimiter), map(list, zip(*rows, strict=True)), strict=True)
+        )
+    assert columns == {"vertex": [10, 20, 30, 40, 50], "depth": [1, 0, 1, -1, -1], "parent": [20, 20, 20, -1, -1]}
+
+
+def test_an_output_is_replaced_whole_and_leaves_nothing_beside_it(call, path_graph, tmp_path):
+    output = tmp_path / "label.csv"
+    output.write_text("old")
+    assert call("run", "components", path_graph, "--output", output).exit_code == 0
+    assert output.read_text() == "vertex,label\n10,10\n20,10\n30,10\n40,40\n50,40\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["label.csv", "path.txt"]
+
+
+def test_string_ids_come_back_as_given(call, tmp_path):
+    file, output = tmp_path / "names.csv", tmp_path / "depth.csv"
+    file.write_text("ann,bob\nbob,cid\ndan,ann\n")
+    result = call("run", "bfs", file, "--source", "ann", "--output", output)
+    assert result.exit_code == 0, result.output
+    with output.open(newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert rows == [
+        ["vertex", "depth", "parent"], ["ann", "0", "ann"], ["bob", "1", "ann"], ["cid", "2", "bob"], ["dan", "-1", ""],
+    ]  # fmt: skip
+
+
+def test_json_is_one_object_with_the_answer_and_the_statistics(call, path_graph):
+    result = call("run", "bfs", path_graph, "--source", "10", "--verify", "--json", "--partitions", "3")
+    record = json.loads(result.stdout)
+    assert record["answer"] == {"source": "10", "reached": 3, "vertices": 5, "max_depth": 2}
+    assert (record["vertices"], record["edges"], record["directed"], record["verified"]) == (5, 3, True, True)
+    assert record["stats"]["ranks"] == 3
+    assert [step["step"] for step in record["steps"]] == [
+        "read",
+        "partition",
+        "bfs from 10",
+        "gather",
+        "verify graph",
+        "verify answer",
+    ]
+
+
+def test_json_says_what_was_not_verified(call, path_graph):
+    assert json.loads(call("run", "components", path_graph, "--json").stdout)["verified"] is None
+
+
+def test_what_to_do_with_parallel_edges_and_loops_is_done(call, tmp_path):
+    file = tmp_path / "multi.txt"
+    file.write_text("1 2\n1 2\n2 2\n")
+    kept = json.loads(call("run", "components", file, "--json").stdout)
+    cleaned = json.loads(
+        call("run", "components", file, "--json", "--self-loops", "drop", "--multi-edges", "merge").stdout
+    )
+    assert (kept["edges"], cleaned["edges"]) == (3, 1)
+    assert call("run", "components", file, "--self-loops", "error").exit_code == 2
+    assert call("run", "components", file, "--multi-edges", "error").exit_code == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--ghosts", "all", "--exchange", "broadcast", "--by", "random"]])
+def test_the_answer_in_this_process_is_scipys(call, slashdot, options, tmp_path):
+    file, matrix = slashdot
+    output = tmp_path / "depth.npz"
+    result = call("run", "bfs", file, "--source", 7, "--verify", "--partitions", 3, "--output", output, *options)
+    assert result.exit_code == 0, result.output
+    with np.load(output) as columns:
+        assert np.array_equal(columns["depth"], depths(matrix, 7))
+        assert np.array_equal(columns["vertex"], np.arange(matrix.shape[0]))
+
+
+def test_the_program_runs_on_workers_and_writes_what_scipy_finds(program, slashdot, tmp_path):
+    file, matrix = slashdot
+    done = program("run", "bfs", file, "--source", "0", "--workers", "2", "--verify", "--output", "depth.parquet")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "82,168 vertices, 948,464 edges, directed" in done.stdout
+    assert "verified    yes" in done.stdout
+    depth = pyarrow.parquet.read_table(tmp_path / "depth.parquet")["depth"].to_numpy()
+    assert np.array_equal(depth, depths(matrix, 0))
+
+
+def test_components_on_a_cluster_that_runs_elsewhere_are_scipys(call, slashdot, tmp_path):
+    from graphdask.cluster.local import local_cluster
+
+    file, matrix = slashdot
+    with local_cluster(2, "cpu") as client:
+        client.write_scheduler_file(str(tmp_path / "s.json"))
+        result = call("run", "components", file, "--verify", "--json", "--scheduler-file", tmp_path / "s.json")
+        address = client.scheduler.address
+        again = call("run", "components", file, "--json", "--scheduler", address)
+    record = json.loads(result.stdout)
+    number, labels = connected_components(matrix, connection="weak")
+    assert record["answer"]["components"] == number
+    assert record["answer"]["largest"] == np.bincount(labels).max()
+    assert record["stats"]["ranks"] == 2
+    assert json.loads(again.stdout)["answer"] == record["answer"]
+
+
+def test_shortest_paths_of_one_step_are_depths(call, tmp_path, rng):
+    src, dst = rng.integers(0, 60, (2, 90))
+    file, output = tmp_path / "random.txt", tmp_path / "depth.npz"
+    file.write_text("".join(f"{a} {b}\n" for a, b in zip(src, dst, strict=True)))
+    result = call("run", "bfs", file, "--source", src[0], "--undirected", "--partitions", 4, "--output", output)
+    assert result.exit_code == 0, result.output
+    matrix = coo_array((np.ones(90), (src, dst)), shape=(60, 60)).tocsr()
+    expected = shortest_path(matrix, directed=False, unweighted=True, indices=src[0])
+    with np.load(output) as columns:
+        wanted = expected[columns["vertex"]]
+        assert np.array_equal(columns["depth"], np.where(np.isinf(wanted), -1, wanted))
