@@ -59,20 +59,35 @@ class VertexIds:
         """
         given = np.asarray(ids)
         if self.are_numbers:
-            if given.dtype.kind not in "iu" and given.size:
-                first = given.reshape(-1)[0]
-                raise InputError(f"{what} {first!r} is not a whole number, but the ids of this graph are")
-            given = given.astype(np.int64)
+            given = self._numbers(given, what)
             if self.table is None:
                 numbers = given - self.start
                 found = (numbers >= 0) & (numbers < self.count)
                 return self._checked(numbers, found, given, what)
         assert self.table is not None
-        given = given.astype(self.table.dtype)
+        given = self._strings(given, what) if self.table.dtype == object else given
         numbers = np.searchsorted(self.table, given)
         inside = np.minimum(numbers, max(self.count - 1, 0))
         found = (self.table[inside] == given) if self.count else np.zeros(given.shape, bool)
         return self._checked(np.asarray(inside, np.int64), np.asarray(found), given, what)
+
+    def _numbers(self, given: np.ndarray, what: str) -> np.ndarray:
+        """The given ids as int64; those that no int64 holds are no vertices."""
+        for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():
+            if not isinstance(value, int | np.integer) or isinstance(value, bool):
+                raise InputError(f"{what} {value!r} is not a whole number, but the ids of this graph are")
+        if given.dtype.kind in "Ou":
+            wide = (given < 0) | (given > np.iinfo(np.int64).max)
+            self._checked(given, ~np.asarray(wide, bool), given, what)
+        return given.astype(np.int64)
+
+    def _strings(self, given: np.ndarray, what: str) -> np.ndarray:
+        """The given ids as objects of str."""
+        given = given.astype(object)
+        for value in given.reshape(-1):
+            if not isinstance(value, str):
+                raise InputError(f"{what} {value!r} is not a string, but the ids of this graph are")
+        return given
 
     def _checked(self, numbers: np.ndarray, found: np.ndarray, given: np.ndarray, what: str) -> np.ndarray:
         if not found.all():
