@@ -167,9 +167,16 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
     return _Repeats(np.sort(kept), order, starts)
 
 
+def _array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} is no array: {error}") from error
+
+
 def _ids(name: str, values: Any) -> np.ndarray:
     """Check an array of vertex ids; int64, or object of str."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, not shape {array.shape}")
     if array.size == 0:
@@ -185,23 +192,29 @@ def _ids(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(x, str) for x in array)):
         return array.astype(object)
     if array.dtype.kind == "O":
-        place = next(i for i, x in enumerate(array) if not isinstance(x, str))
-        return _mixed(name, array, place)
+        return _numbers_among_objects(name, array)
     raise InputError(
         f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r})"
     )
 
 
-def _mixed(name: str, array: np.ndarray, place: int) -> np.ndarray:
-    if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in array):
-        raise InputError(f"{name} holds a number that does not fit 64 bits; the largest vertex id is 2**63 - 1")
-    raise InputError(f"{name}[{place}] = {array[place]!r} is neither a whole number nor a string like the others")
+def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
+    for place, value in enumerate(array):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            kind = "neither a whole number nor a string"
+            if isinstance(value, str) or isinstance(array[0], str):
+                kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
+            raise InputError(f"{name}[{place}] = {value!r} is {kind}")
+        if not 0 <= value <= np.iinfo(np.int64).max:
+            bound = "negative; vertex ids start at 0" if value < 0 else "above the largest vertex id, 2**63 - 1"
+            raise InputError(f"{name}[{place}] = {value} is {bound}")
+    return array.astype(np.int64)
 
 
 def _weights(values: Any, count: int) -> np.ndarray | None:
     if values is None:
         return None
-    array = np.asarray(values)
+    array = _array("weights", values)
     if array.shape != (count,):
         raise InputError(f"weights has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:
