@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError, MissingDependency
 from graphdask.graph import Graph
-from graphdask.ids import VertexIds, number_vertices
+from graphdask.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.sources import ArraySource, ChunkSource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -380,8 +380,9 @@ class _FrameChunk:
 
 
 def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = np.concatenate([_ids(src, frame[src].to_numpy()), _ids(dst, frame[dst].to_numpy())])
-    return np.unique(ends), len(frame)
+    ends = _ids(src, frame[src].to_numpy()), _ids(dst, frame[dst].to_numpy())
+    check_same_kind(*ends)
+    return np.unique(np.concatenate(ends)), len(frame)
 
 
 def from_dask_dataframe(

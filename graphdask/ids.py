@@ -141,7 +141,8 @@ def number_vertices(
     src, dst : numpy.ndarray of int64, shape (m,)
         The edges in graphdask's numbers.
     """
-    numbers = src.dtype.kind in "iu" and dst.dtype.kind in "iu"
+    check_same_kind(src, dst)
+    numbers = src.dtype.kind in "iu"
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
@@ -175,6 +176,15 @@ def number_vertices(
         return ids, number_of[src - low], number_of[dst - low]
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
+
+
+def check_same_kind(src: np.ndarray, dst: np.ndarray) -> None:
+    """Raise InputError where one end of the edges is numbers and the other strings."""
+    if len(src) and (src.dtype.kind in "iu") != (dst.dtype.kind in "iu"):
+        raise InputError(
+            f"edge sources such as {_shown(src[0])} and destinations such as {_shown(dst[0])} are not of one kind; "
+            f"ids are all whole numbers, or all strings"
+        )
 
 
 def _unique_strings(values: np.ndarray) -> np.ndarray:
