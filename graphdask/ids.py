@@ -146,7 +146,7 @@ def number_vertices(
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
-        if isinstance(num_vertices, bool) or int(num_vertices) != num_vertices or num_vertices < 0:
+        if isinstance(num_vertices, bool) or not isinstance(num_vertices, int | np.integer) or num_vertices < 0:
             raise InputError(f"num_vertices={num_vertices!r} must be a whole number, 0 or more")
         ids = VertexIds(int(num_vertices))
         return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")

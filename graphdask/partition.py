@@ -43,14 +43,20 @@ class Plan:
     """Of the random partitioners; no answer depends on it."""
 
     def __post_init__(self) -> None:
-        if self.parts is not None and (isinstance(self.parts, bool) or int(self.parts) != self.parts or self.parts < 1):
+        if self.parts is not None and (not _is_whole(self.parts) or self.parts < 1):
             raise InputError(f"parts={self.parts!r} must be a whole number, 1 or more")
+        if not _is_whole(self.seed):
+            raise InputError(f"seed={self.seed!r} must be a whole number")
         if isinstance(self.by, str) and self.by not in METHODS:
             raise InputError(f"by={self.by!r} is not one of {', '.join(METHODS)}, nor an array of owners")
         if self.ghosts is not None and self.ghosts not in GHOSTS:
             raise InputError(f"ghosts={self.ghosts!r} is not one of {', '.join(GHOSTS)}")
         if self.device not in ("auto", "cpu", "cuda"):
             raise InputError(f"device={self.device!r} is not one of auto, cpu, cuda")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def index_dtype(num_vertices: int) -> np.dtype:
