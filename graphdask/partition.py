@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -222,8 +223,14 @@ def _metis(indptr: np.ndarray, indices: np.ndarray, size: int) -> np.ndarray:
         import pymetis
     except ImportError as error:
         raise MissingDependency('by="metis" needs pymetis: pip install "graphdask[metis]"') from error
-    _, owners = pymetis.part_graph(size, xadj=indptr, adjncy=indices)
+    _, owners = pymetis.part_graph(size, _metis_graph(pymetis, indptr, indices))
     return np.asarray(owners, np.int64)
+
+
+def _metis_graph(pymetis: Any, indptr: np.ndarray, indices: np.ndarray) -> Any:
+    if hasattr(pymetis, "CSRAdjacency"):
+        return pymetis.CSRAdjacency(indptr, indices)
+    return [indices[first:last] for first, last in pairwise(indptr)]
 
 
 def _biased_random(indptr: np.ndarray, indices: np.ndarray, size: int, seed: int) -> np.ndarray:
