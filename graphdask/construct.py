@@ -315,14 +315,35 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
     coo = A.tocoo()
     src, dst, data = coo.row.astype(np.int64), coo.col.astype(np.int64), coo.data
     if not directed:
-        difference = abs(A.tocsr() - A.T.tocsr())
-        if difference.nnz and difference.max() > 0:
-            row, column = (int(x[0]) for x in difference.nonzero())
-            raise InputError(f"directed=False needs a symmetric matrix, but A[{row}, {column}] != A[{column}, {row}]")
         upper = src <= dst
+        lonely = _first_unpaired(src, dst, data)
+        if lonely is not None:
+            row, column = int(src[lonely]), int(dst[lonely])
+            raise InputError(
+                f"directed=False needs a symmetric matrix, but the entry A[{row}, {column}] = {data[lonely]} has no equal "
+                f"at A[{column}, {row}]"
+            )
         src, dst, data = src[upper], dst[upper], data[upper]
     weights = None if data.dtype == bool else data
     return from_edges(src, dst, weights, A.shape[0], directed, self_loops=self_loops, multi_edges=multi_edges)
+
+
+def _first_unpaired(src: np.ndarray, dst: np.ndarray, data: np.ndarray) -> int | None:
+    """Number of an entry that the other triangle does not hold as often, or None."""
+    above, below = np.flatnonzero(src < dst), np.flatnonzero(src > dst)
+    above = above[np.lexsort((data[above], dst[above], src[above]))]
+    below = below[np.lexsort((data[below], src[below], dst[below]))]
+    shared = min(len(above), len(below))
+    a, b = above[:shared], below[:shared]
+    differs = np.flatnonzero((src[a] != dst[b]) | (dst[a] != src[b]) | (data[a] != data[b]))
+    place = int(differs[0]) if len(differs) else shared
+    if place == max(len(above), len(below)):
+        return None
+    if place >= len(above) or (
+        place < len(below) and (dst[below[place]], src[below[place]]) < (src[above[place]], dst[above[place]])
+    ):
+        return int(below[place])
+    return int(above[place])
 
 
 def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
