@@ -360,11 +360,9 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     """
     nodes = list(g.nodes)
     pairs = list(g.edges(data=True))
-    numbers = all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in nodes)
-    if nodes and not numbers and not all(isinstance(x, str) for x in nodes):
-        odd = next(x for x in nodes if not isinstance(x, str))
-        raise InputError(f"node {odd!r} is neither a whole number nor a string; relabel with networkx first")
-    dtype = np.int64 if numbers else object
+    for node in nodes:
+        if not isinstance(node, str | int | np.integer) or isinstance(node, bool):
+            raise InputError(f"node {node!r} is neither a whole number nor a string; relabel with networkx first")
     values = None
     if weight is not None:
         for u, v, data in pairs:
@@ -372,11 +370,11 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
                 raise InputError(f"the edge from {u!r} to {v!r} has no attribute {weight!r}")
         values = np.array([data[weight] for _, _, data in pairs])
     return from_edges(
-        np.array([u for u, _, _ in pairs], dtype),
-        np.array([v for _, v, _ in pairs], dtype),
+        np.array([u for u, _, _ in pairs], object),
+        np.array([v for _, v, _ in pairs], object),
         values,
         directed=g.is_directed(),
-        vertices=np.array(nodes, dtype),
+        vertices=np.array(nodes, object) if nodes else None,
         self_loops=self_loops,
         multi_edges=multi_edges,
     )
