@@ -75,7 +75,7 @@ def from_edges(
     return _assemble(
         source,
         destination,
-        _weights(weights, len(source)),
+        _weights(None if weights is None else _array("weights", weights).copy(), len(source)),
         None if vertices is None else _ids("vertices", vertices),
         num_vertices,
         directed,
