@@ -198,7 +198,7 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
     edges = arcs if graph.directed else (arcs - loops) // 2 + loops
     if graph.merge:
         graph.report["parallel_edges_merged"] = source.num_edges - edges
-    graph.report["self_loops"] = loops
+    graph.report.setdefault("self_loops", loops)
     return Built(
         gang=gang,
         parts=parts,
