@@ -320,7 +320,7 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
         if lonely is not None:
             row, column = int(src[lonely]), int(dst[lonely])
             raise InputError(
-                f"directed=False needs a symmetric matrix, but the entry A[{row}, {column}] = {data[lonely]} has no equal "
+                f"directed=False needs a symmetric matrix, but A[{row}, {column}] = {data[lonely]} has no equal "
                 f"at A[{column}, {row}]"
             )
         src, dst, data = src[upper], dst[upper], data[upper]
