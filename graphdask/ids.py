@@ -23,6 +23,10 @@ class VertexIds:
     table: np.ndarray | None = None
     """Sorted distinct ids, int64 or strings (object dtype), shape (count,); None for consecutive ids."""
 
+    def __post_init__(self) -> None:
+        if self.table is not None:
+            self.table.flags.writeable = False
+
     @property
     def are_numbers(self) -> bool:
         return self.table is None or self.table.dtype.kind in "iu"

@@ -67,6 +67,7 @@ class Result:
             values = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
             out = np.empty(self.graph.num_vertices, values.dtype)
             out[self._order] = values
+            out.flags.writeable = False
             self._gathered[name] = out
         return self._gathered[name]
 
