@@ -137,16 +137,12 @@ class Result:
         import pyarrow
         import pyarrow.parquet
 
+        from graphdask.io._open import replacing
+
         arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
         table = pyarrow.table({name: pyarrow.array(_arrow_ready(values)) for name, values in arrays.items()})
-        path = os.fspath(path)
-        unfinished = f"{path}.part-{os.getpid()}"
-        try:
+        with replacing(path) as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
-            os.replace(unfinished, path)
-        finally:
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
 
     def __repr__(self) -> str:
         return (
