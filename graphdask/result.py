@@ -104,7 +104,7 @@ class Result:
         return pandas.DataFrame(data | {name: self._column(name) for name in self.columns})
 
     def to_dask(self) -> dict[str, Any]:
-        """Return a Dask array for each column and for `vertex`, one chunk for each partition that has vertices, in order.
+        """Return a Dask array for each column and for `vertex`, a chunk for each partition that has vertices, in order.
 
         The chunks are made where the partitions are; `vertex` says which vertex each value belongs to, by the
         caller's id.
