@@ -157,7 +157,7 @@ def to_owners(
 def _sorted_rows(
     backend: Backend, rows: Array, columns: Array, weights: Array | None, num_rows: int, merge: bool
 ) -> Csr:
-    """Build rows with ascending columns; with `merge`, of equal entries the one with the smallest weight stays."""
+    """Build rows with ascending columns, equal ones by weight; with `merge`, the first of equal ones stays."""
     xp = backend.xp
     dtype = columns.dtype
     if dtype == np.int32:
@@ -165,14 +165,15 @@ def _sorted_rows(
         if weights is None:
             key.sort()
         else:
-            order = xp.argsort(weights, kind="stable") if merge else None
-            key, weights = (key, weights) if order is None else (key[order], weights[order])
             order = xp.argsort(key, kind="stable")
+            if len(key) and bool((key[order][1:] == key[order][:-1]).any()):
+                order = xp.argsort(weights, kind="stable")
+                order = order[xp.argsort(key[order], kind="stable")]
             key, weights = key[order], weights[order]
         rows, columns = key >> 32, (key & 0xFFFFFFFF).astype(dtype)
     else:
         order = xp.arange(len(columns))
-        for column in ([] if weights is None or not merge else [weights]) + [columns, rows]:
+        for column in ([] if weights is None else [weights]) + [columns, rows]:
             order = order[xp.argsort(column[order], kind="stable")]
         rows, columns = rows[order], columns[order]
         weights = None if weights is None else weights[order]

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError, MissingDependency
 from graphdask.graph import Graph
-from graphdask.ids import VertexIds, number_vertices
+from graphdask.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.sources import ArraySource, ChunkSource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -75,7 +75,7 @@ def from_edges(
     return _assemble(
         source,
         destination,
-        _weights(weights, len(source)),
+        _weights(None if weights is None else _array("weights", weights).copy(), len(source)),
         None if vertices is None else _ids("vertices", vertices),
         num_vertices,
         directed,
@@ -167,9 +167,16 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
     return _Repeats(np.sort(kept), order, starts)
 
 
+def _array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} is no array: {error}") from error
+
+
 def _ids(name: str, values: Any) -> np.ndarray:
     """Check an array of vertex ids; int64, or object of str."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, not shape {array.shape}")
     if array.size == 0:
@@ -185,23 +192,29 @@ def _ids(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(x, str) for x in array)):
         return array.astype(object)
     if array.dtype.kind == "O":
-        place = next(i for i, x in enumerate(array) if not isinstance(x, str))
-        return _mixed(name, array, place)
+        return _numbers_among_objects(name, array)
     raise InputError(
         f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r})"
     )
 
 
-def _mixed(name: str, array: np.ndarray, place: int) -> np.ndarray:
-    if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in array):
-        raise InputError(f"{name} holds a number that does not fit 64 bits; the largest vertex id is 2**63 - 1")
-    raise InputError(f"{name}[{place}] = {array[place]!r} is neither a whole number nor a string like the others")
+def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
+    for place, value in enumerate(array):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            kind = "neither a whole number nor a string"
+            if isinstance(value, str) or isinstance(array[0], str):
+                kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
+            raise InputError(f"{name}[{place}] = {value!r} is {kind}")
+        if not 0 <= value <= np.iinfo(np.int64).max:
+            bound = "negative; vertex ids start at 0" if value < 0 else "above the largest vertex id, 2**63 - 1"
+            raise InputError(f"{name}[{place}] = {value} is {bound}")
+    return array.astype(np.int64)
 
 
 def _weights(values: Any, count: int) -> np.ndarray | None:
     if values is None:
         return None
-    array = np.asarray(values)
+    array = _array("weights", values)
     if array.shape != (count,):
         raise InputError(f"weights has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:
@@ -302,14 +315,35 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
     coo = A.tocoo()
     src, dst, data = coo.row.astype(np.int64), coo.col.astype(np.int64), coo.data
     if not directed:
-        difference = abs(A.tocsr() - A.T.tocsr())
-        if difference.nnz and difference.max() > 0:
-            row, column = (int(x[0]) for x in difference.nonzero())
-            raise InputError(f"directed=False needs a symmetric matrix, but A[{row}, {column}] != A[{column}, {row}]")
         upper = src <= dst
+        lonely = _first_unpaired(src, dst, data)
+        if lonely is not None:
+            row, column = int(src[lonely]), int(dst[lonely])
+            raise InputError(
+                f"directed=False needs a symmetric matrix, but A[{row}, {column}] = {data[lonely]} has no equal "
+                f"at A[{column}, {row}]"
+            )
         src, dst, data = src[upper], dst[upper], data[upper]
     weights = None if data.dtype == bool else data
     return from_edges(src, dst, weights, A.shape[0], directed, self_loops=self_loops, multi_edges=multi_edges)
+
+
+def _first_unpaired(src: np.ndarray, dst: np.ndarray, data: np.ndarray) -> int | None:
+    """Number of an entry that the other triangle does not hold as often, or None."""
+    above, below = np.flatnonzero(src < dst), np.flatnonzero(src > dst)
+    above = above[np.lexsort((data[above], dst[above], src[above]))]
+    below = below[np.lexsort((data[below], src[below], dst[below]))]
+    shared = min(len(above), len(below))
+    a, b = above[:shared], below[:shared]
+    differs = np.flatnonzero((src[a] != dst[b]) | (dst[a] != src[b]) | (data[a] != data[b]))
+    place = int(differs[0]) if len(differs) else shared
+    if place == max(len(above), len(below)):
+        return None
+    if place >= len(above) or (
+        place < len(below) and (dst[below[place]], src[below[place]]) < (src[above[place]], dst[above[place]])
+    ):
+        return int(below[place])
+    return int(above[place])
 
 
 def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
@@ -326,11 +360,9 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     """
     nodes = list(g.nodes)
     pairs = list(g.edges(data=True))
-    numbers = all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in nodes)
-    if nodes and not numbers and not all(isinstance(x, str) for x in nodes):
-        odd = next(x for x in nodes if not isinstance(x, str))
-        raise InputError(f"node {odd!r} is neither a whole number nor a string; relabel with networkx first")
-    dtype = np.int64 if numbers else object
+    for node in nodes:
+        if not isinstance(node, str | int | np.integer) or isinstance(node, bool):
+            raise InputError(f"node {node!r} is neither a whole number nor a string; relabel with networkx first")
     values = None
     if weight is not None:
         for u, v, data in pairs:
@@ -338,11 +370,11 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
                 raise InputError(f"the edge from {u!r} to {v!r} has no attribute {weight!r}")
         values = np.array([data[weight] for _, _, data in pairs])
     return from_edges(
-        np.array([u for u, _, _ in pairs], dtype),
-        np.array([v for _, v, _ in pairs], dtype),
+        np.array([u for u, _, _ in pairs], object),
+        np.array([v for _, v, _ in pairs], object),
         values,
         directed=g.is_directed(),
-        vertices=np.array(nodes, dtype),
+        vertices=np.array(nodes, object) if nodes else None,
         self_loops=self_loops,
         multi_edges=multi_edges,
     )
@@ -367,8 +399,9 @@ class _FrameChunk:
 
 
 def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = np.concatenate([_ids(src, frame[src].to_numpy()), _ids(dst, frame[dst].to_numpy())])
-    return np.unique(ends), len(frame)
+    ends = _ids(src, frame[src].to_numpy()), _ids(dst, frame[dst].to_numpy())
+    check_same_kind(*ends)
+    return np.unique(np.concatenate(ends)), len(frame)
 
 
 def from_dask_dataframe(

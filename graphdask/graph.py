@@ -12,7 +12,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.ids import VertexIds
-from graphdask.partition import Plan, VertexMap
+from graphdask.partition import Plan, VertexMap, checked_owners
 from graphdask.runtime import runtime
 from graphdask.sources import EdgeSource
 
@@ -169,12 +169,8 @@ class Graph:
         """
         plan = Plan(parts, by, ghosts, device, seed)
         if by is not None and not isinstance(by, str):
-            from graphdask.partition import _checked_owners
-
-            if parts is None:
-                plan = replace(plan, parts=int(np.max(by)) + 1 if len(by) else 1)
-            assert plan.parts is not None
-            _checked_owners(by, self.num_vertices, plan.parts)
+            owners = checked_owners(by, self.num_vertices, parts)
+            plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))
         return replace(self, plan=plan, report=dict(self.report), built=None)
 
     def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:

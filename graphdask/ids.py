@@ -23,6 +23,10 @@ class VertexIds:
     table: np.ndarray | None = None
     """Sorted distinct ids, int64 or strings (object dtype), shape (count,); None for consecutive ids."""
 
+    def __post_init__(self) -> None:
+        if self.table is not None:
+            self.table.flags.writeable = False
+
     @property
     def are_numbers(self) -> bool:
         return self.table is None or self.table.dtype.kind in "iu"
@@ -59,20 +63,35 @@ class VertexIds:
         """
         given = np.asarray(ids)
         if self.are_numbers:
-            if given.dtype.kind not in "iu" and given.size:
-                first = given.reshape(-1)[0]
-                raise InputError(f"{what} {first!r} is not a whole number, but the ids of this graph are")
-            given = given.astype(np.int64)
+            given = self._numbers(given, what)
             if self.table is None:
                 numbers = given - self.start
                 found = (numbers >= 0) & (numbers < self.count)
                 return self._checked(numbers, found, given, what)
         assert self.table is not None
-        given = given.astype(self.table.dtype)
+        given = self._strings(given, what) if self.table.dtype == object else given
         numbers = np.searchsorted(self.table, given)
         inside = np.minimum(numbers, max(self.count - 1, 0))
         found = (self.table[inside] == given) if self.count else np.zeros(given.shape, bool)
         return self._checked(np.asarray(inside, np.int64), np.asarray(found), given, what)
+
+    def _numbers(self, given: np.ndarray, what: str) -> np.ndarray:
+        """The given ids as int64; those that no int64 holds are no vertices."""
+        for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():
+            if not isinstance(value, int | np.integer) or isinstance(value, bool):
+                raise InputError(f"{what} {value!r} is not a whole number, but the ids of this graph are")
+        if given.dtype.kind in "Ou":
+            wide = (given < 0) | (given > np.iinfo(np.int64).max)
+            self._checked(given, ~np.asarray(wide, bool), given, what)
+        return given.astype(np.int64)
+
+    def _strings(self, given: np.ndarray, what: str) -> np.ndarray:
+        """The given ids as objects of str."""
+        given = given.astype(object)
+        for value in given.reshape(-1):
+            if not isinstance(value, str):
+                raise InputError(f"{what} {value!r} is not a string, but the ids of this graph are")
+        return given
 
     def _checked(self, numbers: np.ndarray, found: np.ndarray, given: np.ndarray, what: str) -> np.ndarray:
         if not found.all():
@@ -126,11 +145,12 @@ def number_vertices(
     src, dst : numpy.ndarray of int64, shape (m,)
         The edges in graphdask's numbers.
     """
-    numbers = src.dtype.kind in "iu" and dst.dtype.kind in "iu"
+    check_same_kind(src, dst)
+    numbers = src.dtype.kind in "iu"
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
-        if isinstance(num_vertices, bool) or int(num_vertices) != num_vertices or num_vertices < 0:
+        if isinstance(num_vertices, bool) or not isinstance(num_vertices, int | np.integer) or num_vertices < 0:
             raise InputError(f"num_vertices={num_vertices!r} must be a whole number, 0 or more")
         ids = VertexIds(int(num_vertices))
         return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
@@ -160,6 +180,15 @@ def number_vertices(
         return ids, number_of[src - low], number_of[dst - low]
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
+
+
+def check_same_kind(src: np.ndarray, dst: np.ndarray) -> None:
+    """Raise InputError where one end of the edges is numbers and the other strings."""
+    if len(src) and (src.dtype.kind in "iu") != (dst.dtype.kind in "iu"):
+        raise InputError(
+            f"edge sources such as {_shown(src[0])} and destinations such as {_shown(dst[0])} are not of one kind; "
+            f"ids are all whole numbers, or all strings"
+        )
 
 
 def _unique_strings(values: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from graphdask.errors import InputError, MissingDependency
 
 METHODS = ("range", "random", "biased-random", "metis")
 GHOSTS = ("all", "1-hop")
+MOST_PARTS = 1 << 16
+"""Owners travel as 16-bit numbers."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,20 @@ class Plan:
     """Of the random partitioners; no answer depends on it."""
 
     def __post_init__(self) -> None:
-        if self.parts is not None and (isinstance(self.parts, bool) or int(self.parts) != self.parts or self.parts < 1):
-            raise InputError(f"parts={self.parts!r} must be a whole number, 1 or more")
+        if self.parts is not None and (not _is_whole(self.parts) or not 1 <= self.parts <= MOST_PARTS):
+            raise InputError(f"parts={self.parts!r} must be a whole number, 1 to {MOST_PARTS}")
+        if not _is_whole(self.seed):
+            raise InputError(f"seed={self.seed!r} must be a whole number")
         if isinstance(self.by, str) and self.by not in METHODS:
             raise InputError(f"by={self.by!r} is not one of {', '.join(METHODS)}, nor an array of owners")
         if self.ghosts is not None and self.ghosts not in GHOSTS:
             raise InputError(f"ghosts={self.ghosts!r} is not one of {', '.join(GHOSTS)}")
         if self.device not in ("auto", "cpu", "cuda"):
             raise InputError(f"device={self.device!r} is not one of auto, cpu, cuda")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def index_dtype(num_vertices: int) -> np.dtype:
@@ -186,20 +195,27 @@ def make_vertex_map(
             return VertexMap(num_vertices, even_offsets(num_vertices, size))
         owners = _metis(*adjacency(), size) if by == "metis" else _biased_random(*adjacency(), size, plan.seed)
         return TableMap.from_owners(owners, size)
-    return TableMap.from_owners(_checked_owners(by, num_vertices, size), size)
+    return TableMap.from_owners(checked_owners(by, num_vertices, size), size)
 
 
-def _checked_owners(by: Any, num_vertices: int, size: int) -> np.ndarray:
-    owners = np.asarray(by)
+def checked_owners(by: Any, num_vertices: int, size: int | None) -> np.ndarray:
+    """Check the owner of each vertex and copy them; int64, shape (num_vertices,)."""
+    try:
+        owners = np.asarray(by)
+    except ValueError as error:
+        raise InputError(f"by= is no array of owners: {error}") from error
+    if owners.size == 0:
+        owners = owners.astype(np.int64)
     if owners.shape != (num_vertices,) or owners.dtype.kind not in "iu":
         raise InputError(
             f"by= wants one owner for each of the {num_vertices} vertices, an int array; "
             f"got shape {owners.shape}, dtype {owners.dtype}"
         )
-    wrong = np.flatnonzero((owners < 0) | (owners >= size))
+    wrong = np.flatnonzero((owners < 0) | (owners >= (MOST_PARTS if size is None else size)))
     if len(wrong):
-        raise InputError(f"by= gives vertex number {wrong[0]} the owner {owners[wrong[0]]}; owners are 0 to {size - 1}")
-    return owners.astype(np.int64, copy=False)
+        last = f"0 to {MOST_PARTS - 1}" if size is None else f"0 to {size - 1}"
+        raise InputError(f"by= gives vertex number {wrong[0]} the owner {owners[wrong[0]]}; owners are {last}")
+    return owners.astype(np.int64)
 
 
 def _metis(indptr: np.ndarray, indices: np.ndarray, size: int) -> np.ndarray:
@@ -207,8 +223,14 @@ def _metis(indptr: np.ndarray, indices: np.ndarray, size: int) -> np.ndarray:
         import pymetis
     except ImportError as error:
         raise MissingDependency('by="metis" needs pymetis: pip install "graphdask[metis]"') from error
-    _, owners = pymetis.part_graph(size, xadj=indptr, adjncy=indices)
+    _, owners = pymetis.part_graph(size, _metis_graph(pymetis, indptr, indices))
     return np.asarray(owners, np.int64)
+
+
+def _metis_graph(pymetis: Any, indptr: np.ndarray, indices: np.ndarray) -> Any:
+    if hasattr(pymetis, "CSRAdjacency"):
+        return pymetis.CSRAdjacency(indptr, indices)
+    return [indices[first:last] for first, last in pairwise(indptr)]
 
 
 def _biased_random(indptr: np.ndarray, indices: np.ndarray, size: int, seed: int) -> np.ndarray:

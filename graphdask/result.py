@@ -67,6 +67,7 @@ class Result:
             values = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
             out = np.empty(self.graph.num_vertices, values.dtype)
             out[self._order] = values
+            out.flags.writeable = False
             self._gathered[name] = out
         return self._gathered[name]
 
@@ -103,7 +104,7 @@ class Result:
         return pandas.DataFrame(data | {name: self._column(name) for name in self.columns})
 
     def to_dask(self) -> dict[str, Any]:
-        """Return a Dask array for each column and for `vertex`, one chunk for each partition, in partition order.
+        """Return a Dask array for each column and for `vertex`, a chunk for each partition that has vertices, in order.
 
         The chunks are made where the partitions are; `vertex` says which vertex each value belongs to, by the
         caller's id.
@@ -111,13 +112,16 @@ class Result:
         import dask.array
 
         lengths = np.diff(self._vertex_map.offsets)
+        filled = np.flatnonzero(lengths) if lengths.any() else np.arange(1)
+        lengths = lengths[filled]
         arrays = {}
         for name in self.columns:
             dtype = self._column_dtype(name)
             select = _CallerColumn(name, self.graph.ids if name in self.vertex_valued else None)
+            pieces = self.parts.delayed(select)
             chunks = [
-                dask.array.from_delayed(piece, (int(length),), dtype)
-                for piece, length in zip(self.parts.delayed(select), lengths, strict=True)
+                dask.array.from_delayed(pieces[rank], (int(length),), dtype)
+                for rank, length in zip(filled, lengths, strict=True)
             ]
             arrays[name] = dask.array.concatenate(chunks)
         vertex = self.graph.ids.to_caller(self._order)
@@ -133,16 +137,12 @@ class Result:
         import pyarrow
         import pyarrow.parquet
 
+        from graphdask.io._open import replacing
+
         arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
         table = pyarrow.table({name: pyarrow.array(_arrow_ready(values)) for name, values in arrays.items()})
-        path = os.fspath(path)
-        unfinished = f"{path}.part-{os.getpid()}"
-        try:
+        with replacing(path) as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
-            os.replace(unfinished, path)
-        finally:
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
 
     def __repr__(self) -> str:
         return (

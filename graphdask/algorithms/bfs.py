@@ -79,20 +79,22 @@ class BreadthFirstSearch:
         return self.either_way
 
     def own_sources(self, part: Part, env: Environment) -> Array:
-        """Slots of the sources that this rank owns."""
+        """Distinct slots of the sources that this rank owns."""
         places = [part.vertex_map.locate(source) for source in self.sources]
         return env.backend.from_host(
-            np.array([local for rank, local in places if rank == part.rank], part.vertex_map.dtype)
+            np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
         )
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
-        frontier = self.own_sources(part, env)
+        sources = self.own_sources(part, env)
+        queues = (xp.empty(part.num_owned, dtype), xp.empty(part.num_owned, dtype))
+        frontier = queues[0][: len(sources)]
+        frontier[:] = sources
         depth = xp.full(part.num_slots, -1, dtype)
         parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
         depth[frontier] = 0
         parent[frontier] = part.ids[frontier]
-        queues = (xp.empty(part.num_owned, dtype), xp.empty(part.num_owned, dtype))
         ghost_queue = xp.empty(part.num_slots - part.num_owned, dtype)
         state = State(
             depth, parent, frontier, 0, queues, ghost_queue, xp.empty(part.num_owned, dtype), xp.zeros(4, np.int64)

@@ -79,6 +79,13 @@ def _without_columns(result: RankResult) -> RankResult:
     return replace(result, columns={})
 
 
+def _shown(graph: Graph, number: int) -> str:
+    """A vertex by the caller's id, or what stands where a vertex number should."""
+    if 0 <= number < graph.num_vertices:
+        return str(graph.ids.to_caller(np.array([number]))[0])
+    return "none" if number == -1 else f"number {number} (no vertex)"
+
+
 def _itself(value: Any) -> Any:
     return value
 
@@ -144,8 +151,8 @@ class GangRuntime:
         found = [violation for violation in kept.summary if violation is not None]
         if found:
             first = min(found)
-            ids = result.graph.ids.to_caller(np.array([first.vertex, first.other]))
-            raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=ids[0], other=ids[1]))
+            vertex, other = (_shown(result.graph, number) for number in (first.vertex, first.other))
+            raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=vertex, other=other))
 
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
         client = client or _active_client()
@@ -220,7 +227,7 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
     edges = arcs if graph.directed else (arcs - loops) // 2 + loops
     if graph.merge:
         graph.report["parallel_edges_merged"] = source.num_edges - edges
-    graph.report["self_loops"] = loops
+    graph.report.setdefault("self_loops", loops)
     return Built(
         gang=gang,
         parts=parts,

@@ -34,7 +34,7 @@ def verify(context: RankContext, part: Part, primitive: ConnectedComponents, res
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, label = context.backend.xp, result.columns["label"]
     mine = _first(
-        part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not an id below"
+        part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not one up to its own"
     )
     (slots,) = fetch_ghosts(context, part, [label])
     for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:

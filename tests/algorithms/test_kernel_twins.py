@@ -1,0 +1,275 @@
+"""Kernels against plain Python on random rows, with outputs poisoned first; on a GPU the CUDA twins likewise.
+
+Queues have no order on a GPU: they are compared as sets.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from graphdask.backend import get_backend
+
+HUB_THREADS = 1 << 14
+POISON = -77
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request):
+    return get_backend(request.param)
+
+
+@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
+def dtype(request):
+    return np.dtype(request.param)
+
+
+def random_rows(rng, rows, slots, dtype, hub=False):
+    """indptr and indices of random rows over `slots`; with `hub`, one row of more edges than a block takes at once."""
+    degrees = rng.integers(0, 6, rows)
+    degrees[rng.random(rows) < 0.3] = 0
+    if hub:
+        degrees[rng.integers(rows)] = 9001
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
+
+
+class Launch:
+    """Sends NumPy arguments to a backend, calls kernels, and brings every array back changed."""
+
+    def __init__(self, backend, family, dtype):
+        self.backend, self.kernels = backend, backend.kernels(family, index_t=dtype)
+
+    def __call__(self, n: int, *arguments, names: tuple[str, ...]) -> None:
+        sent = [self.backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
+        for name in names:
+            count = HUB_THREADS if name.endswith("_hubs") else n
+            # the hub kernel of a search takes no frontier
+            rest = sent[1:] if name == "bfs_push_hubs" else sent
+            getattr(self.kernels, name)(count, *rest)
+        self.backend.synchronize()
+        for mine, theirs in zip(arguments, sent, strict=True):
+            if isinstance(mine, np.ndarray):
+                mine[...] = self.backend.to_host(theirs)
+
+
+def check_queue(queue, length, expected):
+    assert sorted(queue[:length].tolist()) == sorted(expected)
+    assert (queue[length:] == POISON).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 257, 4096, 4097, 10_001])
+def test_permute_is_the_feistel_network_of_its_source(backend, dtype, size):
+    def round_value(value, seed, number):
+        x = value ^ (seed + number * 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return x ^ x >> 31
+
+    def forward(x, half, seed):
+        while True:
+            left, right = x >> half, x & (1 << half) - 1
+            for number in range(4):
+                left, right = right, left ^ round_value(right, seed, number) & (1 << half) - 1
+            x = left << half | right
+            if x < size:
+                return x
+
+    half = next(h for h in range(1, 40) if 4**h >= size)
+    launch = Launch(backend, "permute", dtype)
+    for seed in (0, 12345, 2**64 - 1):
+        ids, out, back = np.arange(size, dtype=dtype), np.full(size, POISON, dtype), np.full(size, POISON, dtype)
+        launch(size, ids, out, size, half, np.uint64(seed), names=("permute_forward",))
+        assert out.tolist() == [forward(x, half, seed) for x in range(size)]
+        launch(size, out, back, size, half, np.uint64(seed), names=("permute_backward",))
+        np.testing.assert_array_equal(back, ids)
+
+
+def random_search_state(rng, dtype, hub=False):
+    owned, slots, level = 70, 110, 3
+    indptr, indices = random_rows(rng, owned, slots, dtype, hub)
+    ids = rng.permutation(1000)[:owned].astype(dtype)
+    depth = rng.choice([-1, -1, 0, 1, level - 1, level], slots).astype(dtype)
+    parent = np.where(depth >= 0, rng.integers(0, 1000, slots), np.iinfo(dtype).max).astype(dtype)
+    return owned, slots, level, indptr, indices, ids, depth, parent
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(5))
+def test_push(backend, dtype, rng, repeat, hub):
+    owned, slots, level, indptr, indices, ids, depth, parent = random_search_state(rng, dtype, hub)
+    frontier = np.flatnonzero(depth[:owned] == level - 1).astype(dtype)
+    expected_depth, expected_parent = depth.copy(), parent.copy()
+    reached = set()
+    for u in frontier:
+        for v in indices[indptr[u] : indptr[u + 1]]:
+            if depth[v] == -1:
+                reached.add(int(v))
+                expected_depth[v] = level
+            if expected_depth[v] == level:
+                expected_parent[v] = min(expected_parent[v], ids[u])
+    own, ghost, hubs = (np.full(count, POISON, dtype) for count in (owned, slots - owned, owned))
+    counters = np.zeros(4, np.int64)
+    Launch(backend, "bfs", dtype)(
+        len(frontier), frontier, indptr, indices, ids, depth, parent, level, owned, own, ghost, hubs, counters,
+        names=("bfs_push", "bfs_push_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected_parent)
+    check_queue(own, counters[0], [v for v in reached if v < owned])
+    check_queue(ghost, counters[1], [v for v in reached if v >= owned])
+    assert counters[3] == (indptr[frontier + 1] - indptr[frontier]).sum()
+
+
+@pytest.mark.parametrize("repeat", range(5))
+def test_visit(backend, dtype, rng, repeat):
+    owned, slots, level, _, _, _, depth, parent = random_search_state(rng, dtype)
+    arrived = rng.integers(0, slots, 150).astype(dtype)
+    parents = rng.integers(0, 1000, 150).astype(dtype)
+    expected_depth, expected_parent = depth.copy(), parent.copy()
+    reached = set()
+    for v, p in zip(arrived, parents, strict=True):
+        if depth[v] == -1:
+            reached.add(int(v))
+            expected_depth[v] = level
+        if expected_depth[v] == level:
+            expected_parent[v] = min(expected_parent[v], p)
+    own, counters = np.full(owned + 3, POISON, dtype), np.array([3, 0, 0, 0])
+    Launch(backend, "bfs", dtype)(
+        150, arrived, parents, depth, parent, level, owned, own, counters, names=("bfs_visit",)
+    )
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected_parent)
+    assert (own[:3] == POISON).all()
+    check_queue(own[3:], counters[0] - 3, [v for v in reached if v < owned])
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(5))
+def test_check_of_a_search(backend, dtype, rng, repeat, hub):
+    owned, slots, _, indptr, indices, ids, depth, parent = random_search_state(rng, dtype, hub)
+    if repeat == 0:
+        depth[:] = rng.choice([4, 5], slots)  # no edge is wrong, many are tree edges
+    parent[:] = rng.choice(ids, slots)
+    witnessed, hubs = np.zeros(slots, np.uint8), np.full(owned, POISON, dtype)
+    expected, bad = np.zeros(slots, np.uint8), [np.iinfo(np.int64).max]
+    for u in range(owned):
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if depth[u] >= 0 and (depth[v] < 0 or depth[v] > depth[u] + 1):
+                bad.append(e)
+            if depth[u] >= 0 and depth[v] == depth[u] + 1 and parent[v] == ids[u]:
+                expected[v] = 1
+    first_bad = np.array([np.iinfo(np.int64).max])
+    Launch(backend, "bfs", dtype)(
+        owned, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, np.zeros(2, np.int64),
+        names=("bfs_check", "bfs_check_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(witnessed, expected)
+    assert first_bad[0] == min(bad)
+    assert (first_bad[0] == np.iinfo(np.int64).max) == (repeat == 0)
+
+
+def trees(slots, pairs):
+    """The smallest member of each slot's tree."""
+    root = list(range(slots))
+
+    def find(v: int) -> int:
+        while root[v] != v:
+            v = root[v]
+        return v
+
+    for u, v in pairs:
+        a, b = sorted((find(u), find(v)))
+        root[b] = a
+    return np.array([find(v) for v in range(slots)])
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(5))
+def test_hook_and_compress_find_the_smallest_of_each_tree(backend, dtype, rng, repeat, hub):
+    owned, slots = 300, 420
+    indptr, indices = random_rows(rng, owned, slots, dtype, hub)
+    if not hub:
+        keep = np.repeat(rng.random(owned) < 0.25, np.diff(indptr))
+        degrees = np.array([keep[a:b].sum() for a, b in pairwise(indptr)])
+        indices, indptr = indices[keep], np.concatenate([[0], np.cumsum(degrees)])
+    link, hubs, counters = np.arange(slots, dtype=dtype), np.full(owned, POISON, dtype), np.zeros(2, np.int64)
+    launch = Launch(backend, "components", dtype)
+    launch(owned, indptr, indices, link, hubs, counters, names=("components_hook", "components_hook_hubs"))
+    root = np.full(slots, POISON, dtype)
+    launch(slots, link, root, names=("components_compress",))
+    sources = np.repeat(np.arange(owned), np.diff(indptr))
+    expected = trees(slots, zip(sources.tolist(), indices.tolist(), strict=True))
+    np.testing.assert_array_equal(root, expected)
+    assert counters[1] == len(indices)
+    ids = rng.permutation(10**6)[:owned].astype(dtype)
+    label = np.full(slots, np.iinfo(dtype).max, dtype)
+    launch(owned, ids, root, label, names=("components_label",))
+    smallest = np.full(slots, np.iinfo(dtype).max, dtype)
+    np.minimum.at(smallest, expected[:owned], ids)
+    np.testing.assert_array_equal(label, smallest)
+
+
+@pytest.mark.parametrize("repeat", range(5))
+def test_fold_and_spread(backend, dtype, rng, repeat):
+    slots, step = 120, 4
+    root = np.minimum(np.arange(slots), rng.integers(0, 30, slots)).astype(dtype)
+    root = root[root]
+    root = root[root]
+    label = rng.integers(100, 200, slots).astype(dtype)
+    arrived, labels = rng.integers(0, slots, 90).astype(dtype), rng.integers(50, 200, 90).astype(dtype)
+    changed_in = rng.integers(-1, step, slots).astype(np.int32)
+    expected = label.copy()
+    np.minimum.at(expected, root[arrived], labels)
+    lowered = np.flatnonzero(expected < label)
+    changed, counters = np.full(slots, POISON, dtype), np.zeros(2, np.int64)
+    launch = Launch(backend, "components", dtype)
+    launch(90, arrived, labels, root, label, changed_in, step, changed, counters, names=("components_fold",))
+    np.testing.assert_array_equal(label, expected)
+    check_queue(changed, counters[0], lowered.tolist())
+    assert (changed_in[lowered] == step).all()
+    grouped = np.argsort(root, kind="stable").astype(dtype)
+    group_start = np.concatenate([[0], np.cumsum(np.bincount(root, minlength=slots))])
+    value, queue = np.full(slots, POISON, dtype), np.full(slots, POISON, dtype)
+    launch(len(lowered), changed, group_start, grouped, label, value, queue, counters, names=("components_spread",))
+    members = np.isin(root, lowered)
+    check_queue(queue, counters[1], np.flatnonzero(members).tolist())
+    np.testing.assert_array_equal(value, np.where(members, label[root], POISON))
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("wrong", [None, 0.0, 0.5, 1.0])
+def test_check_of_labels(backend, dtype, rng, wrong, hub):
+    indptr, indices = random_rows(rng, 80, 100, dtype, hub)
+    label = np.full(100, 6, dtype)
+    expected = np.iinfo(np.int64).max
+    if wrong is not None:
+        edge = int(wrong * (len(indices) - 1))
+        label[indices[edge]] = 5
+        rows = np.repeat(np.arange(80), np.diff(indptr))
+        bad = np.flatnonzero(label[rows] != label[indices])
+        expected = bad[0] if len(bad) else expected
+    first_bad = np.array([np.iinfo(np.int64).max])
+    Launch(backend, "components", dtype)(
+        80, indptr, indices, label, first_bad, np.full(80, POISON, dtype), np.zeros(2, np.int64),
+        names=("components_check", "components_check_hubs"),
+    )  # fmt: skip
+    assert first_bad[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "count"), [("bfs", "bfs_visit", 8), ("components", "components_compress", 2)]
+)
+def test_no_work_changes_nothing(backend, dtype, family, name, count):
+    arrays = [np.full(4, POISON, dtype) for _ in range(count)]
+    kernel = getattr(backend.kernels(family, index_t=dtype), name)
+    sent = [backend.from_host(array) for array in arrays]
+    if name == "bfs_visit":
+        sent[4:6], sent[7] = [1, 4], backend.from_host(np.zeros(4, np.int64))
+    kernel(0, *sent)
+    backend.synchronize()
+    for array in sent[:4] if name == "bfs_visit" else sent:
+        assert (backend.to_host(array) == POISON).all()

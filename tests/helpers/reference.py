@@ -1,0 +1,40 @@
+"""Expected values by SciPy: depths, parents and labels of a graph given as vertex numbers, each edge once."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+
+def adjacency(n: int, src: np.ndarray, dst: np.ndarray, directed: bool) -> sp.csr_array:
+    """A one for each pair of neighbours; of parallel edges their number."""
+    src, dst = np.asarray(src, np.int64), np.asarray(dst, np.int64)
+    if not directed:
+        other = src != dst
+        src, dst = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
+    return sp.coo_array((np.ones(len(src), np.int64), (src, dst)), shape=(n, n)).tocsr()
+
+
+def search(matrix: sp.csr_array, source: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hops from the source, -1 where unreachable, and the smallest neighbour one level nearer of each vertex."""
+    hops = csgraph.shortest_path(matrix, method="D", unweighted=True, indices=source)
+    depth = np.where(np.isinf(hops), -1, hops).astype(np.int64)
+    coo = matrix.tocoo()
+    tree = (depth[coo.row] >= 0) & (depth[coo.col] == depth[coo.row] + 1)
+    parent = np.full(len(depth), len(depth), np.int64)
+    np.minimum.at(parent, coo.col[tree], coo.row[tree])
+    parent[depth < 0] = -1
+    parent[source] = source
+    return depth, parent
+
+
+def smallest_of_component(matrix: sp.csr_array) -> np.ndarray:
+    """The smallest vertex of each vertex's weak component."""
+    n = matrix.shape[0]
+    if n == 0:
+        return np.zeros(0, np.int64)
+    count, component = csgraph.connected_components(matrix, directed=True, connection="weak")
+    smallest = np.full(count, n, np.int64)
+    np.minimum.at(smallest, component, np.arange(n))
+    return smallest[component]
