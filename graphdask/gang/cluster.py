@@ -11,14 +11,15 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, Unsupported
 from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
@@ -181,7 +182,8 @@ class DaskGang:
         DeadlineExceeded
             The run, or the wait for workers that another gang holds, took too long.
         """
-        with self._locked(), Progress(label, show) as progress:
+        addresses = [host.address for host in self.hosts]
+        with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show) as progress:
             self._run += 1
             run = self._run
             deadline = time.monotonic() + self.config.deadline
@@ -191,14 +193,14 @@ class DaskGang:
                 seats = self.wait(
                     asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout
                 )
-                addresses = tuple(_in_rank_order(seats))
+                places = tuple(_in_rank_order(seats))
                 pulse = _Watch(run, progress)
                 self.client.subscribe_topic(self.topic, pulse.take)
                 try:
                     tasks, summaries = {}, {}
                     for host in self.hosts:
                         share = [self._share(argument, host) for argument in arguments]
-                        task = self._submit(run_ranks, host.address, plans[host.address], addresses, program, *share)
+                        task = self._submit(run_ranks, host.address, plans[host.address], places, program, *share)
                         tasks[host.address] = task
                         summaries[self._submit(_select_all, host.address, task, summary)] = host.address
                     found = self.wait(summaries, label, deadline, pulse)
@@ -231,29 +233,6 @@ class DaskGang:
         if isinstance(argument, PerRank):
             return PerRank({rank: argument[rank] for rank in host.ranks})
         return argument
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold all workers, so that no two gangs wait for each other's."""
-        from distributed import MultiLock
-
-        names = [f"graphdask-{host.address}" for host in self.hosts]
-        lock = MultiLock(names, client=self.client)
-        lock.id = f"{self.client.id}/{lock.id}"
-        deadline = time.monotonic() + self.config.lock_timeout
-        while not lock.acquire(timeout=min(5.0, self.config.lock_timeout)):
-            with suppress(Exception):  # a scheduler may refuse to run functions; then only the deadline helps
-                self.client.run_on_scheduler(_free_locks_of_gone_clients)
-            if time.monotonic() > deadline:
-                raise DeadlineExceeded(
-                    f"the workers were busy with another graphdask call for {self.config.lock_timeout} s; "
-                    "wait for it, or raise the setting graphdask.lock-timeout"
-                )
-        try:
-            yield
-        finally:
-            with suppress(OSError, RuntimeError, TimeoutError):  # the cluster may be gone; so is its lock
-                lock.release()
 
     def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> dict[str, Any]:
         """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker."""
@@ -383,12 +362,3 @@ def _cause(errors: list[BaseException]) -> BaseException:
         errors,
         key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)),
     )
-
-
-def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
-    """Release MultiLocks whose client has left without doing so. Runs on the scheduler."""
-    extension = dask_scheduler.extensions["multi_locks"]
-    for holder in list(extension.requests):
-        client, _, unique = str(holder).partition("/")
-        if unique and client not in dask_scheduler.clients and holder not in extension.events:
-            extension.release(id=holder)
