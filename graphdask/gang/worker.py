@@ -180,7 +180,7 @@ def run_ranks(
                 thread.join()
     process.runs.pop((plan.gang, plan.run), None)
     if raised:
-        return Failed(min(raised, key=is_secondary))
+        return Failed.of(min(raised, key=is_secondary))
     return PerRank(results)
 
 
