@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, Unsupported
+from graphdask.errors import DeadlineExceeded, InputError, PeerLost, Unsupported
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
@@ -358,7 +358,4 @@ def _cause(errors: list[BaseException]) -> BaseException:
     """The error that explains the others: not a report of another rank's, if there is one."""
     from graphdask.comm.failure import is_secondary
 
-    return min(
-        errors,
-        key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)),
-    )
+    return min(errors, key=lambda error: (is_secondary(error), isinstance(error, PeerLost)))

@@ -17,7 +17,7 @@ from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.engine import RankContext, Superstep
-from graphdask.errors import StaleMessage, WrongWorker
+from graphdask.errors import PeerLost, StaleMessage, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
 
 
@@ -163,6 +163,8 @@ def run_ranks(
                 context = RankContext(comm, backend, deadline, plan.memory_share, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
         except BaseException as error:  # the client raises it
+            if isinstance(error, PeerLost) and cancel.event.is_set():
+                error.origin = (-1, "PeerLost", str(error))  # type: ignore[attr-defined]  # told to end: not the cause
             raised.append(error)
             cancel.set(f"rank {rank} failed: {error}")
 
