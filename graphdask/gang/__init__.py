@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import PeerLost, VerificationError
+from graphdask.errors import PeerLost, VerificationError, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -131,7 +131,7 @@ class GangRuntime:
         for attempt in range(config.retries + 1):
             try:
                 return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
-            except PeerLost as error:
+            except (PeerLost, WrongWorker) as error:
                 graph.built = None
                 if client is None or attempt == config.retries:
                     raise

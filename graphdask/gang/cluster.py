@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import DeadlineExceeded, InputError, PeerLost, Unsupported
+from graphdask.errors import DeadlineExceeded, InputError, PeerLost, StaleMessage, Unsupported
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
@@ -77,6 +77,8 @@ def _in_rank_order(found: dict[str, dict[int, Any]]) -> list[Any]:
 
 def _select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int, Any] | Failed:
     """Runs on a worker, beside what it selects from."""
+    if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
+        return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
     return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
 
 
@@ -130,8 +132,8 @@ class DaskGang:
 
     def is_whole(self) -> bool:
         """Whether all workers that hold partitions are still there."""
-        known = known_workers(self.client)
-        return self.client.status == "running" and all(host.address in known for host in self.hosts)
+        known = known_workers(self.client) if self.client.status == "running" else {}
+        return all(known.get(host.address) == host.name for host in self.hosts)
 
     def _settle(self) -> None:
         """Choose device and data plane from what all workers can do."""
