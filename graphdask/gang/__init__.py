@@ -227,12 +227,12 @@ def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 def _await_workers(client: Any, config: Config, avoid: frozenset[str]) -> None:
     """Give lost workers time to come back; go on without them after that, unless none is left."""
-    from graphdask.gang.cluster import known_workers
+    from graphdask.gang.watch import ask_scheduler
 
     wanted = max(1, len(getattr(client.cluster, "worker_spec", {}) or {}) - len(avoid)) if client.cluster else 2
     deadline = time.monotonic() + config.recovery_timeout
     while True:
-        ready = known_workers(client).keys() - avoid
+        ready = ask_scheduler(client).keys() - avoid
         if len(ready) >= wanted:
             return
         if time.monotonic() > deadline:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
@@ -21,6 +22,7 @@ from graphdask.errors import DeadlineExceeded, InputError, PeerLost, StaleMessag
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
+from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
 POLL = 0.1
@@ -57,7 +59,7 @@ class DaskKept:
             client.submit(_select_all, future, select, workers=[address], pure=False, retries=0): address
             for address, future in self.futures.items()
         }
-        found = self.gang.wait(asked, "fetching results", time.monotonic() + self.gang.config.deadline)
+        found = self.gang.wait(asked, "fetching results", "deadline")
         return _in_rank_order(found)
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
@@ -104,7 +106,7 @@ class DaskGang:
         if client.asynchronous:
             raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
         self.client, self.config = client, config
-        workers = {a: name for a, name in known_workers(client).items() if a not in avoid}
+        workers = {a: worker for a, worker in ask_scheduler(client).items() if a not in avoid}
         if not workers:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
         self.size = size or len(workers)
@@ -119,7 +121,7 @@ class DaskGang:
 
     @staticmethod
     def default_size(client: Any) -> int:
-        return max(1, len(known_workers(client)))
+        return max(1, len(ask_scheduler(client)))
 
     @property
     def sharing(self) -> int:
@@ -132,15 +134,13 @@ class DaskGang:
 
     def is_whole(self) -> bool:
         """Whether all workers that hold partitions are still there."""
-        known = known_workers(self.client) if self.client.status == "running" else {}
-        return all(known.get(host.address) == host.name for host in self.hosts)
+        known = ask_scheduler(self.client) if self.client.status == "running" else {}
+        return all(host.address in known and known[host.address].name == host.name for host in self.hosts)
 
     def _settle(self) -> None:
         """Choose device and data plane from what all workers can do."""
         asked = {self._submit(examine, host.address): host.address for host in self.hosts}
-        abilities: dict[str, Ability] = self.wait(
-            asked, "asking the workers what they can do", time.monotonic() + self.config.lock_timeout
-        )
+        abilities: dict[str, Ability] = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
         if self.device == "auto":
             self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
         elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
@@ -188,16 +188,13 @@ class DaskGang:
         with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show) as progress:
             self._run += 1
             run = self._run
-            deadline = time.monotonic() + self.config.deadline
             plans = {host.address: self._plan(host, run) for host in self.hosts}
+            life = LifeSigns(self.client, self.config.heartbeat_timeout)
             try:
                 asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
-                seats = self.wait(
-                    asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout
-                )
+                seats = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", life)
                 places = tuple(_in_rank_order(seats))
-                pulse = _Watch(run, progress)
-                self.client.subscribe_topic(self.topic, pulse.take)
+                self.client.subscribe_topic(self.topic, RunWatch(run, progress, life).take)
                 try:
                     tasks, summaries = {}, {}
                     for host in self.hosts:
@@ -205,7 +202,8 @@ class DaskGang:
                         task = self._submit(run_ranks, host.address, plans[host.address], places, program, *share)
                         tasks[host.address] = task
                         summaries[self._submit(_select_all, host.address, task, summary)] = host.address
-                    found = self.wait(summaries, label, deadline, pulse)
+                    end = partial(self._end, run)
+                    found = self.wait(summaries, label, "deadline", life, progress, end)
                 finally:
                     self.client.unsubscribe_topic(self.topic)
             except BaseException as error:
@@ -236,57 +234,67 @@ class DaskGang:
             return PerRank({rank: argument[rank] for rank in host.ranks})
         return argument
 
-    def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> dict[str, Any]:
-        """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker."""
+    def wait(
+        self,
+        tasks: dict[Any, str],
+        what: str,
+        setting: str,
+        life: LifeSigns | None = None,
+        progress: Progress | None = None,
+        on_failure: Callable[[str], None] | None = None,
+    ) -> dict[str, Any]:
+        """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker.
+
+        `setting` names the time limit. `on_failure` is called once, with the reason, when the first task fails.
+        """
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def bring(task: Any) -> None:
+            threading.Thread(target=lambda: done.put((task, _outcome(task, tasks[task]))), daemon=True).start()
+
         for task in tasks:
-            task.add_done_callback(done.put)
+            task.add_done_callback(bring)
+        life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         pending, failed = set(tasks), []
         results: dict[str, Any] = {}
         asked_at = time.monotonic()
-        give_up = deadline
+        limit = getattr(self.config, setting)
+        give_up = asked_at + limit
         while pending:
             try:
-                task = done.get(timeout=POLL)
+                task, outcome = done.get(timeout=POLL)
             except queue.Empty:
                 task = None
             now = time.monotonic()
             if task is not None:
                 pending.discard(task)
-                outcome = _outcome(task, tasks[task])
                 if not isinstance(outcome, Failed):
                     results[tasks[task]] = outcome
                 else:
                     failed.append(outcome.error)
                     if len(failed) == 1:
                         give_up = min(give_up, now + ENDING)
-                        if pulse is not None:
-                            self._end(pulse.run, f"the worker {tasks[task]} failed")
-            if pulse is not None:
-                pulse.progress.draw()
+                        if on_failure is not None:
+                            on_failure(f"the worker {tasks[task]} failed")
+            if progress is not None:
+                progress.draw()
             if now > give_up:
                 if failed:
                     break
                 raise DeadlineExceeded(
-                    f"{what} passed its deadline; raise the setting graphdask.deadline if it is long"
+                    f"{what} took longer than {limit} s; raise the setting graphdask.{setting.replace('_', '-')} "
+                    "if it may take as long as that"
                 )
             if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
                 asked_at = now
-                self._check_alive({tasks[task] for task in pending}, what)
-                if pulse is not None and not failed:
-                    pulse.check(self.config.heartbeat_timeout, self.hosts)
+                life.check({tasks[task] for task in pending}, what)
         if failed:
             raise _cause(failed)
         return results
 
-    def _check_alive(self, addresses: set[str], what: str) -> None:
-        gone = addresses - known_workers(self.client).keys()
-        if gone:
-            raise PeerLost(f"{', '.join(sorted(gone))} left the cluster while {what}")
-
     def _end(self, run: int, reason: str) -> None:
         """End a run on all workers that answer, without waiting for those that do not."""
-        known = known_workers(self.client)
+        known = ask_scheduler(self.client)
         alive = [host.address for host in self.hosts if host.address in known]
 
         def tell(address: str) -> None:
@@ -301,45 +309,12 @@ class DaskGang:
             thread.join(max(0.0, end - time.monotonic()))
 
 
-class _Watch:
-    """Signs of life of a run."""
-
-    def __init__(self, run: int, progress: Progress):
-        self.run, self.progress = run, progress
-        self._last: dict[str, float] = {}
-
-    def take(self, event: tuple[float, dict[str, Any]]) -> None:
-        message = event[1]
-        if message["run"] == self.run:
-            self._last[message["worker"]] = time.monotonic()
-            for rank in message["ranks"]:
-                self.progress.note(*rank)
-
-    def check(self, timeout: float, hosts: list[Host]) -> None:
-        now = time.monotonic()
-        silent = [host for host in hosts if now - self._last.get(host.name, now) > timeout]
-        if silent:
-            error = PeerLost(
-                f"{', '.join(host.address for host in silent)} gave no sign of life for {timeout} s: "
-                "stopped, or cut off"
-            )
-            error.silent = frozenset(host.address for host in silent)  # type: ignore[attr-defined]
-            raise error
-
-
-def known_workers(client: Any) -> dict[str, str]:
-    """Address and name of every worker that the scheduler knows, in the order of their names."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    names = {address: str(worker["name"]) for address, worker in workers.items()}
-    return dict(sorted(names.items(), key=lambda item: (len(item[1]), item[1])))
-
-
-def _seated(workers: dict[str, str], size: int) -> list[Host]:
+def _seated(workers: dict[str, KnownWorker], size: int) -> list[Host]:
     hosts = list(workers.items())[:size]
     count = len(hosts)
     return [
-        Host(name, address, tuple(range(size * i // count, size * (i + 1) // count)))
-        for i, (address, name) in enumerate(hosts)
+        Host(worker.name, address, tuple(range(size * i // count, size * (i + 1) // count)))
+        for i, (address, worker) in enumerate(hosts)
     ]
 
 
@@ -350,6 +325,8 @@ def _outcome(task: Any, address: str) -> Any:
 
     try:
         return task.result(timeout=ANSWER)
+    except TimeoutError:
+        return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
     except (FutureCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means
