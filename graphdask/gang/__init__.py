@@ -116,7 +116,9 @@ class GangRuntime:
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built
-        show = is_watched(Config.load().progress)
+        config = Config.load()
+        built.gang.use(config)
+        show = is_watched(config.progress)
         label = f"verifying {primitive.name}"
         kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=_itself, label=label, show=show)
         found = [violation for violation in kept.summary if violation is not None]
@@ -147,8 +149,11 @@ class GangRuntime:
             not built.gang.is_whole()
             or (built.gang.kind == "dask") != (client is not None)
             or (client is not None and built.gang.client is not client)
+            or (graph.plan.device == "auto" and built.gang.config.device != config.device)
         ):
             built = None
+        if built is not None:
+            built.gang.use(config)
         show = is_watched(config.progress)
         if built is None:
             built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)

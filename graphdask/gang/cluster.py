@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import DeadlineExceeded, InputError, PeerLost, StaleMessage, Unsupported
+from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, StaleMessage, Unsupported
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
@@ -119,6 +119,11 @@ class DaskGang:
         self.device = device
         self._settle()
 
+    def use(self, config: Config) -> None:
+        """Take the settings of a new call."""
+        self.config = config
+        self.comm = self._chosen_comm()
+
     @staticmethod
     def default_size(client: Any) -> int:
         return max(1, len(ask_scheduler(client)))
@@ -138,16 +143,19 @@ class DaskGang:
         return all(host.address in known and known[host.address].name == host.name for host in self.hosts)
 
     def _settle(self) -> None:
-        """Choose device and data plane from what all workers can do."""
+        """Ask the workers what they can do; choose device and data plane."""
         asked = {self._submit(examine, host.address): host.address for host in self.hosts}
-        abilities: dict[str, Ability] = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
+        abilities = self._abilities = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
         if self.device == "auto":
             self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
         elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
             raise InputError(f'device "cuda" was asked for, but {", ".join(lacking)} has no usable GPU')
+        self.comm = self._chosen_comm()
+
+    def _chosen_comm(self) -> str:
         if len(self.hosts) == 1:
-            self.comm = "single" if self.size == 1 else "threads"
-            return
+            return "single" if self.size == 1 else "threads"
+        abilities = self._abilities
         wanted = self.config.comm
         encrypted = any(a.encrypted for a in abilities.values()) and not self.config.allow_insecure_ucx
         ucx = all(a.ucx for a in abilities.values()) and not encrypted
@@ -163,9 +171,8 @@ class DaskGang:
         if wanted == "nccl" and (self.device != "cuda" or not one_each):
             raise Unsupported("comm nccl needs GPUs, and a worker of its own for each partition")
         if wanted != "auto":
-            self.comm = wanted
-        else:
-            self.comm = "ucx" if ucx else "tcp"
+            return wanted
+        return "ucx" if ucx else "tcp"
 
     def _submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
         return self.client.submit(
@@ -325,6 +332,8 @@ def _outcome(task: Any, address: str) -> Any:
 
     try:
         return task.result(timeout=ANSWER)
+    except GraphdaskError as error:
+        return Failed(error)
     except TimeoutError:
         return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
     except (FutureCancelledError, KilledWorker) as error:
