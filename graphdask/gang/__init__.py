@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import PeerLost, VerificationError, WrongWorker
+from graphdask.errors import InputError, PeerLost, VerificationError, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -130,6 +130,7 @@ class GangRuntime:
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
         client = client or _active_client()
         avoid: frozenset[str] = frozenset()
+        expected = _returning(client)
         for attempt in range(config.retries + 1):
             try:
                 return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
@@ -138,7 +139,8 @@ class GangRuntime:
                 if client is None or attempt == config.retries:
                     raise
                 avoid |= getattr(error, "silent", frozenset())
-                _await_workers(client, config, avoid)
+                expected -= {worker for worker in expected if worker[0] in avoid}
+                _await_workers(client, config, frozenset(name for _, name in expected), avoid)
         raise AssertionError("unreachable")
 
     def _built(
@@ -172,6 +174,17 @@ def _active_client() -> Any:
         return distributed.Client.current(allow_global=True)
     except ValueError:
         return None
+
+
+def _returning(client: Any) -> set[tuple[str, str]]:
+    """Address and name of the workers that come back under the same name when they end."""
+    if client is None:
+        return set()
+    if client.status != "running":
+        raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
+    from graphdask.gang.watch import ask_scheduler
+
+    return {(address, worker.name) for address, worker in ask_scheduler(client).items() if worker.returns}
 
 
 def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
@@ -230,20 +243,19 @@ def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
 
-def _await_workers(client: Any, config: Config, avoid: frozenset[str]) -> None:
-    """Give lost workers time to come back; go on without them after that, unless none is left."""
+def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> None:
+    """Give lost workers that a nanny starts anew time to come back; go on without them after that."""
     from graphdask.gang.watch import ask_scheduler
 
-    wanted = max(1, len(getattr(client.cluster, "worker_spec", {}) or {}) - len(avoid)) if client.cluster else 2
     deadline = time.monotonic() + config.recovery_timeout
     while True:
-        ready = ask_scheduler(client).keys() - avoid
-        if len(ready) >= wanted:
+        ready = {worker.name for address, worker in ask_scheduler(client).items() if address not in avoid}
+        if ready and ready >= expected:
             return
         if time.monotonic() > deadline:
             if ready:
                 return
-            raise PeerLost("all workers are gone, and none came back in time")
+            raise PeerLost(f"all workers are gone, and none came back in {config.recovery_timeout} s")
         time.sleep(0.1)
 
 
