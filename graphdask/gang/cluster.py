@@ -7,6 +7,7 @@ rank that gives no sign of life, or a deadline ends the run everywhere at once.
 
 from __future__ import annotations
 
+import pickle
 import queue
 import secrets
 import threading
@@ -38,6 +39,10 @@ ENDING = 10.0
 """Seconds that the other tasks of a failed run are given to end."""
 
 
+LARGE = 1 << 20
+"""Bytes from which a share of the caller's data travels apart from its task."""
+
+
 @dataclass(frozen=True)
 class Host:
     """A worker and its ranks."""
@@ -47,6 +52,16 @@ class Host:
     ranks: tuple[int, ...]
 
 
+def travelling_bytes(value: Any) -> int:
+    """Bytes that a value takes when it is sent; 0 where only Dask can pickle it."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    except Exception:  # whatever an object that cannot be pickled raises
+        return 0
+    return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
+
+
 class DaskKept:
     """Values of the ranks, on their workers."""
 
@@ -54,13 +69,28 @@ class DaskKept:
         self.gang, self.futures, self.summary = gang, futures, summary
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
-        client = self.gang.client
+        places = self._places()
         asked = {
-            client.submit(_select_all, future, select, workers=[address], pure=False, retries=0): address
+            self.gang.submit(_select_all, places[address], future, select): places[address]
             for address, future in self.futures.items()
         }
         found = self.gang.wait(asked, "fetching results", "deadline")
         return _in_rank_order(found)
+
+    def _places(self) -> dict[str, str]:
+        """Where the values of each worker are now: one that was retired has left them to another."""
+        client = self.gang.client
+        if client.status != "running":
+            raise PeerLost("the values were on a cluster whose client is closed; make the call again")
+        known = ask_scheduler(client)
+        places = {address: address for address in self.futures if address in known}
+        for address in self.futures.keys() - known.keys():
+            future = self.futures[address]
+            holders = client.who_has([future]).get(future.key, ())
+            if not holders:
+                raise PeerLost(f"the worker {address} left and took its values with it; make the call again")
+            places[address] = holders[0]
+        return places
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
@@ -72,7 +102,7 @@ class DaskKept:
         ]
 
 
-def _in_rank_order(found: dict[str, dict[int, Any]]) -> list[Any]:
+def _in_rank_order(found: dict[Any, dict[int, Any]]) -> list[Any]:
     by_rank = {rank: value for part in found.values() for rank, value in part.items()}
     return [by_rank[rank] for rank in sorted(by_rank)]
 
@@ -144,8 +174,9 @@ class DaskGang:
 
     def _settle(self) -> None:
         """Ask the workers what they can do; choose device and data plane."""
-        asked = {self._submit(examine, host.address): host.address for host in self.hosts}
-        abilities = self._abilities = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
+        asked = {self.submit(examine, host.address): host.address for host in self.hosts}
+        found = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
+        abilities = self._abilities = {asked[task]: ability for task, ability in found.items()}
         if self.device == "auto":
             self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
         elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
@@ -174,7 +205,8 @@ class DaskGang:
             return wanted
         return "ucx" if ucx else "tcp"
 
-    def _submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+    def submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+        """Start a task on the worker at `address`, and on no other."""
         return self.client.submit(
             function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
         )
@@ -198,7 +230,7 @@ class DaskGang:
             plans = {host.address: self._plan(host, run) for host in self.hosts}
             life = LifeSigns(self.client, self.config.heartbeat_timeout)
             try:
-                asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
+                asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
                 seats = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", life)
                 places = tuple(_in_rank_order(seats))
                 self.client.subscribe_topic(self.topic, RunWatch(run, progress, life).take)
@@ -206,9 +238,9 @@ class DaskGang:
                     tasks, summaries = {}, {}
                     for host in self.hosts:
                         share = [self._share(argument, host) for argument in arguments]
-                        task = self._submit(run_ranks, host.address, plans[host.address], places, program, *share)
+                        task = self.submit(run_ranks, host.address, plans[host.address], places, program, *share)
                         tasks[host.address] = task
-                        summaries[self._submit(_select_all, host.address, task, summary)] = host.address
+                        summaries[self.submit(_select_all, host.address, task, summary)] = host.address
                     end = partial(self._end, run)
                     found = self.wait(summaries, label, "deadline", life, progress, end)
                 finally:
@@ -237,9 +269,15 @@ class DaskGang:
     def _share(self, argument: Any, host: Host) -> Any:
         if isinstance(argument, DaskKept):
             return argument.futures[host.address]
-        if isinstance(argument, PerRank):
-            return PerRank({rank: argument[rank] for rank in host.ranks})
-        return argument
+        if not isinstance(argument, PerRank):
+            return argument
+        share = PerRank({rank: argument[rank] for rank in host.ranks})
+        if travelling_bytes(share) < LARGE:
+            return share
+        try:  # large ones go to their worker as data: the scheduler would keep a copy of what stands in a task
+            return self.client.scatter([share], workers=[host.address], hash=False, timeout=ANSWER)[0]
+        except TimeoutError as error:
+            raise PeerLost(f"{host.address} did not take its edges in {ANSWER} s") from error
 
     def wait(
         self,
@@ -249,8 +287,8 @@ class DaskGang:
         life: LifeSigns | None = None,
         progress: Progress | None = None,
         on_failure: Callable[[str], None] | None = None,
-    ) -> dict[str, Any]:
-        """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker.
+    ) -> dict[Any, Any]:
+        """Return the results of all futures, by future; raise the first real error, or PeerLost for a lost worker.
 
         `setting` names the time limit. `on_failure` is called once, with the reason, when the first task fails.
         """
@@ -263,7 +301,7 @@ class DaskGang:
             task.add_done_callback(bring)
         life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         pending, failed = set(tasks), []
-        results: dict[str, Any] = {}
+        results: dict[Any, Any] = {}
         asked_at = time.monotonic()
         limit = getattr(self.config, setting)
         give_up = asked_at + limit
@@ -276,7 +314,7 @@ class DaskGang:
             if task is not None:
                 pending.discard(task)
                 if not isinstance(outcome, Failed):
-                    results[tasks[task]] = outcome
+                    results[task] = outcome
                 else:
                     failed.append(outcome.error)
                     if len(failed) == 1:
