@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import PeerLost, VerificationError
+from graphdask.errors import InputError, PeerLost, VerificationError, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -145,7 +145,9 @@ class GangRuntime:
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built
-        show = is_watched(Config.load().progress)
+        config = Config.load()
+        built.gang.use(config)
+        show = is_watched(config.progress)
         label = f"verifying {primitive.name}"
         kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=_itself, label=label, show=show)
         found = [violation for violation in kept.summary if violation is not None]
@@ -157,15 +159,17 @@ class GangRuntime:
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
         client = client or _active_client()
         avoid: frozenset[str] = frozenset()
+        expected = _returning(client)
         for attempt in range(config.retries + 1):
             try:
                 return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
-            except PeerLost as error:
+            except (PeerLost, WrongWorker) as error:
                 graph.built = None
                 if client is None or attempt == config.retries:
                     raise
                 avoid |= getattr(error, "silent", frozenset())
-                _await_workers(client, config, avoid)
+                expected -= {worker for worker in expected if worker[0] in avoid}
+                _await_workers(client, config, frozenset(name for _, name in expected), avoid)
         raise AssertionError("unreachable")
 
     def _built(
@@ -176,8 +180,11 @@ class GangRuntime:
             not built.gang.is_whole()
             or (built.gang.kind == "dask") != (client is not None)
             or (client is not None and built.gang.client is not client)
+            or (graph.plan.device == "auto" and built.gang.config.device != config.device)
         ):
             built = None
+        if built is not None:
+            built.gang.use(config)
         show = is_watched(config.progress)
         if built is None:
             built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)
@@ -196,6 +203,17 @@ def _active_client() -> Any:
         return distributed.Client.current(allow_global=True)
     except ValueError:
         return None
+
+
+def _returning(client: Any) -> set[tuple[str, str]]:
+    """Address and name of the workers that come back under the same name when they end."""
+    if client is None:
+        return set()
+    if client.status != "running":
+        raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
+    from graphdask.gang.watch import ask_scheduler
+
+    return {(address, worker.name) for address, worker in ask_scheduler(client).items() if worker.returns}
 
 
 def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
@@ -254,20 +272,19 @@ def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
 
-def _await_workers(client: Any, config: Config, avoid: frozenset[str]) -> None:
-    """Give lost workers time to come back; go on without them after that, unless none is left."""
-    from graphdask.gang.cluster import known_workers
+def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> None:
+    """Give lost workers that a nanny starts anew time to come back; go on without them after that."""
+    from graphdask.gang.watch import ask_scheduler
 
-    wanted = max(1, len(getattr(client.cluster, "worker_spec", {}) or {}) - len(avoid)) if client.cluster else 2
     deadline = time.monotonic() + config.recovery_timeout
     while True:
-        ready = known_workers(client).keys() - avoid
-        if len(ready) >= wanted:
+        ready = {worker.name for address, worker in ask_scheduler(client).items() if address not in avoid}
+        if ready and ready >= expected:
             return
         if time.monotonic() > deadline:
             if ready:
                 return
-            raise PeerLost("all workers are gone, and none came back in time")
+            raise PeerLost(f"all workers are gone, and none came back in {config.recovery_timeout} s")
         time.sleep(0.1)
 
 

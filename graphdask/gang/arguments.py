@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+import traceback
 from dataclasses import dataclass
 from typing import Any
+
+from graphdask.errors import GraphdaskError
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,24 @@ class Failed:
     """What a worker hands back instead of values; not raised there, so that no worker prints a traceback of it."""
 
     error: BaseException
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failed:
+        """Make an error fit to travel; one that nobody foresaw takes the text of its traceback along."""
+        if isinstance(error, GraphdaskError):
+            error.__cause__ = error.__context__ = None
+        elif not isinstance(error, Exception):  # SystemExit and the like would end the caller
+            error = GraphdaskError(f"a worker was interrupted by {type(error).__name__}: {error}")
+        else:
+            error.add_note("On the worker:\n" + "".join(traceback.format_exception(error)))
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # whatever its own methods raise
+            notes = getattr(error, "__notes__", [])
+            error = GraphdaskError(f"{type(error).__name__}: {error}")
+            for note in notes:
+                error.add_note(note)
+        return cls(error)
 
 
 def of_rank(argument: Any, rank: int) -> Any:

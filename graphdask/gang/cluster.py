@@ -7,19 +7,23 @@ rank that gives no sign of life, or a deadline ends the run everywhere at once.
 
 from __future__ import annotations
 
+import pickle
 import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, Unsupported
+from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, StaleMessage, Unsupported
 from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
+from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
 POLL = 0.1
@@ -35,6 +39,10 @@ ENDING = 10.0
 """Seconds that the other tasks of a failed run are given to end."""
 
 
+LARGE = 1 << 20
+"""Bytes from which a share of the caller's data travels apart from its task."""
+
+
 @dataclass(frozen=True)
 class Host:
     """A worker and its ranks."""
@@ -44,6 +52,16 @@ class Host:
     ranks: tuple[int, ...]
 
 
+def travelling_bytes(value: Any) -> int:
+    """Bytes that a value takes when it is sent; 0 where only Dask can pickle it."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    except Exception:  # whatever an object that cannot be pickled raises
+        return 0
+    return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
+
+
 class DaskKept:
     """Values of the ranks, on their workers."""
 
@@ -51,13 +69,28 @@ class DaskKept:
         self.gang, self.futures, self.summary = gang, futures, summary
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
-        client = self.gang.client
+        places = self._places()
         asked = {
-            client.submit(_select_all, future, select, workers=[address], pure=False, retries=0): address
+            self.gang.submit(_select_all, places[address], future, select): places[address]
             for address, future in self.futures.items()
         }
-        found = self.gang.wait(asked, "fetching results", time.monotonic() + self.gang.config.deadline)
+        found = self.gang.wait(asked, "fetching results", "deadline")
         return _in_rank_order(found)
+
+    def _places(self) -> dict[str, str]:
+        """Where the values of each worker are now: one that was retired has left them to another."""
+        client = self.gang.client
+        if client.status != "running":
+            raise PeerLost("the values were on a cluster whose client is closed; make the call again")
+        known = ask_scheduler(client)
+        places = {address: address for address in self.futures if address in known}
+        for address in self.futures.keys() - known.keys():
+            future = self.futures[address]
+            holders = client.who_has([future]).get(future.key, ())
+            if not holders:
+                raise PeerLost(f"the worker {address} left and took its values with it; make the call again")
+            places[address] = holders[0]
+        return places
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
@@ -69,13 +102,15 @@ class DaskKept:
         ]
 
 
-def _in_rank_order(found: dict[str, dict[int, Any]]) -> list[Any]:
+def _in_rank_order(found: dict[Any, dict[int, Any]]) -> list[Any]:
     by_rank = {rank: value for part in found.values() for rank, value in part.items()}
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
 def _select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int, Any] | Failed:
     """Runs on a worker, beside what it selects from."""
+    if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
+        return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
     return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
 
 
@@ -101,7 +136,7 @@ class DaskGang:
         if client.asynchronous:
             raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
         self.client, self.config = client, config
-        workers = {a: name for a, name in known_workers(client).items() if a not in avoid}
+        workers = {a: worker for a, worker in ask_scheduler(client).items() if a not in avoid}
         if not workers:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
         self.size = size or len(workers)
@@ -114,9 +149,14 @@ class DaskGang:
         self.device = device
         self._settle()
 
+    def use(self, config: Config) -> None:
+        """Take the settings of a new call."""
+        self.config = config
+        self.comm = self._chosen_comm()
+
     @staticmethod
     def default_size(client: Any) -> int:
-        return max(1, len(known_workers(client)))
+        return max(1, len(ask_scheduler(client)))
 
     @property
     def sharing(self) -> int:
@@ -129,22 +169,24 @@ class DaskGang:
 
     def is_whole(self) -> bool:
         """Whether all workers that hold partitions are still there."""
-        known = known_workers(self.client)
-        return self.client.status == "running" and all(host.address in known for host in self.hosts)
+        known = ask_scheduler(self.client) if self.client.status == "running" else {}
+        return all(host.address in known and known[host.address].name == host.name for host in self.hosts)
 
     def _settle(self) -> None:
-        """Choose device and data plane from what all workers can do."""
-        asked = {self._submit(examine, host.address): host.address for host in self.hosts}
-        abilities: dict[str, Ability] = self.wait(
-            asked, "asking the workers what they can do", time.monotonic() + self.config.lock_timeout
-        )
+        """Ask the workers what they can do; choose device and data plane."""
+        asked = {self.submit(examine, host.address): host.address for host in self.hosts}
+        found = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
+        abilities = self._abilities = {asked[task]: ability for task, ability in found.items()}
         if self.device == "auto":
             self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
         elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
             raise InputError(f'device "cuda" was asked for, but {", ".join(lacking)} has no usable GPU')
+        self.comm = self._chosen_comm()
+
+    def _chosen_comm(self) -> str:
         if len(self.hosts) == 1:
-            self.comm = "single" if self.size == 1 else "threads"
-            return
+            return "single" if self.size == 1 else "threads"
+        abilities = self._abilities
         wanted = self.config.comm
         encrypted = any(a.encrypted for a in abilities.values()) and not self.config.allow_insecure_ucx
         ucx = all(a.ucx for a in abilities.values()) and not encrypted
@@ -160,11 +202,11 @@ class DaskGang:
         if wanted == "nccl" and (self.device != "cuda" or not one_each):
             raise Unsupported("comm nccl needs GPUs, and a worker of its own for each partition")
         if wanted != "auto":
-            self.comm = wanted
-        else:
-            self.comm = "ucx" if ucx else "tcp"
+            return wanted
+        return "ucx" if ucx else "tcp"
 
-    def _submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+    def submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+        """Start a task on the worker at `address`, and on no other."""
         return self.client.submit(
             function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
         )
@@ -181,27 +223,26 @@ class DaskGang:
         DeadlineExceeded
             The run, or the wait for workers that another gang holds, took too long.
         """
-        with self._locked(), Progress(label, show) as progress:
+        addresses = [host.address for host in self.hosts]
+        with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show) as progress:
             self._run += 1
             run = self._run
-            deadline = time.monotonic() + self.config.deadline
             plans = {host.address: self._plan(host, run) for host in self.hosts}
+            life = LifeSigns(self.client, self.config.heartbeat_timeout)
             try:
-                asked = {self._submit(take_seats, address, plan): address for address, plan in plans.items()}
-                seats = self.wait(
-                    asked, "waiting for a free thread on each worker", time.monotonic() + self.config.lock_timeout
-                )
-                addresses = tuple(_in_rank_order(seats))
-                pulse = _Watch(run, progress)
-                self.client.subscribe_topic(self.topic, pulse.take)
+                asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
+                seats = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", life)
+                places = tuple(_in_rank_order(seats))
+                self.client.subscribe_topic(self.topic, RunWatch(run, progress, life).take)
                 try:
                     tasks, summaries = {}, {}
                     for host in self.hosts:
                         share = [self._share(argument, host) for argument in arguments]
-                        task = self._submit(run_ranks, host.address, plans[host.address], addresses, program, *share)
+                        task = self.submit(run_ranks, host.address, plans[host.address], places, program, *share)
                         tasks[host.address] = task
-                        summaries[self._submit(_select_all, host.address, task, summary)] = host.address
-                    found = self.wait(summaries, label, deadline, pulse)
+                        summaries[self.submit(_select_all, host.address, task, summary)] = host.address
+                    end = partial(self._end, run)
+                    found = self.wait(summaries, label, "deadline", life, progress, end)
                 finally:
                     self.client.unsubscribe_topic(self.topic)
             except BaseException as error:
@@ -228,84 +269,77 @@ class DaskGang:
     def _share(self, argument: Any, host: Host) -> Any:
         if isinstance(argument, DaskKept):
             return argument.futures[host.address]
-        if isinstance(argument, PerRank):
-            return PerRank({rank: argument[rank] for rank in host.ranks})
-        return argument
+        if not isinstance(argument, PerRank):
+            return argument
+        share = PerRank({rank: argument[rank] for rank in host.ranks})
+        if travelling_bytes(share) < LARGE:
+            return share
+        try:  # large ones go to their worker as data: the scheduler would keep a copy of what stands in a task
+            return self.client.scatter([share], workers=[host.address], hash=False, timeout=ANSWER)[0]
+        except TimeoutError as error:
+            raise PeerLost(f"{host.address} did not take its edges in {ANSWER} s") from error
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold all workers, so that no two gangs wait for each other's."""
-        from distributed import MultiLock
+    def wait(
+        self,
+        tasks: dict[Any, str],
+        what: str,
+        setting: str,
+        life: LifeSigns | None = None,
+        progress: Progress | None = None,
+        on_failure: Callable[[str], None] | None = None,
+    ) -> dict[Any, Any]:
+        """Return the results of all futures, by future; raise the first real error, or PeerLost for a lost worker.
 
-        names = [f"graphdask-{host.address}" for host in self.hosts]
-        lock = MultiLock(names, client=self.client)
-        lock.id = f"{self.client.id}/{lock.id}"
-        deadline = time.monotonic() + self.config.lock_timeout
-        while not lock.acquire(timeout=min(5.0, self.config.lock_timeout)):
-            with suppress(Exception):  # a scheduler may refuse to run functions; then only the deadline helps
-                self.client.run_on_scheduler(_free_locks_of_gone_clients)
-            if time.monotonic() > deadline:
-                raise DeadlineExceeded(
-                    f"the workers were busy with another graphdask call for {self.config.lock_timeout} s; "
-                    "wait for it, or raise the setting graphdask.lock-timeout"
-                )
-        try:
-            yield
-        finally:
-            with suppress(OSError, RuntimeError, TimeoutError):  # the cluster may be gone; so is its lock
-                lock.release()
-
-    def wait(self, tasks: dict[Any, str], what: str, deadline: float, pulse: _Watch | None = None) -> dict[str, Any]:
-        """Return the results of all futures by address; raise the first real error, or PeerLost for a lost worker."""
+        `setting` names the time limit. `on_failure` is called once, with the reason, when the first task fails.
+        """
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def bring(task: Any) -> None:
+            threading.Thread(target=lambda: done.put((task, _outcome(task, tasks[task]))), daemon=True).start()
+
         for task in tasks:
-            task.add_done_callback(done.put)
+            task.add_done_callback(bring)
+        life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         pending, failed = set(tasks), []
-        results: dict[str, Any] = {}
+        results: dict[Any, Any] = {}
         asked_at = time.monotonic()
-        give_up = deadline
+        limit = getattr(self.config, setting)
+        give_up = asked_at + limit
         while pending:
             try:
-                task = done.get(timeout=POLL)
+                task, outcome = done.get(timeout=POLL)
             except queue.Empty:
                 task = None
             now = time.monotonic()
             if task is not None:
                 pending.discard(task)
-                outcome = _outcome(task, tasks[task])
                 if not isinstance(outcome, Failed):
-                    results[tasks[task]] = outcome
+                    results[task] = outcome
                 else:
                     failed.append(outcome.error)
                     if len(failed) == 1:
                         give_up = min(give_up, now + ENDING)
-                        if pulse is not None:
-                            self._end(pulse.run, f"the worker {tasks[task]} failed")
-            if pulse is not None:
-                pulse.progress.draw()
+                        if on_failure is not None:
+                            on_failure(f"the worker {tasks[task]} failed")
+            if progress is not None:
+                progress.draw()
             if now > give_up:
                 if failed:
                     break
                 raise DeadlineExceeded(
-                    f"{what} passed its deadline; raise the setting graphdask.deadline if it is long"
+                    f"{what} took longer than {limit} s; raise the setting graphdask.{setting.replace('_', '-')} "
+                    "if it may take as long as that"
                 )
             if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
                 asked_at = now
-                self._check_alive({tasks[task] for task in pending}, what)
-                if pulse is not None and not failed:
-                    pulse.check(self.config.heartbeat_timeout, self.hosts)
+                life.check({tasks[task] for task in pending}, what)
         if failed:
             raise _cause(failed)
         return results
 
-    def _check_alive(self, addresses: set[str], what: str) -> None:
-        gone = addresses - known_workers(self.client).keys()
-        if gone:
-            raise PeerLost(f"{', '.join(sorted(gone))} left the cluster while {what}")
-
     def _end(self, run: int, reason: str) -> None:
         """End a run on all workers that answer, without waiting for those that do not."""
-        known = known_workers(self.client)
+        known = ask_scheduler(self.client)
         alive = [host.address for host in self.hosts if host.address in known]
 
         def tell(address: str) -> None:
@@ -320,45 +354,12 @@ class DaskGang:
             thread.join(max(0.0, end - time.monotonic()))
 
 
-class _Watch:
-    """Signs of life of a run."""
-
-    def __init__(self, run: int, progress: Progress):
-        self.run, self.progress = run, progress
-        self._last: dict[str, float] = {}
-
-    def take(self, event: tuple[float, dict[str, Any]]) -> None:
-        message = event[1]
-        if message["run"] == self.run:
-            self._last[message["worker"]] = time.monotonic()
-            for rank in message["ranks"]:
-                self.progress.note(*rank)
-
-    def check(self, timeout: float, hosts: list[Host]) -> None:
-        now = time.monotonic()
-        silent = [host for host in hosts if now - self._last.get(host.name, now) > timeout]
-        if silent:
-            error = PeerLost(
-                f"{', '.join(host.address for host in silent)} gave no sign of life for {timeout} s: "
-                "stopped, or cut off"
-            )
-            error.silent = frozenset(host.address for host in silent)  # type: ignore[attr-defined]
-            raise error
-
-
-def known_workers(client: Any) -> dict[str, str]:
-    """Address and name of every worker that the scheduler knows, in the order of their names."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    names = {address: str(worker["name"]) for address, worker in workers.items()}
-    return dict(sorted(names.items(), key=lambda item: (len(item[1]), item[1])))
-
-
-def _seated(workers: dict[str, str], size: int) -> list[Host]:
+def _seated(workers: dict[str, KnownWorker], size: int) -> list[Host]:
     hosts = list(workers.items())[:size]
     count = len(hosts)
     return [
-        Host(name, address, tuple(range(size * i // count, size * (i + 1) // count)))
-        for i, (address, name) in enumerate(hosts)
+        Host(worker.name, address, tuple(range(size * i // count, size * (i + 1) // count)))
+        for i, (address, worker) in enumerate(hosts)
     ]
 
 
@@ -369,6 +370,10 @@ def _outcome(task: Any, address: str) -> Any:
 
     try:
         return task.result(timeout=ANSWER)
+    except GraphdaskError as error:
+        return Failed(error)
+    except TimeoutError:
+        return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
     except (FutureCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means
@@ -379,16 +384,4 @@ def _cause(errors: list[BaseException]) -> BaseException:
     """The error that explains the others: not a report of another rank's, if there is one."""
     from graphdask.comm.failure import is_secondary
 
-    return min(
-        errors,
-        key=lambda error: (isinstance(error, PeerLost) and is_secondary(error), not isinstance(error, GraphdaskError)),
-    )
-
-
-def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
-    """Release MultiLocks whose client has left without doing so. Runs on the scheduler."""
-    extension = dask_scheduler.extensions["multi_locks"]
-    for holder in list(extension.requests):
-        client, _, unique = str(holder).partition("/")
-        if unique and client not in dask_scheduler.clients and holder not in extension.events:
-            extension.release(id=holder)
+    return min(errors, key=lambda error: (is_secondary(error), isinstance(error, PeerLost)))

@@ -50,6 +50,10 @@ class LocalGang:
         self._backends = [get_backend(device, rank) for rank in range(size)]
         self._lock = threading.Lock()
 
+    def use(self, config: Config) -> None:
+        """Take the settings of a new call."""
+        self.config = config
+
     @staticmethod
     def default_size(device: str, num_edges: int) -> int:
         """One rank for each GPU; on CPUs one for each core where the graph is large, else one."""

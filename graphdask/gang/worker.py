@@ -17,7 +17,7 @@ from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.engine import RankContext, Superstep
-from graphdask.errors import StaleMessage, WrongWorker
+from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
 
 
@@ -56,13 +56,22 @@ class RunPlan:
 
 
 @dataclass
+class _Run:
+    """A run that has a seat here and is not over."""
+
+    cancel: Cancel = field(default_factory=Cancel)
+    started: bool = False
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
 class _Process:
     """What a worker keeps between calls."""
 
     planes: dict[tuple[str, int], Any] = field(default_factory=dict)
     """By kind and place of the rank on this worker."""
-    runs: dict[tuple[int, int], Cancel] = field(default_factory=dict)
-    """Runs that have a seat and are not over."""
+    runs: dict[tuple[int, int], _Run] = field(default_factory=dict)
+    """By gang and run number; more than one only while an abandoned one ends."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -89,19 +98,31 @@ def examine() -> Ability:
     return Ability(cuda_device_count() > 0, ucx, reason, encrypted)
 
 
-def take_seats(plan: RunPlan) -> dict[int, bytes]:
+def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
     """Make ready for a run; return the data-plane address of each rank here."""
     worker = _this_worker()
-    _check_worker(plan, worker)
-    process = _process(worker)
-    addresses = {}
-    with process.lock:
-        process.runs[plan.gang, plan.run] = Cancel()
-        for place, rank in enumerate(plan.ranks):
-            addresses[rank] = (
-                _plane(process, worker, plan, place).address if plan.comm in ("tcp", "ucx", "nccl") else b""
-            )
-    return addresses
+    try:
+        _check_worker(plan, worker)
+        process = _process(worker)
+        _end_abandoned_runs(process, plan)
+        addresses = {}
+        with process.lock:
+            process.runs[plan.gang, plan.run] = _Run()
+            for place, rank in enumerate(plan.ranks):
+                has_plane = plan.comm in ("tcp", "ucx", "nccl")
+                addresses[rank] = _plane(process, worker, plan, place).address if has_plane else b""
+        return addresses
+    except Exception as error:  # the client raises it
+        return Failed.of(error)
+
+
+def _end_abandoned_runs(process: _Process, plan: RunPlan) -> None:
+    """The caller holds this worker's lock, so no other run has a right to be here; none may use a plane any more."""
+    for key, run in list(process.runs.items()):
+        run.cancel.set("another call has taken the worker")
+        if run.started and not run.over.wait(plan.exchange_timeout):
+            raise DeadlineExceeded(f"a run that was given up did not leave {plan.worker} in {plan.exchange_timeout} s")
+        process.runs.pop(key, None)
 
 
 def _plane(process: _Process, worker: Any, plan: RunPlan, place: int) -> Any:
@@ -132,9 +153,12 @@ def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
 
 def leave_seats(gang: int, run: int, reason: str, dask_worker: Any = None) -> None:
     """End a run here; the waits of its ranks raise PeerLost. Called by the client through `Client.run`."""
-    cancel = _process(dask_worker).runs.pop((gang, run), None)
-    if cancel is not None:
-        cancel.set(reason)
+    process = _process(dask_worker)
+    ending = process.runs.get((gang, run))
+    if ending is not None:
+        ending.cancel.set(reason)
+        if not ending.started:
+            process.runs.pop((gang, run), None)
 
 
 def run_ranks(
@@ -142,12 +166,14 @@ def run_ranks(
 ) -> PerRank | Failed:
     """The one long task of a run on a worker: call the program for each rank here; return their values by rank."""
     worker = _this_worker()
-    _check_worker(plan, worker)
     process = _process(worker)
-    cancel = process.runs.get((plan.gang, plan.run))
-    if cancel is None:
-        return Failed(StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over, or unknown to {plan.worker}"))
-    pulse = _Pulse(worker, plan)
+    try:
+        _check_worker(plan, worker)
+        run = _start(process, plan, arguments)
+    except GraphdaskError as error:  # the client raises it
+        return Failed.of(error)
+    cancel = run.cancel
+    pulse = _Pulse(worker, plan, cancel)
     results: dict[int, Any] = {}
     raised: list[BaseException] = []
     deadline = time.monotonic() + plan.deadline
@@ -163,6 +189,8 @@ def run_ranks(
                 context = RankContext(comm, backend, deadline, plan.memory_share, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
         except BaseException as error:  # the client raises it
+            if isinstance(error, PeerLost) and cancel.event.is_set():
+                error.origin = (-1, "PeerLost", str(error))  # type: ignore[attr-defined]  # told to end: not the cause
             raised.append(error)
             cancel.set(f"rank {rank} failed: {error}")
 
@@ -179,9 +207,22 @@ def run_ranks(
             for thread in threads:
                 thread.join()
     process.runs.pop((plan.gang, plan.run), None)
+    run.over.set()
     if raised:
-        return Failed(min(raised, key=is_secondary))
+        return Failed.of(min(raised, key=is_secondary))
     return PerRank(results)
+
+
+def _start(process: _Process, plan: RunPlan, arguments: tuple[Any, ...]) -> _Run:
+    with process.lock:
+        run = process.runs.get((plan.gang, plan.run))
+        if run is None or run.started:
+            raise StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over, or unknown to {plan.worker}")
+        if any(isinstance(argument, Failed) for argument in arguments):
+            process.runs.pop((plan.gang, plan.run))
+            raise PeerLost(f"{plan.worker} was started anew and has lost its partitions")
+        run.started = True
+        return run
 
 
 def _check_worker(plan: RunPlan, worker: Any) -> None:
@@ -240,10 +281,11 @@ def _communicator(
 
 
 class _Pulse:
-    """Signs of life to the client, with where each rank is, from a thread of their own."""
+    """Signs of life to the client, with where each rank is; and a look whether the client still wants the run."""
 
-    def __init__(self, worker: Any, plan: RunPlan):
-        self._worker, self._plan = worker, plan
+    def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel):
+        self._worker, self._plan, self._cancel = worker, plan, cancel
+        self._task = worker.get_current_task()
         self._ranks: dict[int, tuple[int, int, int]] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="graphdask-pulse", daemon=True)
@@ -273,3 +315,6 @@ class _Pulse:
             self._worker.log_event(plan.topic, {"run": plan.run, "worker": plan.worker, "ranks": ranks})
             if self._over.wait(plan.heartbeat_interval):
                 return
+            task = self._worker.state.tasks.get(self._task)
+            if task is None or task.state == "cancelled":
+                self._cancel.set("the client gave up the run, or is gone")

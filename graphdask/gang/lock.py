@@ -1,0 +1,85 @@
+"""The lock that keeps gangs apart: a gang holds all its workers, or waits for all of them.
+
+Dask's MultiLock grants a set of names at once, first come first served, so two gangs never wait for each other. What it
+lacks is added here: a lock whose client vanished is freed, and so is one that was granted to an interrupted call.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+from graphdask.errors import DeadlineExceeded
+
+ASK = 5.0
+"""Seconds after which a waiting call looks for locks whose client is gone."""
+
+
+@contextmanager
+def locked(client: Any, addresses: Sequence[str], timeout: float) -> Iterator[None]:
+    """Hold the workers at `addresses`.
+
+    Raises
+    ------
+    DeadlineExceeded
+        Where another call held one of them for `timeout` seconds.
+    """
+    from distributed import MultiLock
+
+    lock = MultiLock([f"graphdask-{address}" for address in addresses], client=client)
+    lock.id = f"{client.id}/{lock.id}"
+    try:
+        _acquire(client, lock, timeout)
+    except DeadlineExceeded:
+        raise
+    except BaseException:  # the scheduler may grant it to nobody now
+        threading.Thread(target=_give_up, args=(client, lock.id), name="graphdask-unlock", daemon=True).start()
+        raise
+    try:
+        yield
+    finally:
+        with suppress(OSError, RuntimeError, TimeoutError, KeyError):  # the cluster may be gone, and its lock with it
+            lock.release()
+
+
+def _acquire(client: Any, lock: Any, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    while not lock.acquire(timeout=max(0.0, min(ASK, deadline - time.monotonic()))):
+        with suppress(Exception):  # a scheduler may refuse to run functions; then only the deadline helps
+            client.run_on_scheduler(_free_locks_of_gone_clients)
+        if time.monotonic() >= deadline:
+            raise DeadlineExceeded(
+                f"the workers were busy with another graphdask call for {timeout} s; wait for it, or raise the "
+                "setting graphdask.lock-timeout"
+            )
+
+
+def _give_up(client: Any, holder: str) -> None:
+    """Release the lock as soon as it has been granted, or is not asked for any more."""
+    end = time.monotonic() + 2 * ASK
+    with suppress(Exception):  # the client may be closed; then the next one in the queue frees the lock
+        while time.monotonic() < end and not client.run_on_scheduler(partial(_release, holder)):
+            time.sleep(0.1)
+
+
+def _release(holder: str, dask_scheduler: Any) -> bool:
+    """Release a MultiLock unless its holder still waits for it. Runs on the scheduler."""
+    extension = dask_scheduler.extensions["multi_locks"]
+    if holder in extension.events:
+        return False
+    if holder in extension.requests:
+        extension.release(id=holder)
+    return True
+
+
+def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
+    """Release MultiLocks whose client has left without doing so. Runs on the scheduler."""
+    extension = dask_scheduler.extensions["multi_locks"]
+    for holder in list(extension.requests):
+        client, _, unique = str(holder).partition("/")
+        if unique and client not in dask_scheduler.clients and holder not in extension.events:
+            extension.release(id=holder)

@@ -1,0 +1,91 @@
+"""Which workers there are, and whether they live.
+
+A worker that ended has left the scheduler's list. A stopped one, which no transport notices, is known by its silence:
+neither its heartbeat to the scheduler nor its signs of life to the client have come for a while. Times are taken by the
+client's clock when something new arrives, so clocks need not agree.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.errors import PeerLost
+from graphdask.gang.progress import Progress
+
+
+@dataclass(frozen=True)
+class KnownWorker:
+    """What the scheduler says of a worker."""
+
+    name: str
+    last_seen: float
+    """By the scheduler's clock."""
+    returns: bool
+    """Whether a nanny starts it anew when it ends."""
+
+
+def ask_scheduler(client: Any) -> dict[str, KnownWorker]:
+    """Every worker that the scheduler knows, by address, in the order of their names."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    known = {
+        address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")))
+        for address, worker in workers.items()
+    }
+    return dict(sorted(known.items(), key=lambda item: (len(item[1].name), item[1].name)))
+
+
+class LifeSigns:
+    """Signs of life of workers, from now on."""
+
+    def __init__(self, client: Any, timeout: float):
+        self._client, self._timeout = client, timeout
+        self._heard: dict[str, tuple[float, float]] = {}
+        self._pulses: dict[str, float] = {}
+
+    def pulse(self, name: str) -> None:
+        """Take in that the worker of that name has sent something."""
+        self._pulses[name] = time.monotonic()
+
+    def check(self, addresses: Iterable[str], what: str) -> None:
+        """Raise PeerLost where a worker has gone, or been silent for too long.
+
+        The error of silent ones carries their addresses as `silent`.
+        """
+        known = ask_scheduler(self._client)
+        now = time.monotonic()
+        addresses = sorted(addresses)
+        if gone := [address for address in addresses if address not in known]:
+            raise PeerLost(f"{', '.join(gone)} left the cluster while {what}")
+        silent = []
+        for address in addresses:
+            worker = known[address]
+            seen, heard = self._heard.get(address, (None, now))
+            if seen != worker.last_seen:
+                heard = now
+                self._heard[address] = (worker.last_seen, now)
+            if now - max(heard, self._pulses.get(worker.name, 0.0)) > self._timeout:
+                silent.append(address)
+        if silent:
+            error = PeerLost(
+                f"{', '.join(silent)} gave no sign of life for {self._timeout} s while {what}: stopped, or cut off"
+            )
+            error.silent = frozenset(silent)  # type: ignore[attr-defined]
+            raise error
+
+
+class RunWatch:
+    """Takes in what the ranks of a run send."""
+
+    def __init__(self, run: int, progress: Progress, life: LifeSigns):
+        self.run, self.progress, self.life = run, progress, life
+
+    def take(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Called by Dask with each message."""
+        message = event[1]
+        if message["run"] == self.run:
+            self.life.pulse(message["worker"])
+            for rank in message["ranks"]:
+                self.progress.note(*rank)
