@@ -64,8 +64,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     del src, dst
     first, last = (int(x) for x in vertex_map.offsets[comm.rank : comm.rank + 2])
     rows -= first
-    csr = _sorted_rows(backend, rows, columns, weights, last - first, plan.merge)
-    loops = int((csr.indices == row_of_each(backend, csr, first)).sum()) if csr.num_edges else 0
+    csr, loops = _sorted_rows(backend, rows, columns, weights, first, last, plan.merge)
     counts = {"arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
@@ -98,7 +97,8 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     sources = row_of_each(backend, part.out, part.first_position)
     rows, columns, weights = to_owners(comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights)
     rows -= part.first_position
-    csr = _sorted_rows(backend, rows, columns, weights, part.num_owned, merge=False)
+    first = part.first_position
+    csr, _ = _sorted_rows(backend, rows, columns, weights, first, first + part.num_owned, merge=False)
     inward = to_cyclic(part, csr.indices)
     part.inward = csr
     if part.ghosts is None:
@@ -155,11 +155,22 @@ def to_owners(
 
 
 def _sorted_rows(
-    backend: Backend, rows: Array, columns: Array, weights: Array | None, num_rows: int, merge: bool
-) -> Csr:
-    """Build rows with ascending columns, equal ones by weight; with `merge`, the first of equal ones stays."""
+    backend: Backend, rows: Array, columns: Array, weights: Array | None, first: int, last: int, merge: bool
+) -> tuple[Csr, int]:
+    """Build the rows of positions first .. last-1, with ascending columns, equal ones by weight.
+
+    `rows` counts from `first`. With `merge`, the first of equal entries stays. Also returns the number of self-loops.
+    """
     xp = backend.xp
     dtype = columns.dtype
+    if backend.name == "cpu" and weights is None and not merge:
+        kernels = backend.kernels("rows")
+        indptr = np.zeros(last - first + 1, np.int64)
+        indptr[1:] = np.bincount(rows, minlength=last - first)
+        out = np.empty_like(columns)
+        kernels.rows_fill(len(rows), rows, columns, indptr, out)
+        kernels.rows_sort(last - first, indptr, out)
+        return Csr(indptr, out), int((rows + dtype.type(first) == columns).sum())
     if dtype == np.int32:
         key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
         if weights is None:
@@ -182,21 +193,21 @@ def _sorted_rows(
         keep = xp.concatenate([xp.ones(1, bool), differs])
         rows, columns = rows[keep], columns[keep]
         weights = None if weights is None else weights[keep]
-    indptr = xp.zeros(num_rows + 1, np.int64)
+    indptr = xp.zeros(last - first + 1, np.int64)
     if len(rows):
-        xp.cumsum(xp.bincount(rows, minlength=num_rows), out=indptr[1:])
-    return Csr(indptr, columns, weights)
+        xp.cumsum(xp.bincount(rows, minlength=last - first), out=indptr[1:])
+    return Csr(indptr, columns, weights), int((rows + first == columns).sum())
 
 
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
     """The position of the source of each stored edge."""
     xp = backend.xp
-    degrees = csr.indptr[1:] - csr.indptr[:-1]
-    rows = xp.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
     if backend.name == "cpu":
-        return np.repeat(rows, degrees)
-    index = xp.searchsorted(csr.indptr[1:], xp.arange(csr.num_edges), side="right")
-    return rows[index]
+        rows = np.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
+        return np.repeat(rows, np.diff(csr.indptr))
+    begins = xp.zeros(csr.num_edges + 1, csr.indices.dtype)
+    xp.add.at(begins, csr.indptr[1:-1], 1)
+    return xp.cumsum(begins[:-1], dtype=begins.dtype) + begins.dtype.type(first)
 
 
 def cyclic_bounds(offsets: np.ndarray, rank: int) -> np.ndarray:

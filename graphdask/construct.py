@@ -235,6 +235,10 @@ def read_graph(
     num_vertices: int | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
+    ids: str | None = None,
+    comment: str | None = None,
+    delimiter: str | None = None,
+    columns: Any = None,
     progress: bool | None = None,
 ) -> Graph:
     """Read a graph from a file.
@@ -251,6 +255,9 @@ def read_graph(
         False ignores them, True insists on them. Default: what the format says of itself.
     num_vertices, self_loops, multi_edges
         As in `from_edges`. The ids are those that stand in the file; formats that count from 1 keep doing so.
+    ids, comment, delimiter, columns : optional
+        How to read a text or a table where it cannot be told from its name and content; `graphdask.io.read_edges`
+        describes them. `ids="str"` takes ids as names even where they look like numbers.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
@@ -268,7 +275,17 @@ def read_graph(
     """
     from graphdask.io import read_edges
 
-    edges = read_edges(path, format=format, weights=weights, directed=directed, progress=progress)
+    edges = read_edges(
+        path,
+        format=format,
+        weights=weights,
+        directed=directed,
+        comment=comment,
+        delimiter=delimiter,
+        columns=columns,
+        ids=ids,
+        progress=progress,
+    )
     if directed is None:
         directed = True if edges.directed is None else edges.directed
     name = os.fspath(path)

@@ -19,7 +19,10 @@ from graphdask.sources import EdgeSource
 
 @dataclass
 class Csr:
-    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`, by position."""
+    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`.
+
+    They stand in ascending order of their positions in the VertexMap, parallel edges by weight.
+    """
 
     indptr: Array
     """int64, shape (rows + 1,)."""
