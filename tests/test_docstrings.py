@@ -1,0 +1,34 @@
+"""The examples in public docstrings run and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import dask
+import pytest
+
+import graphdask as gd
+
+MODULES = ("graphdask", "graphdask.algorithms.bfs", "graphdask.algorithms.components", "graphdask.construct",
+           "graphdask.generate")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_they_say(name):
+    with dask.config.set({"graphdask.device": "cpu"}):
+        failed, attempted = doctest.testmod(import_module(name), raise_on_error=False)
+    assert attempted > 0
+    assert failed == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [gd.bfs, gd.connected_components, gd.from_edges, gd.read_graph, gd.from_scipy, gd.from_networkx,
+     gd.from_dask_dataframe, gd.generate.preferential_attachment, gd.Graph.partition],
+)  # fmt: skip
+def test_public_functions_state_parameters_and_errors(function):
+    text = function.__doc__
+    assert "Parameters\n" in text
+    if function is not gd.from_networkx:
+        assert "Raises\n" in text
