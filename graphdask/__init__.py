@@ -19,10 +19,10 @@ _HOME = {
     "Graph": "graph",
     "bfs": "algorithms.bfs",
     "connected_components": "algorithms.components",
-    "from_dask_dataframe": "construct",
+    "from_dask_dataframe": "adapters",
     "from_edges": "construct",
-    "from_networkx": "construct",
-    "from_scipy": "construct",
+    "from_networkx": "adapters",
+    "from_scipy": "adapters",
     "read_graph": "construct",
 } | dict.fromkeys(
     (

@@ -1,4 +1,4 @@
-"""Constructors: graphs from arrays, files, SciPy, NetworkX and Dask collections.
+"""Constructors: graphs from arrays and files.
 
 Ids are checked and numbered here, self-loops and parallel edges treated as asked, and all of it counted in the report.
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError, MissingDependency
+from graphdask.errors import FormatError, InputError
 from graphdask.graph import Graph
-from graphdask.ids import VertexIds, check_same_kind, number_vertices
-from graphdask.sources import ArraySource, ChunkSource
+from graphdask.ids import number_vertices
+from graphdask.sources import ArraySource
 
 SELF_LOOPS = ("keep", "drop", "error")
 MULTI_EDGES = ("keep", "merge", "error")
@@ -69,14 +69,14 @@ def from_edges(
     """
     if vertices is not None and num_vertices is not None:
         raise InputError("give num_vertices= or vertices=, not both")
-    source, destination = _ids("src", src), _ids("dst", dst)
+    source, destination = checked_ids("src", src), checked_ids("dst", dst)
     if len(source) != len(destination):
         raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
     return _assemble(
         source,
         destination,
-        _weights(None if weights is None else _array("weights", weights).copy(), len(source)),
-        None if vertices is None else _ids("vertices", vertices),
+        checked_weights(None if weights is None else _array("weights", weights).copy(), len(source)),
+        None if vertices is None else checked_ids("vertices", vertices),
         num_vertices,
         directed,
         self_loops,
@@ -174,7 +174,7 @@ def _array(name: str, values: Any) -> np.ndarray:
         raise InputError(f"{name} is no array: {error}") from error
 
 
-def _ids(name: str, values: Any) -> np.ndarray:
+def checked_ids(name: str, values: Any) -> np.ndarray:
     """Check an array of vertex ids; int64, or object of str."""
     array = _array(name, values)
     if array.ndim != 1:
@@ -211,7 +211,7 @@ def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _weights(values: Any, count: int) -> np.ndarray | None:
+def checked_weights(values: Any, count: int) -> np.ndarray | None:
     if values is None:
         return None
     array = _array("weights", values)
@@ -293,7 +293,7 @@ def read_graph(
         graph = _assemble(
             edges.src,
             edges.dst,
-            _weights(edges.weights, edges.num_edges),
+            checked_weights(edges.weights, edges.num_edges),
             None if num_vertices is not None else edges.vertices,
             num_vertices,
             directed,
@@ -306,158 +306,3 @@ def read_graph(
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
     return graph
-
-
-def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
-    """Make a graph from a square SciPy sparse matrix or array: an edge i -> j of weight A[i, j] for each stored entry.
-
-    Parameters
-    ----------
-    A : scipy.sparse matrix or array, shape (n, n)
-        Entries that are stored twice are parallel edges.
-    directed : bool
-        With False, A must be symmetric; an edge is then made of each pair.
-    self_loops, multi_edges
-        As in `from_edges`.
-
-    Raises
-    ------
-    InputError
-        Where A is not sparse, not square, or not symmetric although directed=False.
-    """
-    if not hasattr(A, "tocoo") or len(A.shape) != 2:
-        raise InputError(f"from_scipy takes a scipy.sparse matrix, not {type(A).__name__}")
-    if A.shape[0] != A.shape[1]:
-        raise InputError(f"the matrix has the shape {A.shape}; a graph's is square")
-    coo = A.tocoo()
-    src, dst, data = coo.row.astype(np.int64), coo.col.astype(np.int64), coo.data
-    if not directed:
-        upper = src <= dst
-        lonely = _first_unpaired(src, dst, data)
-        if lonely is not None:
-            row, column = int(src[lonely]), int(dst[lonely])
-            raise InputError(
-                f"directed=False needs a symmetric matrix, but A[{row}, {column}] = {data[lonely]} has no equal "
-                f"at A[{column}, {row}]"
-            )
-        src, dst, data = src[upper], dst[upper], data[upper]
-    weights = None if data.dtype == bool else data
-    return from_edges(src, dst, weights, A.shape[0], directed, self_loops=self_loops, multi_edges=multi_edges)
-
-
-def _first_unpaired(src: np.ndarray, dst: np.ndarray, data: np.ndarray) -> int | None:
-    """Number of an entry that the other triangle does not hold as often, or None."""
-    above, below = np.flatnonzero(src < dst), np.flatnonzero(src > dst)
-    above = above[np.lexsort((data[above], dst[above], src[above]))]
-    below = below[np.lexsort((data[below], src[below], dst[below]))]
-    shared = min(len(above), len(below))
-    a, b = above[:shared], below[:shared]
-    differs = np.flatnonzero((src[a] != dst[b]) | (dst[a] != src[b]) | (data[a] != data[b]))
-    place = int(differs[0]) if len(differs) else shared
-    if place == max(len(above), len(below)):
-        return None
-    if place >= len(above) or (
-        place < len(below) and (dst[below[place]], src[below[place]]) < (src[above[place]], dst[above[place]])
-    ):
-        return int(below[place])
-    return int(above[place])
-
-
-def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
-    """Make a graph from a NetworkX graph; directed or not as that is.
-
-    Parameters
-    ----------
-    g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        Nodes are whole numbers, or strings.
-    weight : str, optional
-        The edge attribute that holds weights; every edge must have it.
-    self_loops, multi_edges
-        As in `from_edges`.
-    """
-    nodes = list(g.nodes)
-    pairs = list(g.edges(data=True))
-    for node in nodes:
-        if not isinstance(node, str | int | np.integer) or isinstance(node, bool):
-            raise InputError(f"node {node!r} is neither a whole number nor a string; relabel with networkx first")
-    values = None
-    if weight is not None:
-        for u, v, data in pairs:
-            if weight not in data:
-                raise InputError(f"the edge from {u!r} to {v!r} has no attribute {weight!r}")
-        values = np.array([data[weight] for _, _, data in pairs])
-    return from_edges(
-        np.array([u for u, _, _ in pairs], object),
-        np.array([v for _, v, _ in pairs], object),
-        values,
-        directed=g.is_directed(),
-        vertices=np.array(nodes, object) if nodes else None,
-        self_loops=self_loops,
-        multi_edges=multi_edges,
-    )
-
-
-@dataclass(frozen=True)
-class _FrameChunk:
-    """One partition of a Dask DataFrame, as edges in graphdask's vertex numbers."""
-
-    partition: Any
-    columns: tuple[str, str, str | None]
-    ids: VertexIds
-
-    def __call__(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        frame = self.partition.compute(scheduler="synchronous")
-        src, dst, weight = self.columns
-        return (
-            self.ids.to_internal(_ids(src, frame[src].to_numpy())),
-            self.ids.to_internal(_ids(dst, frame[dst].to_numpy())),
-            None if weight is None else _weights(frame[weight].to_numpy(), len(frame)),
-        )
-
-
-def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = _ids(src, frame[src].to_numpy()), _ids(dst, frame[dst].to_numpy())
-    check_same_kind(*ends)
-    return np.unique(np.concatenate(ends)), len(frame)
-
-
-def from_dask_dataframe(
-    ddf: Any, src: str, dst: str, weight: str | None = None, *, directed: bool = True, num_vertices: int | None = None
-) -> Graph:
-    """Make a graph from a Dask DataFrame; its rows go to the workers, not through this process.
-
-    Parameters
-    ----------
-    ddf : dask.dataframe.DataFrame
-        A row for each edge. Its task graph is the lineage: a lost partition is computed again from it.
-    src, dst : str
-        Columns of the edges' ends, whole numbers or strings.
-    weight : str, optional
-        Column of the weights.
-    directed : bool
-    num_vertices : int, optional
-        As in `from_edges`; without it the ids are collected first, one pass over the rows.
-
-    Raises
-    ------
-    InputError
-        For a column that is not there, or ids that are not valid.
-    """
-    try:
-        import dask
-    except ImportError as error:
-        raise MissingDependency('from_dask_dataframe needs pip install "graphdask[dataframe]"') from error
-    missing = [name for name in (src, dst, weight) if name is not None and name not in ddf.columns]
-    if missing:
-        raise InputError(f"the data frame has no column {missing[0]!r}; it has {', '.join(map(str, ddf.columns))}")
-    partitions = ddf.to_delayed()
-    found = dask.compute(*(dask.delayed(_frame_ids)(partition, src, dst) for partition in partitions))
-    ends = np.unique(np.concatenate([ids for ids, _ in found])) if found else np.zeros(0, np.int64)
-    ids, _, _ = number_vertices(ends[:0], ends[:0], None if num_vertices is not None else ends, num_vertices)
-    if num_vertices is not None:
-        ids.to_internal(ends, "vertex")
-    chunks = [_FrameChunk(partition, (src, dst, weight), ids) for partition in partitions]
-    rows = sum(count for _, count in found)
-    weight_dtype = None if weight is None else _weights(np.zeros(0, ddf[weight].dtype), 0).dtype  # type: ignore[union-attr]
-    report = {"edges_read": rows, "vertices": ids.count, "renumbered": ids.table is not None}
-    return Graph(ChunkSource(ids.count, rows, chunks, weight_dtype, skewed=True), ids, directed, report)

@@ -9,7 +9,7 @@ from source_tree import Import
 LAYERS = (
     ("kernels",),
     ("backend",),
-    ("construct", "graph", "ids", "partition", "sources", "io"),
+    ("adapters", "construct", "graph", "ids", "partition", "sources", "io"),
     ("comm",),
     ("build", "engine", "result", "stats"),
     ("algorithms", "generate", "sample", "stream", "verify"),
