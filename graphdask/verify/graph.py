@@ -45,18 +45,19 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
     if merge:
         src, dst = _distinct(context, part, src, dst)
     made = np.array([len(src), _hash_sum(backend, src, dst)], np.uint64)
-    stored = np.array([part.out.num_edges, 0], np.uint64)
-    strangers = 0
+    all_rows = row_of_each(backend, part.out, part.first_position)
+    stored_hash = strangers = 0
     for first in range(0, part.out.num_edges, PIECE):
         edges = slice(first, first + PIECE)
-        rows = row_of_each(backend, part.out, part.first_position)[edges]
+        rows = all_rows[edges]
         slots = part.out.indices[edges]
         if len(slots) and not 0 <= int(slots.min()) <= int(slots.max()) < part.num_slots:
             strangers = 1
             break
         columns = from_cyclic(part, to_cyclic_positions(part, slots))
         ids = part.vertex_map.to_id(backend, rows), part.vertex_map.to_id(backend, columns)
-        stored[1] += np.uint64(_hash_sum(backend, *ids))
+        stored_hash = (stored_hash + _hash_sum(backend, *ids)) % 2**64
+    stored = np.array([part.out.num_edges, stored_hash], np.uint64)
     everyone = context.comm.allgather(np.concatenate([made, stored, [np.uint64(strangers)]]))
     with np.errstate(over="ignore"):
         edges_made, hash_made, edges_stored, hash_stored, strangers = (int(x) for x in everyone.sum(axis=0))
