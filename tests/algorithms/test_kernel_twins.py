@@ -46,8 +46,8 @@ class Launch:
         sent = [self.backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
         for name in names:
             count = HUB_THREADS if name.endswith("_hubs") else n
-            # the hub kernel of a search takes no frontier
-            rest = sent[1:] if name == "bfs_push_hubs" else sent
+            # kernels for hubs take no list of rows
+            rest = sent[1:] if name in ("bfs_push_hubs", "components_spread_hubs") else sent
             getattr(self.kernels, name)(count, *rest)
         self.backend.synchronize()
         for mine, theirs in zip(arguments, sent, strict=True):
@@ -233,11 +233,46 @@ def test_fold_and_spread(backend, dtype, rng, repeat):
     assert (changed_in[lowered] == step).all()
     grouped = np.argsort(root, kind="stable").astype(dtype)
     group_start = np.concatenate([[0], np.cumsum(np.bincount(root, minlength=slots))])
-    value, queue = np.full(slots, POISON, dtype), np.full(slots, POISON, dtype)
-    launch(len(lowered), changed, group_start, grouped, label, value, queue, counters, names=("components_spread",))
-    members = np.isin(root, lowered)
+    check_spread(launch, dtype, lowered, root, label, group_start, grouped)
+
+
+def check_spread(launch, dtype, changed, root, label, group_start, grouped):
+    slots = len(root)
+    value, queue, hubs = (np.full(slots, POISON, dtype) for _ in range(3))
+    counters = np.zeros(4, np.int64)
+    launch(
+        len(changed), changed.astype(dtype), group_start, grouped, label, value, queue, hubs, counters,
+        names=("components_spread", "components_spread_hubs"),
+    )  # fmt: skip
+    members = np.isin(root, changed)
     check_queue(queue, counters[1], np.flatnonzero(members).tolist())
     np.testing.assert_array_equal(value, np.where(members, label[root], POISON))
+
+
+def test_spread_over_a_root_of_very_many_ghosts(backend, dtype, rng):
+    slots = 20_000
+    root = np.where(rng.random(slots) < 0.7, 0, rng.integers(0, 50, slots)).astype(dtype)
+    root[:50] = np.arange(50)
+    grouped = np.argsort(root, kind="stable").astype(dtype)
+    group_start = np.concatenate([[0], np.cumsum(np.bincount(root, minlength=slots))])
+    label = rng.integers(0, 100, slots).astype(dtype)
+    changed = np.array([7, 0, 30])
+    check_spread(Launch(backend, "components", dtype), dtype, changed, root, label, group_start, grouped)
+
+
+@pytest.mark.parametrize("entries", [0, 1, 40, 3000])
+def test_rows_are_filled_and_sorted(dtype, rng, entries):
+    num_rows = 30
+    rows, columns = rng.integers(0, num_rows, entries).astype(dtype), rng.integers(0, 1000, entries).astype(dtype)
+    rows[: entries // 3] = 11  # a row that is long enough for another way of sorting
+    indptr, out = np.zeros(num_rows + 1, np.int64), np.full(entries, POISON, dtype)
+    indptr[1:] = np.bincount(rows, minlength=num_rows)
+    kernels = get_backend("cpu").kernels("rows")
+    kernels.rows_fill(entries, rows, columns, indptr, out)
+    kernels.rows_sort(num_rows, indptr, out)
+    order = np.lexsort((columns, rows))
+    np.testing.assert_array_equal(out, columns[order])
+    np.testing.assert_array_equal(np.diff(indptr), np.bincount(rows, minlength=num_rows))
 
 
 @pytest.mark.parametrize("hub", [False, True])
