@@ -103,6 +103,16 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     )
 
 
+def _values(column: Any) -> np.ndarray:
+    """A pandas column as NumPy values; of a nullable or Arrow column of numbers too, with NaN for what is missing."""
+    dtype = getattr(column.dtype, "numpy_dtype", None)
+    if dtype is None or dtype.kind not in "iufb":
+        return column.to_numpy()
+    if column.isna().any():
+        return column.to_numpy(np.float64, na_value=np.nan)
+    return column.to_numpy(dtype)
+
+
 @dataclass(frozen=True)
 class _FrameChunk:
     """One partition of a Dask DataFrame, as edges in graphdask's vertex numbers."""
@@ -115,14 +125,14 @@ class _FrameChunk:
         frame = self.partition.compute(scheduler="synchronous")
         src, dst, weight = self.columns
         return (
-            self.ids.to_internal(checked_ids(src, frame[src].to_numpy())),
-            self.ids.to_internal(checked_ids(dst, frame[dst].to_numpy())),
-            None if weight is None else checked_weights(frame[weight].to_numpy(), len(frame)),
+            self.ids.to_internal(checked_ids(src, _values(frame[src]))),
+            self.ids.to_internal(checked_ids(dst, _values(frame[dst]))),
+            None if weight is None else checked_weights(_values(frame[weight]), len(frame)),
         )
 
 
 def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = checked_ids(src, frame[src].to_numpy()), checked_ids(dst, frame[dst].to_numpy())
+    ends = checked_ids(src, _values(frame[src])), checked_ids(dst, _values(frame[dst]))
     check_same_kind(*ends)
     return np.unique(np.concatenate(ends)), len(frame)
 
@@ -164,6 +174,6 @@ def from_dask_dataframe(
         ids.to_internal(ends, "vertex")
     chunks = [_FrameChunk(partition, (src, dst, weight), ids) for partition in partitions]
     rows = sum(count for _, count in found)
-    weight_dtype = None if weight is None else checked_weights(np.zeros(0, ddf[weight].dtype), 0).dtype  # type: ignore[union-attr]
+    weight_dtype = None if weight is None else checked_weights(_values(ddf._meta[weight]), 0).dtype
     report = {"edges_read": rows, "vertices": ids.count, "renumbered": ids.table is not None}
     return Graph(ChunkSource(ids.count, rows, chunks, weight_dtype, skewed=True), ids, directed, report)

@@ -137,6 +137,30 @@ def test_a_dask_frame_is_its_rows(frames, rng):
         np.testing.assert_array_equal(label, gd.connected_components(whole.partition(device="cpu")).label)
 
 
+@pytest.mark.parametrize("kind", ["int64", "Int64", "int32[pyarrow]"])
+@pytest.mark.parametrize(
+    ("weight", "kept"),
+    [("float32", np.float32), ("Float64", np.float64), ("float[pyarrow]", np.float32), ("Int8", np.int64),
+     ("int32[pyarrow]", np.int32)],
+)  # fmt: skip
+def test_a_dask_frame_may_have_nullable_or_arrow_columns(frames, kind, weight, kept):
+    import pandas
+
+    columns = {"a": pandas.array([0, 1, 2], kind), "b": pandas.array([1, 2, 9], kind)}
+    graph = gd.from_dask_dataframe(frames(2, **columns, w=pandas.array([5, 6, 7], weight)), "a", "b", "w")
+    assert graph.source.weight_dtype == kept
+    assert triples(graph) == [(0, 1, 5), (1, 2, 6), (2, 9, 7)]
+    if kind != "int64":
+        with pytest.raises(gd.InputError, match="float64"):
+            gd.from_dask_dataframe(frames(1, a=pandas.array([0, None], kind), b=[1, 2]), "a", "b")
+    if weight != "float32":
+        missing = gd.from_dask_dataframe(
+            frames(1, a=[0, 1], b=[1, 2], w=pandas.array([1, None], weight)), "a", "b", "w"
+        )
+        with pytest.raises(gd.InputError, match=r"weights\[1\] is NaN"):
+            missing.partition(1, device="cpu").persist()
+
+
 def test_a_dask_frame_of_strings(frames):
     graph = gd.from_dask_dataframe(frames(2, a=["x", "y", "z"], b=["y", "z", "q"]), "a", "b").partition(2, device="cpu")
     assert graph.vertex_ids.tolist() == ["q", "x", "y", "z"]
