@@ -174,6 +174,7 @@ def from_dask_dataframe(
         ids.to_internal(ends, "vertex")
     chunks = [_FrameChunk(partition, (src, dst, weight), ids) for partition in partitions]
     rows = sum(count for _, count in found)
-    weight_dtype = None if weight is None else checked_weights(_values(ddf._meta[weight]), 0).dtype
+    weights = None if weight is None else checked_weights(_values(ddf._meta[weight]), 0)
+    weight_dtype = None if weights is None else weights.dtype
     report = {"edges_read": rows, "vertices": ids.count, "renumbered": ids.table is not None}
     return Graph(ChunkSource(ids.count, rows, chunks, weight_dtype, skewed=True), ids, directed, report)
