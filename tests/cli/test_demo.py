@@ -41,7 +41,13 @@ def test_the_json_of_the_demo_is_one_object(program, tmp_path):
 def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, code):
     arguments = [program_path, "demo", "--vertices", "20_000_000", "--workers", "2", "--device", "cpu"]
     with subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+        preexec_fn=take_interrupts,
     ) as demo:
         workers = wait_for_workers(demo)
         os.kill(demo.pid, sent)
@@ -50,6 +56,11 @@ def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, co
     assert shown == ""
     assert said == ("error: interrupted\n" if sent == signal.SIGINT else "")
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def take_interrupts() -> None:
+    """A shell lets its background jobs ignore SIGINT, and what they start inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_workers(demo: subprocess.Popen) -> list[int]:
