@@ -11,6 +11,7 @@ from graphdask.comm.protocol import META
 from graphdask.errors import InputError
 
 NO_CONTROL = np.empty(0, np.int64)
+UINT8 = np.dtype(np.uint8)
 
 
 def checked(
@@ -20,7 +21,7 @@ def checked(
     if len(sends) != size:
         raise InputError(f"exchange wants {size} payloads, one per rank, and got {len(sends)}")
     for part in sends:
-        if part is not None and (part.dtype != np.uint8 or part.ndim != 1 or not part.flags.c_contiguous):
+        if part is not None and (part.dtype != UINT8 or part.ndim != 1 or not part.flags.c_contiguous):
             raise InputError(f"a payload must be contiguous 1-D uint8, not {part.dtype} of shape {part.shape}")
     if meta is None:
         meta = np.zeros((size, META), np.int64)

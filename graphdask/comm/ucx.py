@@ -1,13 +1,16 @@
 """UcxCommunicator: exchange over libucxx tag messages, driven by one progress loop in the calling thread.
 
-Per exchange and peer one header in host memory (words of `HEAD`, then the control integers, then the payload if it is
-small and in host memory), so that a small superstep is one message each way; a larger payload follows on its own from
-where it lies. A receive for the next header of each peer is always posted: that is where an abort arrives, also while
-a payload is awaited.
+Per exchange and peer one header in host memory: words of `HEAD`, the control integers, and the payload if it is small
+and in host memory. Other payloads travel from where they lie, at the same time as the header: their receive is posted
+before, into the buffer that the link keeps for the peer. Both ends know how long that buffer is (`ucx_plane.grown`).
+A payload that does not fit goes one round slower: the header announces it, an empty message ends the receive that is
+posted, and the payload follows into a longer buffer, which takes the place of the old one. A receive that an exchange
+did not use waits for the next one; payloads of a sender match receives in order. When a communicator closes, an empty
+message ends it. A receive for the next header of each peer is always posted too: that is where an abort arrives, also
+while a payload is awaited.
 
-Tags carry gang, run, exchange, kind and sender. A header is received whatever its run and exchange, and judged: of an
-older run of the gang it is dropped, of a newer run or another exchange it raises StaleMessage. Messages of other
-gangs never match.
+Tags carry gang, run, kind and sender. A header is received whatever its run, and judged: of an older run of the gang it
+is dropped, of a newer run or another exchange it raises StaleMessage. Messages of other gangs never match.
 """
 
 from __future__ import annotations
@@ -23,22 +26,25 @@ from graphdask.backend import Array
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import pack_failure, unpack_failure
 from graphdask.comm.protocol import META, Cancel, Communicator, Received
-from graphdask.comm.ucx_plane import UcxPlane, ucx_available, ucx_transports
+from graphdask.comm.ucx_plane import UcxPlane, grown, ucx_available, ucx_transports
 from graphdask.comm.ucx_wire import (
     ABORT,
+    APART,
     CONTROL,
     DATA,
-    DONE,
     FITTING,
     GOODBYE,
+    GROW,
     HEAD,
     HEADER,
     HEADER_BYTES,
     HEADER_MASK,
+    INLINE,
     MAGIC,
     PAYLOAD,
     RANK_BITS,
     STEP,
+    WORDS,
     Peer,
     tag_of,
 )
@@ -91,19 +97,19 @@ class UcxCommunicator(Communicator):
             raise CommunicationError("this UcxPlane is closed or a run on it failed; make a new one for the next run")
         if not 0 <= rank < len(addresses) < 1 << RANK_BITS:
             raise InputError(f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible")
-        from ucxx._lib.arr import Array as Descriptor
-
         self.rank, self.size = rank, len(addresses)
         self.bytes_sent = 0
         self._plane, self._gang, self._run = plane, gang, run
         self._timeout, self._cancel = timeout, cancel or Cancel()
-        self._descriptor = Descriptor
-        self._tag, self._mask = plane.library.UCXXTag, plane.library.UCXXTagMask(HEADER_MASK)
+        self._descriptor = plane.descriptor
+        self._mask = plane.library.UCXXTagMask(HEADER_MASK)
+        self._header_tag, self._payload_tag = self._tag(HEADER, rank), self._tag(PAYLOAD, rank)
+        self._empty = self._descriptor(np.empty(0, np.uint8))
         self._cuda = plane.backend.name == "cuda"
         self._exchange = 0
         self._failed = self._closed = False
         self._sending: list[Any] = []
-        self._words: list[np.ndarray] = []
+        self._sent: list[Any] = []
         self._peers: list[Peer] = []
         self._ucx_error = plane.library.UCXError
         with plane.backend.activate():
@@ -111,12 +117,15 @@ class UcxCommunicator(Communicator):
                 if q != rank:
                     self._connect(q, address)
 
+    def _tag(self, kind: int, sender: int, exchange: int = 0) -> Any:
+        return self._plane.library.UCXXTag(tag_of(self._gang, self._run, exchange, kind, sender))
+
     def _connect(self, q: int, address: bytes) -> None:
-        tag = self._tag(tag_of(self._gang, self._run, 0, HEADER, q))
         failure = ""
         try:
-            peer = Peer(q, self._plane.link(address), self._descriptor, tag)
-            self._post_header(peer)
+            link = self._plane.link(address)
+            peer = Peer(q, link, self._descriptor, self._tag(HEADER, q), self._tag(PAYLOAD, q))
+            peer.post_header(self._mask)
             self._peers.append(peer)
         except (PeerLost, self._ucx_error) as error:
             failure = str(error)
@@ -141,19 +150,17 @@ class UcxCommunicator(Communicator):
         number = self._exchange
         self._exchange += 1
         payloads: list[Array | None] = [None] * self.size
-        metas = np.empty((self.size, META), np.int64)
-        controls = np.empty((self.size, len(control)), np.int64)
-        payloads[self.rank], metas[self.rank], controls[self.rank] = (
-            sends[self.rank],
-            meta[self.rank],
-            control,
-        )
+        payloads[self.rank] = sends[self.rank]
+        metas, controls = meta.copy(), np.empty((self.size, len(control)), np.int64)
+        controls[self.rank] = control
         failure = ""
         try:
             for peer in self._peers:
-                peer.payload = peer.control = None
-                peer.state = HEADER
-                self._send(peer, number, sends[peer.rank], meta[peer.rank], control)
+                peer.state = Peer.ABSENT
+                peer.post_payload()
+            words = meta.tolist()
+            for peer in self._peers:
+                self._send(peer, number, sends[peer.rank], words[peer.rank], control)
             self._wait(number, payloads, metas, controls)
         except self._ucx_error as error:
             failure = f"{type(error).__name__}: {error}"
@@ -165,135 +172,133 @@ class UcxCommunicator(Communicator):
             raise PeerLost(f"UCX lost a peer: {failure}")
         return Received(payloads, metas, controls)
 
-    def _send(self, peer: Peer, number: int, part: Array | None, meta: np.ndarray, control: np.ndarray) -> None:
-        out, endpoint = peer.out, peer.link.endpoint
-        nbytes = -1 if part is None else part.nbytes
-        end = HEAD.size
-        wide = len(control) > FITTING
-        if len(control) and not wide:
-            end += 8 * len(control)
-            out[HEAD.size : end] = control.view(np.uint8)
-        inline = False
-        if isinstance(part, np.ndarray) and end + nbytes <= HEADER_BYTES:
-            inline = True
-            out[end : end + nbytes] = part
-            end += nbytes
-        HEAD.pack_into(
-            peer.head,
-            0,
-            MAGIC,
-            self._gang,
-            self._run,
-            number,
-            DATA,
-            nbytes,
-            inline,
-            len(control),
-            *meta.tolist(),
-        )
-        sending = self._sending
-        tag = self._tag(tag_of(self._gang, self._run, number, HEADER, self.rank))
-        sending.append(endpoint.tag_send(peer.arrays[(end - 1) // STEP], tag))
-        if wide:
-            tag = self._tag(tag_of(self._gang, self._run, number, CONTROL, self.rank))
-            sending.append(endpoint.tag_send(self._descriptor(control), tag))
-        if nbytes > 0:
+    def _send(self, peer: Peer, number: int, part: Array | None, meta: list[int], control: np.ndarray) -> None:
+        nbytes, way, end, c = -1, APART, HEAD.size, len(control)
+        if c and c <= FITTING:
+            end += 8 * c
+            peer.words[WORDS : WORDS + c] = control
+        if part is not None:
+            nbytes = part.nbytes
             self.bytes_sent += nbytes
-            if not inline:
-                tag = self._tag(tag_of(self._gang, self._run, number, PAYLOAD, self.rank))
-                sending.append(endpoint.tag_send(self._descriptor(part), tag))
+            if end + nbytes <= HEADER_BYTES and isinstance(part, np.ndarray):
+                way = INLINE
+                peer.out[end : end + nbytes] = part
+                end += nbytes
+            elif nbytes > peer.link.room_there:
+                way = GROW
+                peer.link.room_there = grown(peer.link.room_there, nbytes)
+        HEAD.pack_into(peer.head, 0, MAGIC, self._gang, self._run, number, DATA, nbytes, way, c, *meta)
+        send, step = peer.send, (end - 1) // STEP
+        head = peer.heads.get(step)
+        if head is None:
+            head = peer.heads[step] = self._descriptor(peer.out[: (step + 1) * STEP])
+        self._sending.append(send(head, self._header_tag))
+        if c > FITTING:
+            self._send_apart(send, control, self._tag(CONTROL, self.rank, number))
+        if nbytes > 0 and way != INLINE:
+            if way == GROW:
+                self._sending.append(send(self._empty, self._payload_tag))
+            self._send_apart(send, part, self._payload_tag)
 
-    def _post_header(self, peer: Peer) -> None:
-        peer.turn ^= 1
-        peer.next = peer.link.endpoint.tag_recv(peer.inboxes[peer.turn][2], peer.tag, self._mask)
+    def _send_apart(self, send: Any, array: Array | None, tag: Any) -> None:
+        descriptor = self._descriptor(array)
+        self._sent.append(descriptor)
+        self._sending.append(send(descriptor, tag))
 
     def _wait(self, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray) -> None:
         """Progress until every peer's header, control and payload are here and all sends are done."""
-        progress, waiting = self._plane.worker.progress, list(self._peers)
+        progress, waiting, sending = self._plane.worker.progress, list(self._peers), self._sending
         start, spins = time.perf_counter(), 0
+        looked = start
         while True:
             progress()
+            done = False
             for peer in waiting:
-                if peer.state == HEADER and peer.next.completed:
-                    self._header(peer, number, payloads, metas, controls)
-                if peer.state == PAYLOAD and self._arrived(peer.control) and self._arrived(peer.payload):
+                if peer.state == Peer.ABSENT and peer.next.completed:
+                    self._header(peer, number, metas, controls)
+                if peer.state == Peer.ANNOUNCED and all([receive.completed for receive in peer.awaited]):
                     self._finish(peer, payloads)
-            if waiting:
-                waiting = [peer for peer in waiting if peer.state != DONE]
-            if not waiting and all([request.completed for request in self._sending]):
-                for request in self._sending:
+                    done = True
+            if done:
+                waiting = [peer for peer in waiting if peer.state != Peer.DONE]
+            if not waiting and all([request.completed for request in sending]):
+                for request in sending:
                     if request.status != 0:
                         self._find_cause("a send failed")
-                self._sending.clear()
+                sending.clear()
+                self._sent.clear()
                 return
             spins += 1
             if spins & 7 == 0:
                 now = time.perf_counter()
-                if now - start > SPIN_SECONDS:
+                if now - looked > SPIN_SECONDS:
                     self._look(start, now, waiting)
+                    looked = time.perf_counter() if self._cuda else looked
                     self._doze()
                 else:
                     os.sched_yield()  # ranks may outnumber cores
 
-    def _header(
-        self, peer: Peer, number: int, payloads: list[Array | None], metas: np.ndarray, controls: np.ndarray
-    ) -> None:
-        """Judge the header that arrived, and post what it announces."""
+    def _header(self, peer: Peer, number: int, metas: np.ndarray, controls: np.ndarray) -> None:
+        """Judge the header that arrived, and find out which receives to wait for."""
         if peer.next.status != 0:
             self._lost(peer)
-        head, inbox, _ = peer.inboxes[peer.turn]
-        magic, gang, run, exchange, kind, nbytes, inline, c, *meta = HEAD.unpack_from(head)
+        inbox, q = peer.inbox, peer.rank
+        magic, gang, run, exchange, kind, nbytes, way, c, *_ = HEAD.unpack_from(inbox.head)
         if magic != MAGIC or gang != self._gang:
-            raise StaleMessage(f"rank {peer.rank} sent a message of gang {gang:#x}, this is gang {self._gang:#x}")
+            raise StaleMessage(f"rank {q} sent a message of gang {gang:#x}, this is gang {self._gang:#x}")
         if run < self._run:
-            self._post_header(peer)
+            peer.post_header(self._mask)
             return
         if run > self._run:
-            raise StaleMessage(f"rank {peer.rank} is in run {run} of the gang, this rank still in run {self._run}")
+            raise StaleMessage(f"rank {q} is in run {run} of the gang, this rank still in run {self._run}")
         if kind == ABORT:
-            raise unpack_failure(bytes(head[HEAD.size : HEAD.size + nbytes]), peer.rank)
+            raise unpack_failure(bytes(inbox.head[HEAD.size : HEAD.size + nbytes]), q)
         if kind == GOODBYE:
-            raise PeerLost(f"rank {peer.rank} left after {exchange} exchanges, this rank is at exchange {number}")
+            raise PeerLost(f"rank {q} left after {exchange} exchanges, this rank is at exchange {number}")
         if exchange != number:
-            raise StaleMessage(f"rank {peer.rank} is at exchange {exchange}, this rank at {number}")
+            raise StaleMessage(f"rank {q} is at exchange {exchange}, this rank at {number}")
         if c != controls.shape[1]:
-            raise CommunicationError(f"rank {peer.rank} sent {c} control integers, this rank {controls.shape[1]}")
-        q, end = peer.rank, HEAD.size
-        metas[q] = meta
-        if c:
-            if c > FITTING:
-                peer.control = self._receive(peer, CONTROL, number, controls[q])
-            else:
-                controls[q] = inbox[end : end + 8 * c].view(np.int64)
-                end += 8 * c
-        peer.nbytes, peer.inline = nbytes, None
-        if nbytes == 0:
-            peer.inline = self._plane.backend.xp.empty(0, dtype="uint8")
-        elif inline:
-            peer.inline = self._plane.backend.from_host(inbox[end : end + nbytes])
+            raise CommunicationError(f"rank {q} sent {c} control integers, this rank {controls.shape[1]}")
+        peer.post_header(self._mask)
+        metas[q] = inbox.words[WORDS - META : WORDS]
+        end = HEAD.size
+        peer.awaited, peer.state = (), Peer.ANNOUNCED
+        if 0 < c <= FITTING:
+            controls[q] = inbox.words[WORDS : WORDS + c]
+            end += 8 * c
+        elif c:
+            peer.held = self._descriptor(controls[q])
+            peer.awaited = (peer.receive(peer.held, self._tag(CONTROL, q, number)),)
+        if way == INLINE:
+            peer.brought = self._plane.backend.from_host(inbox.array[end : end + nbytes])
         elif nbytes > 0:
-            peer.payload = self._receive(peer, PAYLOAD, number, self._buffer(peer))
-        peer.state = PAYLOAD
-        self._post_header(peer)
+            self._await_payload(peer, nbytes, way)
+        else:
+            peer.brought = None if nbytes < 0 else self._plane.backend.xp.empty(0, dtype="uint8")
 
-    def _buffer(self, peer: Peer) -> Array:
-        return self._plane.receive_buffer(peer.rank, peer.nbytes)[: peer.nbytes]
-
-    def _receive(self, peer: Peer, kind: int, number: int, buffer: Array) -> tuple[Any, Any, Any]:
-        tag = self._tag(tag_of(self._gang, self._run, number, kind, peer.rank))
-        descriptor = self._descriptor(buffer)
-        return peer.link.endpoint.tag_recv(descriptor, tag), descriptor, buffer
-
-    @staticmethod
-    def _arrived(receive: tuple[Any, Any, Any] | None) -> bool:
-        return receive is None or receive[0].completed
+    def _await_payload(self, peer: Peer, nbytes: int, way: int) -> None:
+        link = peer.link
+        if (nbytes > len(link.buffer)) != (way == GROW):
+            raise CommunicationError(
+                f"rank {peer.rank} takes this rank's receive buffer of {len(link.buffer)} bytes for one of another "
+                f"length (payload of {nbytes} bytes); connect with new planes"
+            )
+        receives = (peer.posted,)
+        peer.posted = None
+        if way == GROW:  # the empty message ends the posted receive; until then its buffer must stay
+            peer.held = (peer.held, link.descriptor)
+            link.grow(nbytes)
+            receives += (peer.receive(link.descriptor, peer.payload_tag),)
+        peer.awaited += receives
+        peer.brought = link.buffer[:nbytes]
 
     def _finish(self, peer: Peer, payloads: list[Array | None]) -> None:
-        for receive in (peer.control, peer.payload):
-            if receive is not None and receive[0].status != 0:
+        for receive in peer.awaited:
+            if receive.status != 0:
                 self._lost(peer)
-        payloads[peer.rank] = peer.inline if peer.payload is None else peer.payload[2]
-        peer.state = DONE
+        payloads[peer.rank] = peer.brought
+        peer.awaited, peer.held, peer.brought = (), None, None
+        peer.state = Peer.DONE
 
     def _look(self, start: float, now: float, waiting: list[Peer]) -> None:
         """Raise for what ends a wait: cancel, a dead peer, a peer's abort, the timeout."""
@@ -314,8 +319,9 @@ class UcxCommunicator(Communicator):
 
     def check(self) -> None:
         if not self._closed:
-            self._plane.worker.progress()
-            self._check_peers()
+            with self._plane.backend.activate():
+                self._plane.worker.progress()
+                self._check_peers()
 
     def _doze(self) -> None:
         """Give up the processor until something arrives."""
@@ -325,7 +331,7 @@ class UcxCommunicator(Communicator):
             self._plane.worker.progress_worker_event(5)
 
     def _raise_abort(self, peer: Peer) -> None:
-        head = peer.inboxes[peer.turn][0]
+        head = peer.inbox.head
         magic, gang, run, _, kind, nbytes, *_ = HEAD.unpack_from(head)
         if (magic, gang, run, kind) == (MAGIC, self._gang, self._run, ABORT):
             raise unpack_failure(bytes(head[HEAD.size : HEAD.size + nbytes]), peer.rank)
@@ -342,9 +348,9 @@ class UcxCommunicator(Communicator):
             self._progress_while(lambda: not peer.next.completed, 0.02)
         if peer.next.completed and peer.next.status == 0:
             self._raise_abort(peer)
-        probe = self._plane.worker.tag_probe(peer.tag, self._mask, remove=True)
+        probe = self._plane.worker.tag_probe(peer.header_tag, self._mask, remove=True)
         if probe.matched and probe.length <= HEADER_BYTES:
-            request = self._plane.worker.tag_recv_with_handle(peer.inboxes[peer.turn][2], probe)
+            request = self._plane.worker.tag_recv_with_handle(peer.inbox.descriptor, probe)
             self._progress_while(lambda: not request.completed, 0.02)
             if request.completed and request.status == 0:
                 self._raise_abort(peer)
@@ -358,19 +364,18 @@ class UcxCommunicator(Communicator):
     def _fail(self) -> None:
         """Keep what UCX may still touch alive in the plane, and refuse further use."""
         self._failed = True
-        held = [(peer, peer.payload, peer.control) for peer in self._peers]
-        self._plane.spoil(self._sending[:], held, self)
+        self._plane.spoil(self)
 
     def _last_words(self, kind: int, words: bytes) -> None:
         for peer in self._peers:
             if peer.link.alive:
                 identity = (MAGIC, self._gang, self._run, self._exchange)
-                head = HEAD.pack(*identity, kind, len(words), 1, 0, *[0] * META)
+                head = HEAD.pack(*identity, kind, len(words), INLINE, 0, *[0] * META)
                 out = np.frombuffer(head + words, np.uint8)  # of its own: a header may still be on its way
-                self._words.append(out)
-                tag = self._tag(tag_of(self._gang, self._run, self._exchange, HEADER, self.rank))
                 try:
-                    self._sending.append(peer.link.endpoint.tag_send(self._descriptor(out), tag))
+                    self._send_apart(peer.send, out, self._header_tag)
+                    if kind == GOODBYE:  # the peer's posted receive has to end
+                        self._sending.append(peer.send(self._empty, self._payload_tag))
                 except Exception:  # the endpoint died in between; there is nobody left to tell
                     continue
 
@@ -389,9 +394,12 @@ class UcxCommunicator(Communicator):
             return
         self._closed = True
         try:
-            if not self._failed:
-                self._last_words(GOODBYE, b"")
-            self._say_farewell()
+            with self._plane.backend.activate():
+                if not self._failed:
+                    for peer in self._peers:
+                        peer.post_payload()
+                    self._last_words(GOODBYE, b"")
+                self._say_farewell()
         except self._ucx_error:  # a peer died meanwhile; leaving needs nobody
             self._fail()
 
@@ -402,14 +410,19 @@ class UcxCommunicator(Communicator):
         while leaving and time.perf_counter() < deadline:
             self._plane.worker.progress_worker_event(1)
             leaving = {peer for peer in leaving if not self._has_left(peer)}
-        if leaving or not all(request.completed for request in self._sending):
+        receives = [peer.posted for peer in self._peers]
+        if leaving or not all(request is not None and request.completed for request in self._sending + receives):
             self._fail()
 
     def _has_left(self, peer: Peer) -> bool:
         """Whether the peer has said its last word or is dead; messages it sent before a failure are consumed."""
         while peer.next.completed and peer.next.status == 0:
-            kind = HEAD.unpack_from(peer.inboxes[peer.turn][0])[4]
-            if kind != DATA:
+            kind = HEAD.unpack_from(peer.inbox.head)[4]
+            if kind == GOODBYE:
+                return peer.posted is None or peer.posted.completed or not peer.link.alive
+            if kind == ABORT:
                 return True
-            self._post_header(peer)
+            if not self._failed:  # a peer that is ahead will fail, and its payload may be under way
+                self._fail()
+            peer.post_header(self._mask)
         return peer.next.completed or not peer.link.alive

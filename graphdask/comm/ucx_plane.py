@@ -1,8 +1,8 @@
 """UcxPlane: the UCX context, worker, endpoints and receive buffers that one rank keeps between runs.
 
 The data plane has its own context and worker in every process, apart from Dask's. Endpoints are made from worker
-addresses: no listener, no port. Endpoints and buffers outlive a run, because connecting costs milliseconds and the
-first mapping of a device buffer by a peer a hundred. A plane on which a run failed is spoiled: messages of that run may
+addresses: no listener, no port. A link, its endpoint and its receive buffer, outlives a run, because connecting costs
+milliseconds and the first mapping of a device buffer by a peer a hundred. A plane on which a run failed is spoiled: messages of that run may
 still be under way to it, so the next run needs a new plane.
 
 Error handling: between hosts UCX's own, which finds a dead peer through TCP. Between processes of one host it would
@@ -34,6 +34,17 @@ DEFAULTS = {
 
 CLOSING = 0.5
 """Seconds that closing waits for endpoints."""
+
+FIRST_ROOM = 1 << 18
+"""Bytes of the receive buffer that every link begins with."""
+
+
+def grown(room: int, nbytes: int) -> int:
+    """Return the length of a receive buffer of `room` bytes after a payload of `nbytes` did not fit into it.
+
+    Both ends of a link follow this rule over the same payloads, so a sender knows the receiver's buffer.
+    """
+    return max(nbytes, room * 3 // 2)
 
 
 @contextlib.contextmanager
@@ -114,9 +125,17 @@ def _start_time(pid: int) -> int:
 
 
 class Link:
-    """The endpoint to one peer, and the pidfd through which its end is seen where it lives on this host."""
+    """The endpoint to one peer, the buffer for its payloads, and what tells that it has ended.
+
+    Where the peer lives on this host that is a pidfd.
+    """
 
     def __init__(self, plane: UcxPlane, address: bytes):
+        self._new_buffer = plane.new_buffer
+        self.buffer, self.descriptor = self._new_buffer(FIRST_ROOM)
+        """Where the peer's payloads arrive, uint8, and its ucxx descriptor."""
+        self.room_there = FIRST_ROOM
+        """Length of the buffer that the peer keeps for this rank's payloads."""
         head, _, raw = address.partition(b"\n")
         other, mine = json.loads(head), plane.identity
         self._process = None
@@ -148,6 +167,10 @@ class Link:
             if dying:
                 raise PeerLost(f"process {other['pid']} of this host has ended")
             raise CommunicationError(f"UCX cannot connect to a peer: {failure}")
+
+    def grow(self, nbytes: int) -> None:
+        """Replace the buffer by one that `nbytes` fit into."""
+        self.buffer, self.descriptor = self._new_buffer(grown(len(self.buffer), nbytes))
 
     @property
     def alive(self) -> bool:
@@ -185,6 +208,9 @@ class UcxPlane:
         from graphdask.backend import get_backend
 
         self.library = ucx_library()
+        from ucxx._lib.arr import Array as Descriptor
+
+        self.descriptor = Descriptor
         self.backend = backend or get_backend("cpu")
         self.spoiled = False
         failure = ""
@@ -204,7 +230,6 @@ class UcxPlane:
         self.address = json.dumps(self.identity).encode() + b"\n" + bytes(memoryview(self.worker.address))
         """What peers connect to; valid while the plane is open."""
         self._links: dict[bytes, Link] = {}
-        self._buffers: dict[int, Array] = {}
         self._kept: list[Any] = []
 
     def link(self, address: bytes) -> Link:
@@ -214,13 +239,10 @@ class UcxPlane:
             link = self._links[address] = Link(self, address)
         return link
 
-    def receive_buffer(self, rank: int, nbytes: int) -> Array:
-        """Return the uint8 buffer for payloads of `rank`, at least `nbytes` long; it grows by half and stays."""
-        buffer = self._buffers.get(rank)
-        if buffer is None or len(buffer) < nbytes:
-            grown = nbytes if buffer is None else max(nbytes, len(buffer) * 3 // 2)
-            buffer = self._buffers[rank] = self.backend.xp.empty(grown, dtype="uint8")
-        return buffer
+    def new_buffer(self, nbytes: int) -> tuple[Array, Any]:
+        """Return a uint8 array of the backend and its ucxx descriptor."""
+        buffer = self.backend.xp.empty(nbytes, dtype="uint8")
+        return buffer, self.descriptor(buffer)
 
     def spoil(self, *in_use: Any) -> None:
         """Refuse further runs, and keep what UCX may still read or write until the plane is closed."""
@@ -235,7 +257,6 @@ class UcxPlane:
             self.worker.progress()
         self._links.clear()
         self._kept.clear()
-        self._buffers.clear()
         self.spoiled = True
 
     def __enter__(self) -> UcxPlane:
