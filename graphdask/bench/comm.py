@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Backend, cuda_device_count, get_backend
-from graphdask.bench.processes import UcxProcesses
+from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Communicator
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx import ucx_available
 from graphdask.errors import CommunicationError, InputError
 
 SIZES = (8, 64, 1024, 4096, 65536, 1 << 20, 1 << 24, 1 << 27)
-KINDS = ("threads", "ucx", "ucx-raw", "nccl")
+KINDS = ("threads", "tcp", "ucx", "ucx-raw", "nccl")
 
 
 def _repeats(nbytes: int) -> int:
@@ -100,7 +100,7 @@ def _medians(kind: str, device: str, size: int, sizes: Sequence[int]) -> list[li
             communicator, backends[rank], sizes
         )
         return run_threads(size, body, backends)
-    with UcxProcesses(size, device) as processes:
+    with TcpProcesses(size, device) if kind == "tcp" else UcxProcesses(size, device) as processes:
         return processes.run(_rank_of_processes, kind, device, list(sizes), deadline=600.0)
 
 
@@ -114,8 +114,8 @@ def run(
 
     Parameters
     ----------
-    communicator : {"threads", "ucx", "ucx-raw", "nccl", "all"}
-        `all` takes those that the device and the installation allow. UCX and NCCL run one process per rank.
+    communicator : {"threads", "tcp", "ucx", "ucx-raw", "nccl", "all"}
+        `all` takes those that the device and the installation allow. All but threads run one process per rank.
     device : {"cpu", "cuda"}
     ranks : sequence of int
     sizes : sequence of int
@@ -135,7 +135,7 @@ def run(
         raise InputError("NCCL moves device memory only: device must be cuda")
     kinds: list[str] = [communicator]
     if communicator == "all":
-        kinds = ["threads"] + (["ucx", "ucx-raw"] if ucx_available()[0] else [])
+        kinds = ["threads", "tcp"] + (["ucx", "ucx-raw"] if ucx_available()[0] else [])
         kinds += ["nccl"] if device == "cuda" and ucx_available()[0] else []
     devices = cuda_device_count()
     if device == "cuda" and max(ranks) > devices:

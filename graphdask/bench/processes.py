@@ -1,4 +1,4 @@
-"""Ranks as real processes of this host, each with its UcxPlane, that run functions on request.
+"""Ranks as real processes of this host, each with its UcxPlane or TcpPlane, that run functions on request.
 
 The addresses travel through pipes; so this needs no Dask, and a rank can be killed or stopped.
 """
@@ -11,26 +11,38 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphdask.backend import get_backend
+from graphdask.backend import Backend, get_backend
+from graphdask.comm.protocol import Cancel, Communicator
+from graphdask.comm.tcp import TcpCommunicator, TcpPlane
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane
 from graphdask.errors import CommunicationError, DeadlineExceeded
 
 
-def _serve(pipe: Any, device: str, index: int, config: dict[str, str] | None) -> None:
+def _plane(transport: str, config: dict[str, str] | None, backend: Backend) -> Any:
+    return TcpPlane("127.0.0.1") if transport == "tcp" else UcxPlane(config, backend)
+
+
+def _communicator(transport: str, plane: Any, backend: Backend, settings: dict[str, Any]) -> Communicator:
+    if transport == "tcp":
+        return TcpCommunicator(plane, backend=backend, **{"timeout": 120.0, "cancel": Cancel(), **settings})
+    return UcxCommunicator(plane, **settings)
+
+
+def _serve(pipe: Any, transport: str, device: str, index: int, config: dict[str, str] | None) -> None:
     """Body of a rank: answer each request (function, arguments, communicator settings) until None comes."""
     backend = get_backend(device, index)
-    plane = UcxPlane(config, backend)
+    plane = _plane(transport, config, backend)
     pipe.send(plane.address)
     while (request := pipe.recv()) is not None:
         if request == "renew":
             plane.close()
-            plane = UcxPlane(config, backend)
+            plane = _plane(transport, config, backend)
             pipe.send(plane.address)
             continue
         function, arguments, settings = request
         answer: tuple[Any, BaseException | None]
         try:
-            with backend.activate(), UcxCommunicator(plane, **settings) as communicator:
+            with backend.activate(), _communicator(transport, plane, backend, settings) as communicator:
                 answer = (function(communicator, *arguments), None)
         except BaseException as error:  # it is raised again in the parent
             answer = (None, error)
@@ -40,7 +52,7 @@ def _serve(pipe: Any, device: str, index: int, config: dict[str, str] | None) ->
 
 
 class UcxProcesses:
-    """`size` ranks on this host; a context manager.
+    """`size` ranks on this host that exchange over UCX; a context manager.
 
     Parameters
     ----------
@@ -51,12 +63,14 @@ class UcxProcesses:
         For UcxPlane.
     """
 
+    transport = "ucx"
+
     def __init__(self, size: int, device: str = "cpu", config: dict[str, str] | None = None):
         context = multiprocessing.get_context("spawn")
         self.pipes, self.processes = [], []
         for rank in range(size):
             here, there = context.Pipe()
-            process = context.Process(target=_serve, args=(there, device, rank, config), daemon=True)
+            process = context.Process(target=_serve, args=(there, self.transport, device, rank, config), daemon=True)
             process.start()
             there.close()
             self.pipes.append(here)
@@ -133,3 +147,9 @@ class UcxProcesses:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+
+class TcpProcesses(UcxProcesses):
+    """The same over plain TCP on the loopback interface; no configuration."""
+
+    transport = "tcp"

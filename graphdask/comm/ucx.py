@@ -43,12 +43,11 @@ from graphdask.comm.ucx_wire import (
     MAGIC,
     PAYLOAD,
     RANK_BITS,
-    STEP,
     WORDS,
     Peer,
     tag_of,
 )
-from graphdask.errors import CommunicationError, InputError, PeerLost, StaleMessage
+from graphdask.errors import CommunicationError, InputError, PeerLost
 
 __all__ = ["UcxCommunicator", "UcxPlane", "ucx_available", "ucx_transports"]
 
@@ -155,12 +154,7 @@ class UcxCommunicator(Communicator):
         controls[self.rank] = control
         failure = ""
         try:
-            for peer in self._peers:
-                peer.state = Peer.ABSENT
-                peer.post_payload()
-            words = meta.tolist()
-            for peer in self._peers:
-                self._send(peer, number, sends[peer.rank], words[peer.rank], control)
+            self._send(number, sends, meta.tolist(), control)
             self._wait(number, payloads, metas, controls)
         except self._ucx_error as error:
             failure = f"{type(error).__name__}: {error}"
@@ -172,33 +166,30 @@ class UcxCommunicator(Communicator):
             raise PeerLost(f"UCX lost a peer: {failure}")
         return Received(payloads, metas, controls)
 
-    def _send(self, peer: Peer, number: int, part: Array | None, meta: list[int], control: np.ndarray) -> None:
-        nbytes, way, end, c = -1, APART, HEAD.size, len(control)
-        if c and c <= FITTING:
-            end += 8 * c
-            peer.words[WORDS : WORDS + c] = control
-        if part is not None:
-            nbytes = part.nbytes
-            self.bytes_sent += nbytes
-            if end + nbytes <= HEADER_BYTES and isinstance(part, np.ndarray):
-                way = INLINE
-                peer.out[end : end + nbytes] = part
-                end += nbytes
-            elif nbytes > peer.link.room_there:
-                way = GROW
-                peer.link.room_there = grown(peer.link.room_there, nbytes)
-        HEAD.pack_into(peer.head, 0, MAGIC, self._gang, self._run, number, DATA, nbytes, way, c, *meta)
-        send, step = peer.send, (end - 1) // STEP
-        head = peer.heads.get(step)
-        if head is None:
-            head = peer.heads[step] = self._descriptor(peer.out[: (step + 1) * STEP])
-        self._sending.append(send(head, self._header_tag))
-        if c > FITTING:
-            self._send_apart(send, control, self._tag(CONTROL, self.rank, number))
-        if nbytes > 0 and way != INLINE:
-            if way == GROW:
-                self._sending.append(send(self._empty, self._payload_tag))
-            self._send_apart(send, part, self._payload_tag)
+    def _send(self, number: int, sends: Sequence[Array | None], meta: list[list[int]], control: np.ndarray) -> None:
+        """Post the receives and send everything, payloads first: they move while the headers are written."""
+        c = len(control)
+        end = HEAD.size + 8 * c if c <= FITTING else HEAD.size
+        for peer in self._peers:
+            peer.state, peer.way, part = Peer.ABSENT, APART, sends[peer.rank]
+            if peer.posted is None:
+                peer.post_payload()
+            if part is not None and (nbytes := part.nbytes):
+                self.bytes_sent += nbytes
+                if end + nbytes <= HEADER_BYTES and isinstance(part, np.ndarray):
+                    peer.way = INLINE
+                    continue
+                if nbytes > peer.link.room_there:
+                    peer.way = GROW
+                    peer.link.room_there = grown(peer.link.room_there, nbytes)
+                    self._sending.append(peer.send(self._empty, self._payload_tag))
+                self._send_apart(peer.send, part, self._payload_tag)
+        identity = (MAGIC, self._gang, self._run, number, DATA)
+        for peer in self._peers:
+            head = peer.write(identity, sends[peer.rank], meta[peer.rank], control, end)
+            self._sending.append(peer.send(head, self._header_tag))
+            if c > FITTING:
+                self._send_apart(peer.send, control, self._tag(CONTROL, self.rank, number))
 
     def _send_apart(self, send: Any, array: Array | None, tag: Any) -> None:
         descriptor = self._descriptor(array)
@@ -243,20 +234,11 @@ class UcxCommunicator(Communicator):
         if peer.next.status != 0:
             self._lost(peer)
         inbox, q = peer.inbox, peer.rank
-        magic, gang, run, exchange, kind, nbytes, way, c, *_ = HEAD.unpack_from(inbox.head)
-        if magic != MAGIC or gang != self._gang:
-            raise StaleMessage(f"rank {q} sent a message of gang {gang:#x}, this is gang {self._gang:#x}")
-        if run < self._run:
+        announced = inbox.judge(q, self._gang, self._run, number)
+        if announced is None:
             peer.post_header(self._mask)
             return
-        if run > self._run:
-            raise StaleMessage(f"rank {q} is in run {run} of the gang, this rank still in run {self._run}")
-        if kind == ABORT:
-            raise unpack_failure(bytes(inbox.head[HEAD.size : HEAD.size + nbytes]), q)
-        if kind == GOODBYE:
-            raise PeerLost(f"rank {q} left after {exchange} exchanges, this rank is at exchange {number}")
-        if exchange != number:
-            raise StaleMessage(f"rank {q} is at exchange {exchange}, this rank at {number}")
+        nbytes, way, c = announced
         if c != controls.shape[1]:
             raise CommunicationError(f"rank {q} sent {c} control integers, this rank {controls.shape[1]}")
         peer.post_header(self._mask)
@@ -283,7 +265,7 @@ class UcxCommunicator(Communicator):
                 f"rank {peer.rank} takes this rank's receive buffer of {len(link.buffer)} bytes for one of another "
                 f"length (payload of {nbytes} bytes); connect with new planes"
             )
-        receives = (peer.posted,)
+        receives: tuple[Any, ...] = (peer.posted,)
         peer.posted = None
         if way == GROW:  # the empty message ends the posted receive; until then its buffer must stay
             peer.held = (peer.held, link.descriptor)
@@ -397,7 +379,8 @@ class UcxCommunicator(Communicator):
             with self._plane.backend.activate():
                 if not self._failed:
                     for peer in self._peers:
-                        peer.post_payload()
+                        if peer.posted is None:
+                            peer.post_payload()
                     self._last_words(GOODBYE, b"")
                 self._say_farewell()
         except self._ucx_error:  # a peer died meanwhile; leaving needs nobody

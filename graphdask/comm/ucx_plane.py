@@ -2,8 +2,8 @@
 
 The data plane has its own context and worker in every process, apart from Dask's. Endpoints are made from worker
 addresses: no listener, no port. A link, its endpoint and its receive buffer, outlives a run, because connecting costs
-milliseconds and the first mapping of a device buffer by a peer a hundred. A plane on which a run failed is spoiled: messages of that run may
-still be under way to it, so the next run needs a new plane.
+milliseconds and the first mapping of a device buffer by a peer a hundred. A plane on which a run failed is spoiled:
+messages of that run may still be under way to it, so the next run needs a new plane.
 
 Error handling: between hosts UCX's own, which finds a dead peer through TCP. Between processes of one host it would
 forbid the fast paths (cma, and by default posix: 1 GB/s instead of 13), so there a pidfd tells that a peer has ended.

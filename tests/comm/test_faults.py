@@ -120,7 +120,7 @@ def test_leftovers_of_an_older_run_are_dropped():
     planes, addresses = two_planes()
     with planes[0], planes[1]:
         old = UcxCommunicator(planes[0], 0, addresses, gang=3, run=0, timeout=20.0)
-        old._send(old._peers[0], 0, None, [0] * 4, np.empty(0, np.int64))
+        old._send(0, [None, None], [[0] * 4] * 2, np.empty(0, np.int64))
         old._peers[0].next = None
 
         def work(_, rank):
