@@ -12,6 +12,7 @@ from ranks import (
     many_blocks,
     needs_ucx,
     over_nccl,
+    traffic,
     twice_over_nccl,
 )
 
@@ -72,6 +73,12 @@ def test_a_device_buffer_may_be_refilled_after_each_exchange(runner):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("size", [2, 3])
+def test_device_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size):
+    on_ucx_threads(size, traffic, 5, 150, "cuda")
+
+
+@pytest.mark.gpu
 def test_nccl_with_one_rank():
     on_threads(1, over_nccl, many_blocks, MIXED, "cuda")
 
@@ -95,6 +102,7 @@ def test_a_process_for_each_gpu(nccl):
             (many_blocks, (MIXED, "cuda")),
             (device_ring, (200,)),
             (exchange_blocks, (1, MIXED, "cuda")),
+            (traffic, (6, 300, "cuda")),
         ):
             if nccl:
                 processes.run(over_nccl, body, *arguments, deadline=120.0)

@@ -186,7 +186,7 @@ def three_processes():
 
 
 @pytest.mark.chaos
-@pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (1 << 20, 3), (8 << 20, 2)])
+@pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (100_000, 3), (1 << 20, 0), (1 << 20, 3), (8 << 20, 2)])
 def test_a_killed_peer_is_lost_within_a_second(three_processes, nbytes, at):
     killed = 1
     ranks = three_processes.start(die, killed, nbytes, at, timeout=30.0)
@@ -223,9 +223,10 @@ def test_a_stopped_peer_passes_the_timeout_and_closing_does_not_hang(three_proce
 
 
 @pytest.mark.chaos
-def test_over_tcp_ucx_itself_reports_a_killed_peer():
+@pytest.mark.parametrize(("nbytes", "at"), [(1000, 50), (100_000, 50)])
+def test_over_tcp_ucx_itself_reports_a_killed_peer(nbytes, at):
     needs_ucx()
     with UcxProcesses(3, config={"TLS": "tcp"}) as processes:
-        ranks = processes.start(die, 0, 1000, 50, timeout=30.0)
+        ranks = processes.start(die, 0, nbytes, at, timeout=30.0)
         answers = processes.results(ranks[1:], deadline=20.0)
         assert [type(error) for _, error in answers] == [PeerLost] * 2

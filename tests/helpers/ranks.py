@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,6 +21,7 @@ from graphdask.comm.protocol import META, Communicator
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane, ucx_available
+from graphdask.comm.ucx_plane import FIRST_ROOM
 from graphdask.errors import InputError
 
 
@@ -271,3 +272,48 @@ def die_with_device(communicator: Communicator, rank: int) -> None:
         if communicator.rank == rank and i == 20:
             os.kill(os.getpid(), signal.SIGKILL)
         communicator.exchange(sends)
+
+
+def traffic_bytes(seed: int, number: int, size: int) -> np.ndarray:
+    """Payload bytes of exchange `number`, shape (sender, receiver); -1 is None. Around a link's first buffer."""
+    rng = np.random.default_rng([seed, number])
+    small = rng.integers(1, 12_000, (size, size))
+    medium = rng.integers(12_000, FIRST_ROOM + 2, (size, size))
+    large = rng.integers(FIRST_ROOM, 4 * FIRST_ROOM, (size, size))
+    kind = rng.choice(5, (size, size), p=[0.2, 0.1, 0.3, 0.37, 0.03])
+    return np.select([kind == 0, kind == 1, kind == 2, kind == 3], [-1, 0, small, medium], large)
+
+
+def traffic(communicator: Communicator, seed: int, n: int, device: str = "cpu") -> None:
+    """Make n exchanges of random lengths; what arrived is compared at once, and again just before the next exchange.
+
+    In between messages are let in, so that peers that are ahead get the chance to overwrite it.
+    """
+    rank, size = communicator.rank, communicator.size
+    backend = get_backend(device, rank)
+    stock = np.random.default_rng(seed).integers(0, 256, 5 * FIRST_ROOM, dtype=np.uint8)
+
+    def part(number: int, sender: int, receiver: int, nbytes: int) -> np.ndarray:
+        first = (number * 7919 + sender * 104_729 + receiver * 1_299_709) % FIRST_ROOM
+        return stock[first : first + nbytes]
+
+    def compare(number: int, payloads: Sequence[Any], lengths: np.ndarray) -> None:
+        for sender, payload in enumerate(payloads):
+            if lengths[sender, rank] < 0:
+                assert payload is None
+            else:
+                expected = part(number, sender, rank, lengths[sender, rank])
+                assert np.array_equal(backend.to_host(payload), expected), (number, sender, len(expected))
+
+    for number in range(n):
+        lengths = traffic_bytes(seed, number, size)
+        sends = [
+            None if nbytes < 0 else backend.from_host(part(number, rank, q, nbytes))
+            for q, nbytes in enumerate(lengths[rank])
+        ]
+        received = communicator.exchange(sends, control=np.full(number % 3, rank, np.int64))
+        assert received.control.tolist() == [[q] * (number % 3) for q in range(size)]
+        compare(number, received.payloads, lengths)
+        for _ in range((number + rank) % 4 * 5):
+            communicator.check()
+        compare(number, received.payloads, lengths)
