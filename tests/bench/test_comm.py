@@ -16,7 +16,7 @@ def test_every_measurement_says_what_it_is(capsys):
     main(["--ranks", "2", "--sizes", "8", "100000", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["communicator"], row["ranks"], row["bytes"]) for row in rows] == [
-        (kind, 2, nbytes) for kind in ("threads", "ucx", "ucx-raw") for nbytes in (8, 100000)
+        (kind, 2, nbytes) for kind in ("threads", "tcp", "ucx", "ucx-raw") for nbytes in (8, 100000)
     ]
     for row in rows:
         assert row["us"] > 0
@@ -24,9 +24,10 @@ def test_every_measurement_says_what_it_is(capsys):
         assert row["cores"] >= 1
 
 
-def test_the_table_is_for_people(capsys):
-    main(["--communicator", "threads", "--ranks", "3", "--sizes", "8"])
-    assert capsys.readouterr().out.startswith("threads  3 ranks")
+@pytest.mark.parametrize("kind", ["threads", "tcp"])
+def test_the_table_is_for_people(kind, capsys):
+    main(["--communicator", kind, "--ranks", "3", "--sizes", "8"])
+    assert capsys.readouterr().out.startswith(f"{kind:8} 3 ranks")
 
 
 def test_what_cannot_be_measured_is_refused():
