@@ -1,0 +1,182 @@
+"""What a caller may do: name a client, change clusters, call from several threads, wait for busy workers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, Event
+from gangs import active, dask_cluster, generated, occupy, path
+
+import graphdask as gd
+from graphdask.errors import DeadlineExceeded, InputError, PeerLost, Unsupported
+
+
+def test_a_graph_moves_between_this_process_and_clusters(two_workers):
+    G = generated()
+    expected = gd.bfs(G, 3).depth
+    assert G.built.gang.kind == "local"
+    with dask_cluster(1) as other:
+        with active(two_workers):
+            assert np.array_equal(gd.bfs(G, 3).depth, expected)
+            assert G.built.gang.client is two_workers
+        r = gd.bfs(G, 3, client=other)
+        assert G.built.gang.client is other
+    with pytest.raises(PeerLost, match="client is closed"):
+        _ = r.depth
+    with pytest.raises(InputError, match="the Dask client is closed"):
+        gd.bfs(G, 3, client=other)
+    assert np.array_equal(gd.bfs(G, 3).depth, expected)
+    assert G.built.gang.kind == "local"
+
+
+def test_threads_and_clients_may_call_at_the_same_time(two_workers):
+    one, other = generated(), path(60)
+    expected = {id(one): gd.bfs(one, 3).depth, id(other): gd.bfs(other, 3).depth}
+    with Client(two_workers.scheduler.address, set_as_default=False) as second:
+        calls = [(G, client) for client in (two_workers, second) for G in (one, other)] * 2
+        with ThreadPoolExecutor(len(calls)) as pool:
+            depths = list(pool.map(lambda call: (id(call[0]), gd.bfs(call[0], 3, client=call[1]).depth), calls))
+    assert all(np.array_equal(depth, expected[which]) for which, depth in depths)
+
+
+HOLD = """
+import sys
+from distributed import Client
+from graphdask.gang.lock import locked
+client = Client(sys.argv[1], set_as_default=False)
+with locked(client, sys.argv[2:], 10.0):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_lock_of_a_killed_client_is_freed(two_workers):
+    workers = list(two_workers.scheduler_info()["workers"])
+    command = [sys.executable, "-c", HOLD, two_workers.scheduler.address, *workers]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with (
+            dask.config.set({"graphdask.lock-timeout": 0.2}),
+            pytest.raises(DeadlineExceeded, match=r"busy with another graphdask call for 0\.2 s; .*lock-timeout"),
+        ):
+            gd.bfs(generated(200), 0, client=two_workers)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(10)
+        with dask.config.set({"graphdask.lock-timeout": 20.0}):
+            assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_call_waits_for_workers_that_are_busy(two_workers):
+    G = path(5).persist(client=two_workers)
+    workers = list(two_workers.scheduler_info()["workers"])
+    begun, over = Event("begun", client=two_workers), Event("over", client=two_workers)
+    foreign = two_workers.submit(occupy, "begun", "over", workers=workers[:1], pure=False)
+    assert begun.wait(30)
+    try:
+        with (
+            dask.config.set({"graphdask.lock-timeout": 0.5}),
+            pytest.raises(DeadlineExceeded, match=r"free thread .* longer than 0\.5 s; .*lock-timeout"),
+        ):
+            gd.bfs(G, 0, client=two_workers)
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(lambda: gd.bfs(G, 0, client=two_workers).depth.tolist())
+            with pytest.raises(TimeoutError):
+                call.result(0.5)
+            over.set()
+            assert call.result(30) == [0, 1, 2, 3, 4]
+    finally:
+        over.set()
+        foreign.result(timeout=30)
+
+
+def test_an_asynchronous_client_is_refused():
+    async def call():
+        async with Client(processes=False, asynchronous=True, dashboard_address=":0", set_as_default=False) as client:
+            with pytest.raises(Unsupported, match="asynchronous=False"):
+                gd.bfs(path(3), 0, client=client)
+
+    asyncio.run(call())
+
+
+@pytest.mark.parametrize("comm", ["tcp", "auto"])
+def test_workers_may_be_threads_of_one_process(comm):
+    with dask_cluster(3, processes=False) as client, dask.config.set({"graphdask.comm": comm}):
+        for parts in (3, 4):
+            G = generated().partition(parts=parts)
+            r = gd.bfs(G, 1, client=client).verify()
+            assert np.array_equal(r.depth, gd.bfs(generated(), 1).depth)
+
+
+def test_two_threads_to_a_worker():
+    with dask_cluster(2, threads=2) as client:
+        G = generated()
+        with ThreadPoolExecutor(4) as pool:
+            depths = list(pool.map(lambda source: gd.bfs(G, source, client=client).depth, range(8)))
+    for source, depth in enumerate(depths):
+        assert np.array_equal(depth, gd.bfs(generated(), source).depth)
+
+
+WATCHED = """
+import sys
+from distributed import Client
+import graphdask as gd
+import numpy as np
+import dask
+ids = np.arange(int(sys.argv[2]))
+G = gd.from_edges(ids, ids + 1, directed=False)
+with Client(sys.argv[1]), dask.config.set({"graphdask.heartbeat-interval": 0.2}):
+    r = gd.bfs(G, 0, progress=sys.argv[3] == "yes")
+    assert r.depth[-1] == len(ids)
+"""
+
+
+@pytest.mark.parametrize("progress", ["yes", "no"])
+def test_a_long_run_shows_its_supersteps_if_asked(two_workers, progress):
+    command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "12000", progress]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    if progress == "yes":
+        assert "BFS: superstep" in done.stderr
+        assert "edges/s" in done.stderr
+    else:
+        assert done.stderr == ""
+
+
+def test_interrupting_a_call_leaves_the_workers_free(two_workers):
+    command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "500000", "yes"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as call:
+        seen = ""
+        while "BFS: superstep" not in seen:
+            character = call.stderr.read(1)
+            assert character, seen
+            seen += character
+        call.send_signal(signal.SIGINT)
+        drain = threading.Thread(target=call.stderr.read)
+        drain.start()
+        call.wait(20)
+        drain.join()
+        assert call.returncode not in (0, None)
+    with dask.config.set({"graphdask.lock-timeout": 15.0}):
+        assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_run_of_a_killed_client_ends(two_workers):
+    command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "500000", "yes"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as call:
+        seen = ""
+        while "BFS: superstep" not in seen:
+            character = call.stderr.read(1)
+            assert character, seen
+            seen += character
+        os.kill(call.pid, signal.SIGKILL)
+    with dask.config.set({"graphdask.lock-timeout": 20.0}):
+        assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]

@@ -1,0 +1,102 @@
+"""One answer everywhere: on clusters of 1 to 3 workers what this process computes, bit for bit."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import dask
+import numpy as np
+import pytest
+from gangs import active, generated, named, scipy_depth
+from ranks import needs_ucx
+
+import graphdask as gd
+from graphdask.comm.ucx import ucx_available
+from graphdask.errors import InputError
+from graphdask.gang.worker import Ability
+
+GRAPHS = {"generated": (generated, 0), "named": (named, "v5")}
+
+
+@cache
+def answers(which: str) -> dict[str, np.ndarray]:
+    make, source = GRAPHS[which]
+    G = make()
+    r = gd.bfs(G, source)
+    return {"depth": r.depth, "parent": r.parent, "label": gd.connected_components(G).label}
+
+
+def test_the_answer_of_one_process_is_scipys():
+    G, pairs = generated(), gd.generate.preferential_attachment(2000, degree=3, seed=7).source.piece(0, 1)
+    from graphdask.backend import get_backend
+
+    src, dst, _ = pairs.edges(get_backend("cpu"))
+    assert np.array_equal(gd.bfs(G, 0).depth, scipy_depth(src, dst, 2000, 0))
+
+
+def ways(which: str, parts: int, workers: int) -> list[tuple[str, str]]:
+    """Data planes and exchanges to try; the two graphs share the combinations."""
+    if parts == 1 or workers == 1:
+        return [("auto", "selective" if which == "named" else "broadcast")]
+    return [("tcp", "selective"), ("ucx", "broadcast")] if which == "named" else [("tcp", "broadcast"), ("ucx", "auto")]
+
+
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+@pytest.mark.parametrize("which", GRAPHS)
+def test_every_cluster_gives_the_answer_of_one_process(some_workers, which, ghosts):
+    make, source = GRAPHS[which]
+    expected = answers(which)
+    workers = len(some_workers.scheduler_info()["workers"])
+    has_ucx = ucx_available()[0]
+    for parts in (1, 2, 3, 4, 7):
+        G = make().partition(parts=parts, ghosts=ghosts)
+        for comm, exchange in ways(which, parts, workers):
+            if comm == "ucx" and not has_ucx:
+                continue
+            with active(some_workers), dask.config.set({"graphdask.comm": comm}):
+                r = gd.bfs(G, source, exchange=exchange)
+                c = gd.connected_components(G, exchange=exchange)
+            for name, values in (("depth", r.depth), ("parent", r.parent), ("label", c.label)):
+                assert values.dtype == expected[name].dtype
+                assert np.array_equal(values, expected[name]), (name, parts, comm)
+            used = "single" if parts == 1 else "threads" if workers == 1 else comm
+            assert {r.stats.transport, c.stats.transport} == {used}
+            assert r.stats.ranks == parts
+        r.verify()
+        c.verify()
+
+
+def test_ucx_is_chosen_where_every_worker_has_it(two_workers):
+    needs_ucx()
+    r = gd.bfs(generated(200), 0, client=two_workers)
+    assert r.stats.transport == "ucx"
+
+
+def test_tcp_is_chosen_where_a_worker_has_no_ucx(two_workers):
+    lacking = Ability(cuda=False, ucx=False, why_not_ucx="no ucxx here", encrypted=False)
+    G = generated(200).persist(client=two_workers)
+    gang = G.built.gang
+    gang._abilities[gang.hosts[0].address] = lacking
+    assert gd.bfs(G, 0, client=two_workers).stats.transport == "tcp"
+    with (
+        dask.config.set({"graphdask.comm": "ucx"}),
+        pytest.raises(InputError, match="a worker cannot use UCX: no ucxx here"),
+    ):
+        gd.bfs(G, 0, client=two_workers)
+
+
+def test_a_built_graph_follows_the_settings(two_workers):
+    needs_ucx()
+    G = generated(200)
+    for comm in ("tcp", "ucx", "tcp"):
+        with dask.config.set({"graphdask.comm": comm}):
+            assert gd.bfs(G, 0, client=two_workers).stats.transport == comm
+
+
+def test_large_arrays_do_not_travel_in_the_task_graph(two_workers):
+    """Dask warns of a large graph, and warnings are errors here."""
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 50_000, (2, 400_000))
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1MB"}):
+        r = gd.bfs(gd.from_edges(src, dst, num_vertices=50_000, directed=False), 0, client=two_workers)
+    assert np.array_equal(r.depth, scipy_depth(src, dst, 50_000, 0))

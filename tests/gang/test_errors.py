@@ -1,0 +1,151 @@
+"""What goes wrong on a rank reaches the caller as what it is, and rank_of stays behind on the workers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from gangs import busy_until_told, dask_cluster, generated, path, rank_of
+from ranks import needs_ucx
+
+import graphdask as gd
+from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
+from graphdask.gang.arguments import Failed
+from graphdask.gang.cluster import _select_all
+from graphdask.gang.worker import leave_seats, run_ranks, take_seats
+
+RAISING = """
+import logging, sys, time
+import dask
+from distributed import Client, LocalCluster
+import graphdask as gd
+from graphdask.errors import OverBudget
+
+class Hidden(Exception):
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+def program(context, part, error):
+    if context.comm.rank == 1:
+        raise {"typed": OverBudget("too much"), "any": ZeroDivisionError("nothing"), "hidden": Hidden(1, 2)}[error]
+    while True:
+        context.comm.barrier()
+
+def itself(value):
+    return value
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        G = gd.from_edges([0, 1], [1, 2]).partition(parts=int(sys.argv[1])).persist()
+        for error in ("typed", "any", "hidden"):
+            started = time.perf_counter()
+            try:
+                G.built.gang.run(program, G.built.parts, error, summary=itself, label="trying", show=False)
+            except Exception as raised:
+                notes = " ".join(getattr(raised, "__notes__", []))
+                print(type(raised).__name__, raised, "in program" in notes, time.perf_counter() - started < 5.0)
+        print(gd.bfs(G, 0).depth.tolist())
+"""
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_an_error_of_one_rank_reaches_the_caller_and_no_worker_prints_it(parts):
+    done = subprocess.run([sys.executable, "-c", RAISING, str(parts)], capture_output=True, text=True, timeout=90)
+    assert done.stdout.splitlines() == [
+        "OverBudget too much False True",
+        "ZeroDivisionError nothing True True",
+        "GraphdaskError Hidden: 1 and 2 True True",
+        "[0, 1, 2]",
+    ], done.stderr
+    assert done.stderr == ""
+
+
+@pytest.fixture
+def seated(two_workers):
+    """A gang, its first worker, and the plan of a run that has not begun."""
+    gang = path(5).persist(client=two_workers).built.gang
+    host = gang.hosts[0]
+    return gang, host, gang._plan(host, gang._run + 1)
+
+
+def test_a_task_of_an_unknown_run_is_stale(seated):
+    gang, host, plan = seated
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=30)
+    assert isinstance(outcome.error, StaleMessage)
+    lost = _select_all(outcome, len)
+    assert isinstance(lost.error, PeerLost)
+
+
+def test_a_task_of_a_run_that_was_ended_is_stale(seated, two_workers):
+    gang, host, plan = seated
+    gang.submit(take_seats, host.address, plan).result(timeout=30)
+    two_workers.run(leave_seats, plan.gang, plan.run, "over", workers=[host.address])
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=30)
+    assert isinstance(outcome.error, StaleMessage)
+
+
+def test_a_task_runs_once(seated):
+    gang, host, plan = seated
+    plan = replace(plan, size=1, ranks=(0,), comm="single")
+    gang.submit(take_seats, host.address, plan).result(timeout=30)
+    assert gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=30)[0] == 0
+    again = gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=30)
+    assert isinstance(again.error, StaleMessage)
+
+
+@pytest.mark.parametrize("task", [take_seats, run_ranks])
+def test_a_task_on_the_wrong_worker_says_so(seated, task):
+    gang, _, plan = seated
+    arguments = ((b"", b""), rank_of) if task is run_ranks else ()
+    outcome = gang.submit(task, gang.hosts[1].address, plan, *arguments).result(timeout=30)
+    assert isinstance(outcome.error, WrongWorker)
+
+
+def test_a_partition_that_a_new_worker_could_not_make_is_lost(seated):
+    gang, host, plan = seated
+    gang.submit(take_seats, host.address, plan).result(timeout=30)
+    stale = Failed(StaleMessage("run 1 is over"))
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of, stale).result(timeout=30)
+    assert isinstance(outcome.error, PeerLost)
+
+
+def test_an_abandoned_run_ends_before_its_worker_is_used_again():
+    with dask_cluster(1, threads=2) as client:
+        G = path(5).persist(client=client)
+        gang = G.built.gang
+        plan = gang._plan(gang.hosts[0], 100)
+        gang.submit(take_seats, gang.hosts[0].address, plan).result(timeout=30)
+        abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_told)
+        summary = gang.submit(_select_all, gang.hosts[0].address, abandoned, rank_of)
+        assert gd.bfs(G, 0, client=client).depth.tolist() == [0, 1, 2, 3, 4]
+        assert "another call has taken the worker" in str(summary.result(timeout=30).error)
+
+
+def test_errors_that_end_a_process_do_not_end_the_caller():
+    assert isinstance(Failed.of(SystemExit(3)).error, GraphdaskError)
+    assert isinstance(Failed.of(OverBudget("x")).error, OverBudget)
+
+
+@pytest.mark.parametrize("comm", ["tcp", "auto", "ucx"])
+def test_encrypted_clusters(comm):
+    pytest.importorskip("cryptography", reason="temporary certificates need cryptography")
+    needs_ucx()
+    import dask
+    import numpy as np
+    from distributed import Security
+
+    from graphdask.errors import Unsupported
+
+    expected = gd.bfs(generated(), 0).depth
+    with dask_cluster(2, security=Security.temporary()) as client, dask.config.set({"graphdask.comm": comm}):
+        if comm == "ucx":
+            with pytest.raises(Unsupported, match="requires encryption, and ucx carries none"):
+                gd.bfs(generated(), 0, client=client)
+            with dask.config.set({"graphdask.allow-insecure-ucx": True}):
+                r = gd.bfs(generated(), 0, client=client)
+        else:
+            r = gd.bfs(generated(), 0, client=client).verify()
+        assert r.stats.transport == ("ucx" if comm == "ucx" else "tcp")
+        assert np.array_equal(r.depth, expected)

@@ -1,0 +1,201 @@
+"""Workers that die, stop or leave: a right answer or PeerLost, within a time, never a wait without end."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client
+from gangs import dask_cluster, generated, kill, path, pids
+from ranks import needs_ucx
+
+import graphdask as gd
+from graphdask.errors import InputError, PeerLost
+
+LENGTH = 3000
+"""Of the path that is searched: a run lasts about half a second."""
+
+
+def right(depth: np.ndarray) -> bool:
+    return np.array_equal(depth, np.arange(LENGTH))
+
+
+def all_back(client: Client, workers: int) -> None:
+    client.wait_for_workers(workers, timeout=30)
+
+
+@contextmanager
+def without_nannies(workers: int):
+    """A client of a scheduler and workers of their own, which nobody starts anew."""
+    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical"}
+    with dask_cluster(0) as client:
+        address = client.scheduler.address
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
+        started = [
+            subprocess.Popen([*command, "--no-dashboard", "--name", f"w{i}"], stderr=subprocess.DEVNULL, env=quiet)
+            for i in range(workers)
+        ]
+        try:
+            with Client(address, set_as_default=False) as plain:
+                all_back(plain, workers)
+                yield plain
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "tcp"), (3, "ucx")])
+def test_a_worker_killed_during_a_run(workers, comm, rng):
+    """Five times each: 20 in all."""
+    if comm == "ucx":
+        needs_ucx()
+    delays, answers = rng.uniform(0.0, 0.7, 5), 0
+    with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
+        G = path(LENGTH).persist(client=client)
+        for delay in delays:
+            victim = random.Random(delay).choice(sorted(pids(client).values()))
+            killer = threading.Timer(delay, kill, (victim,))
+            started = time.monotonic()
+            killer.start()
+            try:
+                r = gd.bfs(G, 0, client=client)
+                assert right(r.depth), delay
+                answers += 1
+            except PeerLost:
+                pass
+            assert time.monotonic() - started < 30.0, delay
+            killer.join()
+            all_back(client, workers)
+        r = gd.bfs(G, 0, client=client).verify()
+        assert right(r.depth)
+    print(f"{answers} answers of {len(delays)}, delays {delays.round(3).tolist()}")
+
+
+@pytest.mark.chaos
+def test_the_run_goes_on_without_a_worker_that_does_not_come_back():
+    with without_nannies(3) as client:
+        G = path(LENGTH).persist(client=client)
+        killer = threading.Timer(0.3, kill, (min(pids(client).values()),))
+        started = time.monotonic()
+        killer.start()
+        gd.bfs(G, 0, client=client)  # its values are lost where the kill comes after it
+        killer.join()
+        r = gd.bfs(G, 0, client=client)
+        assert right(r.depth)
+        assert r.stats.ranks == 2
+        assert time.monotonic() - started < 30.0
+        for pid in pids(client).values():
+            kill(pid)
+        started = time.monotonic()
+        with (
+            dask.config.set({"graphdask.recovery-timeout": 2.0}),
+            pytest.raises((PeerLost, InputError), match="gone|no workers"),
+        ):
+            gd.bfs(G, 0, client=client)
+        assert time.monotonic() - started < 30.0
+
+
+@pytest.fixture
+def stopped():
+    """Stops processes, and lets them go on in the end."""
+    halted: list[int] = []
+
+    def stop(pid: int) -> None:
+        halted.append(pid)
+        os.kill(pid, signal.SIGSTOP)
+
+    yield stop
+    for pid in halted:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("delay", [0.0, 0.4])
+def test_a_stopped_worker_is_left_out(two_workers, stopped, delay):
+    timeout = 3.0
+    with dask.config.set({"graphdask.heartbeat-timeout": timeout, "graphdask.heartbeat-interval": 0.2}):
+        G = path(LENGTH).persist(client=two_workers)
+        victim = threading.Timer(delay, stopped, (min(pids(two_workers).values()),))
+        started = time.monotonic()
+        victim.start()
+        if not delay:
+            victim.join()
+        try:
+            r = gd.bfs(G, 0, client=two_workers)
+            assert right(r.depth)
+        except PeerLost:
+            pass
+        victim.join()
+        assert time.monotonic() - started < timeout + 10.0
+
+
+@pytest.mark.chaos
+def test_a_result_on_a_stopped_worker_is_not_waited_for(two_workers, stopped):
+    with dask.config.set({"graphdask.heartbeat-timeout": 3.0}):
+        r = gd.bfs(path(50), 0, client=two_workers)
+        stopped(min(pids(two_workers).values()))
+        started = time.monotonic()
+        with pytest.raises(PeerLost, match="gave no sign of life"):
+            _ = r.depth
+        assert time.monotonic() - started < 13.0
+
+
+@pytest.mark.chaos
+def test_workers_come_and_go_between_calls():
+    with dask_cluster(2) as client:
+        G = generated()
+        expected = gd.bfs(G, 1).depth
+
+        def check(workers: int) -> gd.algorithms.bfs.BfsResult:
+            r = gd.bfs(G, 1, client=client)
+            assert r.stats.ranks == workers
+            assert np.array_equal(r.depth, expected)
+            return gd.bfs(G, 1, client=client)
+
+        kept = check(2)
+        client.retire_workers(list(client.scheduler_info()["workers"])[:1], close_workers=True)
+        assert np.array_equal(kept.depth, expected)
+        check(1)
+        client.cluster.scale(3)  # counts the retired one
+        all_back(client, 2)
+        G = G.partition()
+        kept = check(2)
+        client.restart()
+        with pytest.raises(PeerLost):
+            _ = kept.depth
+        check(2)
+        client.cluster.scale(2)
+        G = G.partition()
+        r = gd.bfs(G, 1, client=client)  # may meet the worker while it leaves
+        assert np.array_equal(r.depth, expected)
+
+
+@pytest.mark.chaos
+def test_results_of_a_killed_worker_are_lost():
+    with dask_cluster(2) as client:
+        r = gd.bfs(generated(), 1, client=client)
+        started = time.monotonic()
+        kill(min(pids(client).values()))
+        with pytest.raises(PeerLost):
+            _ = r.depth
+        with pytest.raises(PeerLost):
+            r.verify()
+        assert time.monotonic() - started < 30.0
+
+
+def test_a_cluster_without_workers_is_refused():
+    with dask_cluster(0) as client, pytest.raises(InputError, match="has no workers"):
+        gd.bfs(generated(50), 0, client=client)

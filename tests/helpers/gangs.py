@@ -1,0 +1,89 @@
+"""Small Dask clusters, graphs and answers for the tests of the gang, and what kills or stops their workers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from distributed import Client, Event, LocalCluster
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+import graphdask as gd
+
+
+@contextmanager
+def dask_cluster(workers: int, *, threads: int = 1, **options) -> Iterator[Client]:
+    """A client, not the default one, of a cluster of `workers` processes."""
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            dashboard_address=":0",  # None tries port 8787, and leaks a socket where that is taken
+            silence_logs=logging.CRITICAL,
+            **options,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def active(client: Client) -> Iterator[None]:
+    """Make `client` the active one."""
+    with client.as_current():
+        yield
+
+
+def pids(client: Client) -> dict[str, int]:
+    """Process of each worker, by address."""
+    return client.run(os.getpid)
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def generated(vertices: int = 2000) -> gd.Graph:
+    return gd.generate.preferential_attachment(vertices, degree=3, seed=7)
+
+
+def named(edges: int = 900, names: int = 600) -> gd.Graph:
+    """A directed graph with string ids, fixed arbitrarily; some vertices are unreachable."""
+    rng = np.random.default_rng(11)
+    src, dst = rng.integers(0, names, edges), rng.integers(0, names, edges)
+    return gd.from_edges([f"v{x}" for x in src], [f"v{x}" for x in dst])
+
+
+def path(length: int) -> gd.Graph:
+    """0 - 1 - ... : as many supersteps as vertices."""
+    ids = np.arange(length - 1)
+    return gd.from_edges(ids, ids + 1, num_vertices=length, directed=False)
+
+
+def scipy_depth(src, dst, vertices: int, source: int) -> np.ndarray:
+    """Hops by SciPy in the undirected graph, -1 where unreachable."""
+    matrix = coo_array((np.ones(len(src)), (src, dst)), shape=(vertices, vertices)).tocsr()
+    depth = shortest_path(matrix, directed=False, unweighted=True, indices=source)
+    return np.where(np.isinf(depth), -1, depth).astype(np.int64)
+
+
+def occupy(begun: str, over: str) -> None:
+    """A foreign task that holds a worker's thread. Workers import this file, but no test file."""
+    Event(begun).set()
+    Event(over).wait(60)
+
+
+def rank_of(context) -> int:
+    return context.comm.rank
+
+
+def busy_until_told(context) -> None:
+    while True:
+        context.comm.check()
+        time.sleep(0.001)
