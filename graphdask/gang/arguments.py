@@ -49,3 +49,13 @@ class Failed:
 def of_rank(argument: Any, rank: int) -> Any:
     """What `rank` is given for an argument."""
     return argument[rank] if hasattr(argument, "fetch") or isinstance(argument, PerRank) else argument
+
+
+def travelling_bytes(value: Any) -> int:
+    """Bytes that a value takes when it is sent; 0 where only Dask can pickle it."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    except Exception:  # whatever an object that cannot be pickled raises
+        return 0
+    return len(head) + sum(buffer.raw().nbytes for buffer in buffers)

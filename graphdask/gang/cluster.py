@@ -7,7 +7,6 @@ rank that gives no sign of life, or a deadline ends the run everywhere at once.
 
 from __future__ import annotations
 
-import pickle
 import queue
 import secrets
 import threading
@@ -20,7 +19,7 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, StaleMessage, Unsupported
-from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.arguments import Failed, PerRank, travelling_bytes
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
@@ -52,16 +51,6 @@ class Host:
     ranks: tuple[int, ...]
 
 
-def travelling_bytes(value: Any) -> int:
-    """Bytes that a value takes when it is sent; 0 where only Dask can pickle it."""
-    buffers: list[pickle.PickleBuffer] = []
-    try:
-        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    except Exception:  # whatever an object that cannot be pickled raises
-        return 0
-    return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
-
-
 class DaskKept:
     """Values of the ranks, on their workers."""
 
@@ -86,7 +75,7 @@ class DaskKept:
         places = {address: address for address in self.futures if address in known}
         for address in self.futures.keys() - known.keys():
             future = self.futures[address]
-            holders = client.who_has([future]).get(future.key, ())
+            holders = () if future.cancelled() else client.who_has([future]).get(future.key, ())
             if not holders:
                 raise PeerLost(f"the worker {address} left and took its values with it; make the call again")
             places[address] = holders[0]
@@ -207,9 +196,15 @@ class DaskGang:
 
     def submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
         """Start a task on the worker at `address`, and on no other."""
-        return self.client.submit(
-            function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
-        )
+        from distributed.client import FuturesCancelledError
+
+        try:
+            return self.client.submit(
+                function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
+            )
+        except FuturesCancelledError as error:
+            reason = "the cluster was restarted, or its data cancelled, and took the partitions with it"
+            raise PeerLost(f"{reason}; make the call again") from error
 
     def run(
         self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool
@@ -293,12 +288,29 @@ class DaskGang:
         `setting` names the time limit. `on_failure` is called once, with the reason, when the first task fails.
         """
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        over = threading.Event()
 
         def bring(task: Any) -> None:
-            threading.Thread(target=lambda: done.put((task, _outcome(task, tasks[task]))), daemon=True).start()
+            if not over.is_set():
+                threading.Thread(target=lambda: done.put((task, _outcome(task, tasks[task]))), daemon=True).start()
 
         for task in tasks:
             task.add_done_callback(bring)
+        try:
+            return self._collect(tasks, done, what, setting, life, progress, on_failure)
+        finally:
+            over.set()
+
+    def _collect(
+        self,
+        tasks: dict[Any, str],
+        done: queue.SimpleQueue[Any],
+        what: str,
+        setting: str,
+        life: LifeSigns | None,
+        progress: Progress | None,
+        on_failure: Callable[[str], None] | None,
+    ) -> dict[Any, Any]:
         life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         pending, failed = set(tasks), []
         results: dict[Any, Any] = {}
@@ -365,7 +377,7 @@ def _seated(workers: dict[str, KnownWorker], size: int) -> list[Host]:
 
 def _outcome(task: Any, address: str) -> Any:
     """The result of a task that is over, or Failed with what went wrong."""
-    from distributed.client import FutureCancelledError
+    from distributed.client import FutureCancelledError, FuturesCancelledError
     from distributed.scheduler import KilledWorker
 
     try:
@@ -374,7 +386,7 @@ def _outcome(task: Any, address: str) -> Any:
         return Failed(error)
     except TimeoutError:
         return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
-    except (FutureCancelledError, KilledWorker) as error:
+    except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means
         return Failed(error)
