@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import cache
+
 import pytest
 from gangs import dask_cluster
 
 
-@pytest.fixture(scope="session", params=[1, 2, 3], ids="{}-workers".format)
-def some_workers(request):
-    """A client of a cluster of 1, 2 and 3 workers in turn."""
-    with dask_cluster(request.param) as client:
-        yield client
+@pytest.fixture(scope="session")
+def cluster_of():
+    """Clients by number of workers, made on first use."""
+    with ExitStack() as stack:
+        yield cache(lambda workers: stack.enter_context(dask_cluster(workers)))
 
 
-@pytest.fixture(scope="module")
-def two_workers():
-    with dask_cluster(2) as client:
-        yield client
+@pytest.fixture
+def two_workers(cluster_of):
+    return cluster_of(2)

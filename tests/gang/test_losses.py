@@ -101,10 +101,17 @@ def test_the_run_goes_on_without_a_worker_that_does_not_come_back():
         started = time.monotonic()
         with (
             dask.config.set({"graphdask.recovery-timeout": 2.0}),
-            pytest.raises((PeerLost, InputError), match="gone|no workers"),
+            pytest.raises((PeerLost, InputError), match=r"gone|no workers"),
         ):
             gd.bfs(G, 0, client=client)
         assert time.monotonic() - started < 30.0
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    """Not the shared ones: these are stopped."""
+    with dask_cluster(2) as client:
+        yield client
 
 
 @pytest.fixture
