@@ -29,7 +29,12 @@ def right(depth: np.ndarray) -> bool:
     return np.array_equal(depth, np.arange(LENGTH))
 
 
-def all_back(client: Client, workers: int) -> None:
+def all_back(client: Client, workers: int, without: str = "") -> None:
+    """Wait until the scheduler has noticed the end of the worker `without`, and has `workers` again."""
+    deadline = time.monotonic() + 30.0
+    while without in client.scheduler_info(n_workers=-1)["workers"]:
+        assert time.monotonic() < deadline, f"{without} is still there"
+        threading.Event().wait(0.02)
     client.wait_for_workers(workers, timeout=30)
 
 
@@ -65,7 +70,7 @@ def test_a_worker_killed_during_a_run(workers, comm, rng):
     with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
         G = path(LENGTH).persist(client=client)
         for delay in delays:
-            victim = random.Random(delay).choice(sorted(pids(client).values()))
+            address, victim = random.Random(delay).choice(sorted(pids(client).items()))
             killer = threading.Timer(delay, kill, (victim,))
             started = time.monotonic()
             killer.start()
@@ -77,7 +82,7 @@ def test_a_worker_killed_during_a_run(workers, comm, rng):
                 pass
             assert time.monotonic() - started < 30.0, delay
             killer.join()
-            all_back(client, workers)
+            all_back(client, workers, without=address)
         r = gd.bfs(G, 0, client=client).verify()
         assert right(r.depth)
     print(f"{answers} answers of {len(delays)}, delays {delays.round(3).tolist()}")
