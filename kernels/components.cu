@@ -16,7 +16,7 @@ __device__ __forceinline__ index_t find_root(index_t v, index_t *link) {
     return at;
 }
 
-struct Hook {
+struct Hook : NoQueue {
     const index_t *indices;
     index_t *link;
 
@@ -38,12 +38,12 @@ struct Hook {
 
 extern "C" __global__ void components_hook(long long n, const long long *indptr, const index_t *indices,
                                            index_t *link, index_t *hubs, unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Hook{indices, link});
+    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Hook{{}, indices, link});
 }
 
 extern "C" __global__ void components_hook_hubs(long long n, const long long *indptr, const index_t *indices,
                                                 index_t *link, const index_t *hubs, unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Hook{indices, link});
+    gd_for_hubs(hubs, counters, indptr, Hook{{}, indices, link});
 }
 
 extern "C" __global__ void components_compress(long long n, const index_t *link, index_t *root) {
@@ -74,29 +74,35 @@ struct Spread {
     const index_t *grouped, *label;
     index_t *value, *ghost_queue;
     unsigned long long *counters;
+    Queue<index_t> *ghosts;
 
     __device__ __forceinline__ void operator()(index_t root, long long place) const {
         const index_t ghost = grouped[place];
         value[ghost] = label[root];
-        ghost_queue[gd_reserve(counters + 1)] = ghost;
+        ghosts->push(ghost);
     }
+    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, counters + 1, all); }
 };
 
 extern "C" __global__ void components_spread(long long n, const index_t *changed, const long long *group_start,
                                              const index_t *grouped, const index_t *label, index_t *value,
                                              index_t *ghost_queue, index_t *hubs, unsigned long long *counters) {
-    const Spread spread{grouped, label, value, ghost_queue, counters};
+    __shared__ Queue<index_t> ghosts;
+    ghosts.open();
+    const Spread spread{grouped, label, value, ghost_queue, counters, &ghosts};
     gd_for_edges(n, changed, group_start, hubs, counters + 2, counters + 3, spread);
 }
 
 extern "C" __global__ void components_spread_hubs(long long n, const long long *group_start, const index_t *grouped,
                                                   const index_t *label, index_t *value, index_t *ghost_queue,
                                                   const index_t *hubs, unsigned long long *counters) {
-    const Spread spread{grouped, label, value, ghost_queue, counters};
+    __shared__ Queue<index_t> ghosts;
+    ghosts.open();
+    const Spread spread{grouped, label, value, ghost_queue, counters, &ghosts};
     gd_for_hubs(hubs, counters + 2, group_start, spread);
 }
 
-struct Check {
+struct Check : NoQueue {
     const index_t *indices, *label;
     unsigned long long *first_bad;
 
@@ -108,11 +114,11 @@ struct Check {
 extern "C" __global__ void components_check(long long n, const long long *indptr, const index_t *indices,
                                             const index_t *label, unsigned long long *first_bad, index_t *hubs,
                                             unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Check{indices, label, first_bad});
+    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Check{{}, indices, label, first_bad});
 }
 
 extern "C" __global__ void components_check_hubs(long long n, const long long *indptr, const index_t *indices,
                                                  const index_t *label, unsigned long long *first_bad,
                                                  const index_t *hubs, unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Check{indices, label, first_bad});
+    gd_for_hubs(hubs, counters, indptr, Check{{}, indices, label, first_bad});
 }

@@ -33,11 +33,45 @@ __device__ __forceinline__ int gd_row_of(const int *scan, int item) {
     return low;
 }
 
+// A queue in global memory that a block fills through shared memory: one atomic for at least GD_ROWS entries, where one
+// for each entry would make all of them wait at the counter.
+template <typename Index> struct Queue {
+    Index staged[2 * GD_ROWS];
+    int count;
+    unsigned long long base;
+
+    __device__ __forceinline__ void open() {
+        if (threadIdx.x == 0) count = 0;
+        __syncthreads();
+    }
+    // At most one entry for each thread between two flushes.
+    __device__ __forceinline__ void push(Index value) { staged[atomicAdd(&count, 1)] = value; }
+    // All threads of the block call it together.
+    __device__ __forceinline__ void flush(Index *out, unsigned long long *tail, bool all) {
+        __syncthreads();
+        const int held = count;
+        __syncthreads();
+        if (held < GD_ROWS && !(all && held)) return;
+        if (threadIdx.x == 0) {
+            base = atomicAdd(tail, (unsigned long long)held);
+            count = 0;
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < held; i += GD_ROWS) out[base + i] = staged[i];
+        __syncthreads();
+    }
+};
+
+// What a body without queues gives its loop.
+struct NoQueue {
+    __device__ __forceinline__ void flush(bool) const {}
+};
+
 // body(row, edge) for every edge of rows[0..n); rows == nullptr stands for 0, 1, 2, ...
 template <typename Index, typename Body>
 __device__ __forceinline__ void gd_for_edges(long long n, const Index *rows, const long long *indptr, Index *hubs,
                                              unsigned long long *hub_count, unsigned long long *edge_count,
-                                             Body body) {
+                                             const Body &body) {
     __shared__ long long first[GD_ROWS];
     __shared__ int scan[GD_ROWS + 1];
     __shared__ Index row_of[GD_ROWS];
@@ -61,18 +95,23 @@ __device__ __forceinline__ void gd_for_edges(long long n, const Index *rows, con
         gd_scan(scan);
         const int total = scan[GD_ROWS];
         if (t == 0 && total) atomicAdd(edge_count, (unsigned long long)total);
-        for (int e = t; e < total; e += GD_ROWS) {
-            const int r = gd_row_of(scan, e);
-            body(row_of[r], first[r] + (e - scan[r]));
+        for (int begin = 0; begin < total; begin += GD_ROWS) {
+            const int e = begin + t;
+            if (e < total) {
+                const int r = gd_row_of(scan, e);
+                body(row_of[r], first[r] + (e - scan[r]));
+            }
+            body.flush(false);
         }
         __syncthreads();
     }
+    body.flush(true);
 }
 
 // body(row, edge) for every edge of the listed rows, in chunks of GD_HUB edges that the blocks deal out among themselves.
 template <typename Index, typename Body>
 __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned long long *hub_count,
-                                            const long long *indptr, Body body) {
+                                            const long long *indptr, const Body &body) {
     __shared__ int scan[GD_ROWS + 1];
     const long long count = (long long)*hub_count;
     const int t = threadIdx.x;
@@ -93,9 +132,13 @@ __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned lo
             const Index row = hubs[base + h];
             const long long begin = indptr[row] + (long long)(c - scan[h]) * GD_HUB;
             const long long end = min(begin + GD_HUB, indptr[row + 1]);
-            for (long long e = begin + t; e < end; e += GD_ROWS) body(row, e);
+            for (long long e = begin; e < end; e += GD_ROWS) {
+                if (e + t < end) body(row, e + t);
+                body.flush(false);
+            }
         }
         dealt += total;
         __syncthreads();
     }
+    body.flush(true);
 }
