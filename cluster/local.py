@@ -165,11 +165,10 @@ def _quiet() -> Iterator[None]:
     import dask.config
     import distributed  # noqa: F401  (sets up its loggers before they are turned down)
 
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.nanny", "distributed.worker", "bokeh")]
+    names = ("distributed", "distributed.nanny", "distributed.worker", "tornado.application", "bokeh")
+    loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
-    settings = {
-        "logging": {"distributed": "critical", "distributed.nanny": "critical", "distributed.worker": "critical"}
-    }
+    settings = {"logging": dict.fromkeys(names, "critical")}
     with dask.config.set(settings):
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)

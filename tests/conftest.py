@@ -10,6 +10,7 @@ import importlib.util
 import os
 import random
 import secrets
+import signal
 import sys
 import zlib
 from functools import cache
@@ -60,6 +61,12 @@ def devices_needed(item: pytest.Item) -> int:
     if several is not None:
         return several.args[0] if several.args else 2
     return 1 if item.get_closest_marker("gpu") is not None else 0
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as usual: a shell lets its background jobs, and so what the tests start, ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:

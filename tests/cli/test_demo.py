@@ -47,7 +47,6 @@ def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, co
         text=True,
         cwd=tmp_path,
         start_new_session=True,
-        preexec_fn=take_interrupts,
     ) as demo:
         workers = wait_for_workers(demo)
         os.kill(demo.pid, sent)
@@ -56,11 +55,6 @@ def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, co
     assert shown == ""
     assert said == ("error: interrupted\n" if sent == signal.SIGINT else "")
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
-
-
-def take_interrupts() -> None:
-    """A shell lets its background jobs ignore SIGINT, and what they start inherits that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_workers(demo: subprocess.Popen) -> list[int]:
