@@ -62,7 +62,7 @@ class MissingDependency(GraphdaskError, ImportError):
     exit_code = 2
 
 
-class OverBudget(GraphdaskError, MemoryError):
+class OverBudget(MemoryError, GraphdaskError):  # in this order, or Dask's way of pickling cannot make one
     """A call would need more memory than there is; raised before anything is allocated."""
 
 
