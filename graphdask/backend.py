@@ -10,6 +10,7 @@ Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from abc import ABC, abstractmethod
 from collections import deque
@@ -218,7 +219,7 @@ class _CudaKernels:
         source = files("graphdask.kernels").joinpath(f"{family}.cu")
         with as_file(files("graphdask.kernels").joinpath("common.cuh")) as common:
             self._include = str(common.parent)
-        options = ["-std=c++17", f"-I{self._include}"]
+        options = ["-std=c++17", f"-I{self._include}", f"-Dgd_headers={_headers_digest()}"]
         options += [f"-D{name}={C_TYPES[dtype]}" for name, dtype in sorted(types.items())]
         self._module = backend.xp.RawModule(code=source.read_text(), options=tuple(options))
         with backend.activate():
@@ -258,6 +259,16 @@ class _CudaKernels:
 
         setattr(self, name, launch)
         return launch
+
+
+@cache
+def _headers_digest() -> str:
+    """A digest of all headers: CuPy's cache of compiled kernels looks at the source and the options, not at them."""
+    digest = hashlib.sha256()
+    for header in sorted(files("graphdask.kernels").iterdir(), key=lambda entry: entry.name):
+        if header.name.endswith(".cuh"):
+            digest.update(header.read_bytes())
+    return f"0x{digest.hexdigest()[:15]}"
 
 
 def _kernel_argument(value: Any) -> Any:
