@@ -67,7 +67,14 @@ class Config:
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name}={getattr(self, name)!r} is not one of {', '.join(allowed)}")
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float | int) and not isinstance(value, bool) and value < 0:
-                raise InputError(f"{field.name}={value!r} must not be negative")
+            value, default = getattr(self, field.name), field.default
+            if isinstance(default, bool) or default is None:
+                if not isinstance(value, bool) and value is not default:
+                    raise InputError(f"{field.name}={value!r} is neither true nor false")
+            elif isinstance(default, float | int):
+                whole = isinstance(default, int)
+                if isinstance(value, bool) or not isinstance(value, int if whole else float | int):
+                    raise InputError(f"{field.name}={value!r} is not a {'whole ' if whole else ''}number")
+                if not value >= 0:
+                    raise InputError(f"{field.name}={value!r} must not be negative")
         return self
