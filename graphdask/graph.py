@@ -149,8 +149,8 @@ class Graph:
         Parameters
         ----------
         parts : int, optional
-            Number of partitions; default: one for each worker, or in this process one for each core where the graph
-            is large. More partitions than workers or vertices are fine.
+            Number of partitions; default: one for each worker; in this process one on its GPU, or without a GPU one
+            for each core where the graph is large. More partitions than workers or vertices are fine.
         by : {"range", "random", "biased-random", "metis"} or array of int, shape (num_vertices,), optional
             Partitioner, or the owner of each vertex in the order of `vertex_ids`. Default: contiguous ranges balanced
             by edges, after a hash shuffle where a few vertices hold many of the edges.

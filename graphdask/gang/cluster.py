@@ -143,10 +143,6 @@ class DaskGang:
         self.config = config
         self.comm = self._chosen_comm()
 
-    @staticmethod
-    def default_size(client: Any) -> int:
-        return max(1, len(ask_scheduler(client)))
-
     @property
     def sharing(self) -> int:
         """How many ranks share a device's memory: all of a machine's on CPUs, a worker's on GPUs."""

@@ -56,11 +56,13 @@ class LocalGang:
 
     @staticmethod
     def default_size(device: str, num_edges: int) -> int:
-        """One rank for each GPU; on CPUs one for each core where the graph is large, else one."""
-        if num_edges < LARGE:
+        """One rank on a GPU; on CPUs one for each core where the graph is large, else one.
+
+        Several GPUs of one process would wait for each other's threads: they are for workers, or for who asks.
+        """
+        if num_edges < LARGE or (device != "cpu" and cuda_device_count()):
             return 1
-        gpus = 0 if device == "cpu" else cuda_device_count()
-        return gpus or len(os.sched_getaffinity(0))
+        return len(os.sched_getaffinity(0))
 
     @property
     def sharing(self) -> int:
