@@ -129,11 +129,17 @@ def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: in
     buckets = -(-n // width)
     if comm.size == 1 or n == 0:
         return np.array([0] * comm.size + [n], np.int64)
-    weight = backend.xp.bincount(src // width, minlength=buckets)
-    weight += backend.xp.bincount(dst // width, minlength=buckets)
+    weight = _count_each(backend, src // width, buckets)
+    weight += _count_each(backend, dst // width, buckets)
     everyone = comm.alltoallv([weight.astype(np.int64)] * comm.size)
     total = np.sum([backend.to_host(part) for part in everyone], axis=0) + width
     return balanced_offsets(total, width, n, comm.size)
+
+
+def _count_each(backend: Backend, numbers: Array, size: int) -> Array:
+    """How often each of 0..size-1 stands among the numbers; CuPy's bincount refuses an empty array."""
+    xp = backend.xp
+    return xp.bincount(numbers, minlength=size) if len(numbers) else xp.zeros(size, np.intp)
 
 
 def to_owners(
@@ -145,7 +151,7 @@ def to_owners(
         return at.copy(), other, weights
     owner = xp.searchsorted(backend.from_host(offsets[1:-1]), at, side="right").astype(np.uint16)
     order = xp.argsort(owner, kind="stable")
-    cuts = np.concatenate(([0], np.cumsum(backend.to_host(xp.bincount(owner, minlength=comm.size)))))
+    cuts = np.concatenate(([0], np.cumsum(backend.to_host(_count_each(backend, owner, comm.size)))))
 
     def sent(column: Array) -> Array:
         column = column[order]

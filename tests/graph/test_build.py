@@ -10,9 +10,10 @@ from graphs import GRAPHS
 from reference import adjacency
 
 import graphdask as gd
-from graphdask.backend import get_backend
-from graphdask.build import add_inward
+from graphdask.backend import CpuBackend, get_backend
+from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.comm.threads import run_threads
+from graphdask.partition import VertexMap
 from graphdask.sources import ArraySource
 
 CPU = get_backend("cpu")
@@ -225,3 +226,31 @@ def test_a_build_beyond_the_budget_is_refused_before_it_starts():
         graph.persist()
     assert graph.built is None
     assert gd.bfs(graph, 0).depth.max() == 1000
+
+
+class _StrictArrays:
+    """NumPy, but refusing to count nothing, as CuPy does: `bincount` takes the maximum of what it is given."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def bincount(self, numbers, weights=None, minlength=0):
+        assert len(numbers), "bincount of an empty array"
+        return np.bincount(numbers, weights, minlength)
+
+
+class _StrictBackend(CpuBackend):
+    xp = _StrictArrays()
+
+
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+def test_a_rank_without_edges_counts_nothing(ghosts):
+    source = ArraySource(6, np.array([0, 0]), np.array([1, 5]), None)
+    plan = BuildPlan(VertexMap(6), directed=True, ghosts=ghosts, merge=False, num_edges=2, weighted=False)
+
+    def program(comm, rank):
+        backend = _StrictBackend()
+        return add_inward(comm, backend, build_part(comm, backend, source.piece(rank, 4), plan))
+
+    built = run_threads(4, program)
+    assert_same(matrix_of(built, "inward"), adjacency(6, source.src, source.dst, True).T.tocsr())
