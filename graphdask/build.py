@@ -212,7 +212,8 @@ def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
         rows = np.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
         return np.repeat(rows, np.diff(csr.indptr))
     begins = xp.zeros(csr.num_edges + 1, csr.indices.dtype)
-    xp.add.at(begins, csr.indptr[1:-1], 1)
+    counters = begins if begins.itemsize == 4 else begins.view(np.uint64)  # CuPy adds at no int64
+    xp.add.at(counters, csr.indptr[1:-1], 1)
     return xp.cumsum(begins[:-1], dtype=begins.dtype) + begins.dtype.type(first)
 
 

@@ -11,8 +11,9 @@ from reference import adjacency
 
 import graphdask as gd
 from graphdask.backend import CpuBackend, get_backend
-from graphdask.build import BuildPlan, add_inward, build_part
+from graphdask.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.comm.threads import run_threads
+from graphdask.graph import Csr
 from graphdask.partition import VertexMap
 from graphdask.sources import ArraySource
 
@@ -229,7 +230,13 @@ def test_a_build_beyond_the_budget_is_refused_before_it_starts():
 
 
 class _StrictArrays:
-    """NumPy, but refusing to count nothing, as CuPy does: `bincount` takes the maximum of what it is given."""
+    """NumPy, but refusing what CuPy refuses: to count nothing, and to add at signed 64-bit integers."""
+
+    class add:
+        @staticmethod
+        def at(array, places, value):
+            assert array.dtype != np.int64, "scatter_add of int64"
+            np.add.at(array, places, value)
 
     def __getattr__(self, name):
         return getattr(np, name)
@@ -254,3 +261,14 @@ def test_a_rank_without_edges_counts_nothing(ghosts):
 
     built = run_threads(4, program)
     assert_same(matrix_of(built, "inward"), adjacency(6, source.src, source.dst, True).T.tocsr())
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_the_rows_of_edges_on_a_device_do_not_depend_on_the_width_of_ids(dtype):
+    class Device(_StrictBackend):
+        name = "cuda"
+
+    csr = Csr(np.array([0, 0, 2, 2, 5, 5]), np.array([7, 8, 7, 8, 9], dtype))
+    rows = row_of_each(Device(), csr, 20)
+    assert rows.dtype == dtype
+    assert rows.tolist() == [21, 21, 23, 23, 23]
