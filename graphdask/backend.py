@@ -142,14 +142,21 @@ def _cpu_kernels(family: str) -> _CpuKernels:
     return _CpuKernels(family)
 
 
-def _cgroup_free() -> int:
-    """Bytes that the control group still allows; a very large number where there is no limit."""
+def _cgroup_free(root: str = "/sys/fs/cgroup") -> int:
+    """Bytes that the control group still allows; a very large number where there is no limit.
+
+    The kernel counts file pages as used, and takes the inactive ones back before it refuses memory.
+    """
     try:
-        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as used:
-            text = limit.read().strip()
-            return 1 << 62 if text == "max" else max(0, int(text) - int(used.read()))
+        with open(f"{root}/memory.max") as limit, open(f"{root}/memory.current") as used:
+            text, current = limit.read().strip(), int(used.read())
+        if text == "max":
+            return 1 << 62
+        with open(f"{root}/memory.stat") as stat:
+            inactive = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
     except OSError:
         return 1 << 62
+    return max(0, int(text) - max(0, current - inactive))
 
 
 class CudaBackend(Backend):
@@ -187,7 +194,7 @@ class CudaBackend(Backend):
     def synchronize(self) -> None:
         with self._named_failures():
             self.xp.cuda.get_current_stream().synchronize()
-        for module in self._modules.values():
+        for module in list(self._modules.values()):  # another rank of this device may be adding one
             module.check()
         self._launched.clear()
 

@@ -1,0 +1,54 @@
+"""Backends: what memory they see, and that ranks may share one."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import nullcontext
+
+import pytest
+
+from graphdask.backend import CudaBackend, _cgroup_free
+
+
+@pytest.mark.parametrize(
+    ("limit", "current", "stat", "free"),
+    [
+        ("1000", 900, "anon 100\nfile 800\ninactive_file 700\nactive_file 100\n", 800),
+        ("1000", 900, "anon 900\ninactive_file 0\n", 100),
+        ("1000", 1200, "anon 1200\n", 0),
+        ("max", 900, "inactive_file 0\n", 1 << 62),
+    ],
+)
+def test_file_pages_that_the_kernel_takes_back_are_free(tmp_path, limit, current, stat, free):
+    (tmp_path / "memory.max").write_text(f"{limit}\n")
+    (tmp_path / "memory.current").write_text(f"{current}\n")
+    (tmp_path / "memory.stat").write_text(stat)
+    assert _cgroup_free(str(tmp_path)) == free
+
+
+def test_without_a_control_group_there_is_no_limit(tmp_path):
+    assert _cgroup_free(str(tmp_path / "none")) == 1 << 62
+
+
+def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
+    backend = object.__new__(CudaBackend)
+    checked = []
+
+    class Module:
+        def __init__(self, number):
+            self.number = number
+
+        def check(self):
+            checked.append(self.number)
+            backend._modules["loaded meanwhile", self.number] = Module(2)
+
+    class Cupy:
+        class cuda:
+            @staticmethod
+            def get_current_stream():
+                return type("Stream", (), {"synchronize": lambda self: None})()
+
+    backend.xp, backend._launched, backend._modules = Cupy, deque(), {("bfs",): Module(0), ("codec",): Module(1)}
+    monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
+    backend.synchronize()
+    assert checked == [0, 1]
