@@ -195,6 +195,10 @@ class Graph:
         runtime().verify_graph(self, client=client, progress=progress)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A graph travels as its description; the partitions stay where they are and are made anew elsewhere."""
+        return {**self.__dict__, "built": None}
+
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         weights = f", weights {self.source.weight_dtype}" if self.weighted else ""

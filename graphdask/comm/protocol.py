@@ -59,7 +59,7 @@ class Communicator(ABC):
     """
 
     name: str
-    """`single`, `threads`, `ucx` or `nccl`; shown in `r.stats`."""
+    """`single`, `threads`, `tcp`, `ucx` or `nccl`; shown in `r.stats`."""
     rank: int
     size: int
     bytes_sent: int = 0

@@ -190,7 +190,8 @@ class GangRuntime:
             built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)
         if inward and not built.inward:
             parts = built.gang.run(_add_inward, built.parts, summary=_facts, label="adding in-edges", show=show)
-            built = graph.built = replace(built, parts=parts, inward=True)
+            nbytes = [fact.nbytes for fact in parts.summary]
+            built = graph.built = replace(built, parts=parts, inward=True, nbytes=nbytes)
         return built
 
 

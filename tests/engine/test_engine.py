@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 import time
 
@@ -223,3 +224,22 @@ def test_runs_from_several_threads_do_not_mix():
         thread.join()
     for source in range(6):
         np.testing.assert_array_equal(found[source], search(matrix, source)[0])
+
+
+def test_a_graph_travels_without_its_partitions():
+    graph, matrix = divided("scale-free", 3)
+    depth = gd.bfs(graph, 0).depth
+    again = pickle.loads(pickle.dumps(graph))
+    assert again.built is None
+    assert graph.built is not None
+    np.testing.assert_array_equal(gd.bfs(again, 0).depth, search(matrix, 0)[0])
+    np.testing.assert_array_equal(depth, search(matrix, 0)[0])
+
+
+def test_the_size_of_partitions_counts_in_edges_once_they_are_there():
+    graph, _ = divided("sparse random, directed", 3)
+    gd.bfs(graph, 0)
+    before = graph.built.nbytes
+    gd.connected_components(graph)
+    assert graph.built.nbytes == [part.nbytes for part in graph.built.parts.values]
+    assert sum(graph.built.nbytes) > sum(before)
