@@ -44,7 +44,7 @@ def _roots(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
         (source & ((depth != 0) | (parent != part.ids)), "source {vertex} must have depth 0 and be its own parent"),
         (~source & (depth == 0), "vertex {vertex} has depth 0 but is no source"),
         ((depth < 0) != (parent < 0), "vertex {vertex} has a depth and no parent, or a parent and no depth"),
-        (depth < -1, "vertex {vertex} has a depth below -1"),
+        ((depth < -1) | (parent < -1), "vertex {vertex} has a depth or a parent below -1"),
     )
     for wrong, message in checks:
         places = xp.flatnonzero(wrong)

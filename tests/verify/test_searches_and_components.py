@@ -64,6 +64,7 @@ CORRUPT_BFS = {
     "parent is itself": (130, "parent", 130, {130}),
     "parent that is no vertex": (130, "parent", 10**6, {130}),
     "parent below -1": (130, "parent", -5, {130}),
+    "unreached with a parent below -1": (160, "parent", -5, {160}),
 }
 
 
