@@ -50,13 +50,14 @@ class Built:
 class _Facts:
     """What the client must know of a partition."""
 
-    vertex_map: VertexMap
+    offsets: np.ndarray
+    """Of the vertex map; a table that it may have is known already."""
     counts: dict[str, int]
     nbytes: int
 
 
 def _facts(part: Part) -> _Facts:
-    return _Facts(part.vertex_map, part.counts, part.nbytes)
+    return _Facts(part.vertex_map.offsets, part.counts, part.nbytes)
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
@@ -250,7 +251,7 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
     return Built(
         gang=gang,
         parts=parts,
-        vertex_map=facts[0].vertex_map,
+        vertex_map=vertex_map.with_offsets(facts[0].offsets),
         ghosts=ghosts,
         inward=not graph.directed,
         num_edges=edges,

@@ -260,15 +260,16 @@ class DaskGang:
     def _share(self, argument: Any, host: Host) -> Any:
         if isinstance(argument, DaskKept):
             return argument.futures[host.address]
-        if not isinstance(argument, PerRank):
-            return argument
-        share = PerRank({rank: argument[rank] for rank in host.ranks})
+        share = argument
+        if isinstance(argument, PerRank):
+            share = PerRank({rank: argument[rank] for rank in host.ranks})
         if travelling_bytes(share) < LARGE:
             return share
+        limit = self.config.deadline
         try:  # large ones go to their worker as data: the scheduler would keep a copy of what stands in a task
-            return self.client.scatter([share], workers=[host.address], hash=False, timeout=ANSWER)[0]
+            return self.client.scatter([share], workers=[host.address], hash=False, timeout=limit)[0]
         except TimeoutError as error:
-            raise PeerLost(f"{host.address} did not take its edges in {ANSWER} s") from error
+            raise PeerLost(f"{host.address} did not take its data in {limit} s") from error
 
     def wait(
         self,
