@@ -13,13 +13,15 @@ from graphdask.commands.options import writable
 from graphdask.errors import InputError
 
 
-def check_output(path: Path) -> None:
-    """Raise InputError, before any work, where the file cannot be written."""
+def check_output(path: Path, read: Path) -> None:
+    """Raise InputError, before any work, where the file cannot be written or is the one to be read."""
     if path.suffix.lower() not in WRITERS:
         raise InputError(
             f"{path}: the name of an output ends in one of {', '.join(WRITERS)}; {path.suffix or 'no ending'!r} is none"
         )
     writable(path)
+    if path.exists() and read.exists() and path.samefile(read):
+        raise InputError(f"{path} is the graph to read; name another file to write")
 
 
 def write_columns(result: Any, path: Path) -> None:
@@ -34,7 +36,11 @@ def _columns(result: Any) -> dict[str, Any]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file beside `path` that takes its place at the end, or vanishes on an error."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as unfinished:
+    try:
+        opened = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    with opened as unfinished:
         try:
             yield unfinished
             unfinished.flush()

@@ -151,7 +151,7 @@ def _vertex(text: str, G: Any) -> int | str:
 def execute(request: Request, algorithm: Algorithm) -> None:
     """Do the run and show what came of it."""
     if request.output is not None:
-        check_output(request.output)
+        check_output(request.output, request.path)
     steps = terminal.Steps()
     elsewhere = request.scheduler or request.scheduler_file
     if elsewhere or request.workers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 
 import numpy as np
 import pytest
@@ -279,3 +280,16 @@ def test_parquet_nulls_and_names(tmp_path):
     parquet.write_table(pa.table({"x": [0, 0], "to": [1, 2], "from": [5, 6]}), tmp_path / "g.parquet")
     assert read_edges(tmp_path / "g.parquet").src.tolist() == [5, 6]
     assert read_edges(tmp_path / "g.parquet", columns=("to", "x")).src.tolist() == [1, 2]
+
+
+def test_a_pipe_is_refused_at_once_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for name in (tmp_path / "pipe.txt", "/dev/null"):
+        with pytest.raises(InputError, match="is a pipe or a device; write what it holds to a file"):
+            read_edges(name, format="edgelist")
+
+
+def test_a_directory_is_called_one(tmp_path):
+    (tmp_path / "graph.txt").mkdir()
+    with pytest.raises(InputError, match=r"^\S*graph\.txt is a directory; name a file$"):
+        read_edges(tmp_path / "graph.txt")
