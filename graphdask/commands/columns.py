@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,21 +34,10 @@ def _columns(result: Any) -> dict[str, Any]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file beside `path` that takes its place at the end, or vanishes on an error."""
-    try:
-        opened = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
-    with opened as unfinished:
-        try:
-            yield unfinished
-            unfinished.flush()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(unfinished.name, 0o666 & ~umask)
-            os.replace(unfinished.name, path)
-        except BaseException:
-            os.unlink(unfinished.name)
-            raise
+    from graphdask.io._open import replacing
+
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        yield file
 
 
 def _write_parquet(result: Any, path: Path) -> None:
