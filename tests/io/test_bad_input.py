@@ -10,7 +10,7 @@ import os
 import numpy as np
 import pytest
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported
 from graphdask.io import read_edges, read_vertex_values
 
 MM = "%%MatrixMarket matrix coordinate"
@@ -293,3 +293,13 @@ def test_a_directory_is_called_one(tmp_path):
     (tmp_path / "graph.txt").mkdir()
     with pytest.raises(InputError, match=r"^\S*graph\.txt is a directory; name a file$"):
         read_edges(tmp_path / "graph.txt")
+
+
+@pytest.mark.parametrize("count", [10**12, 10**30])
+def test_a_header_that_declares_more_vertices_than_memory_holds_is_named(tmp_path, count):
+    for name, content in (
+        ("g.gr", f"p sp {count} 1\na 1 2 3\n"),
+        ("g.mtx", f"{MM} pattern general\n{count} {count} 1\n1 2\n"),
+    ):
+        with pytest.raises(OverBudget, match=rf"g\.\w+: the header declares {count:,} vertices"):
+            read(tmp_path, content, name)
