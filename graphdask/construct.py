@@ -100,6 +100,8 @@ def _assemble(
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
         if value not in allowed:
             raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed={directed!r} must be True or False")
     ids, src, dst = number_vertices(src, dst, vertices, num_vertices)
     report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
     loops = src == dst
@@ -168,6 +170,11 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
 
 
 def _array(name: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        first = int(np.flatnonzero(np.ma.getmaskarray(values).reshape(-1))[0])
+        raise InputError(f"{name}[{first}] is masked; fill it in, or leave the edge out")
+    if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
+        return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     try:
         return np.asarray(values)
     except ValueError as error:
