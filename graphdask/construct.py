@@ -6,13 +6,14 @@ Ids are checked and numbered here, self-loops and parallel edges treated as aske
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.sources import ArraySource
@@ -312,4 +313,10 @@ def read_graph(
         raise
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
+    declared = edges.report.get("declared_vertices", graph.num_vertices)
+    if num_vertices is None and edges.vertices is None and declared != graph.num_vertices:
+        warnings.warn(
+            GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
+            stacklevel=2,
+        )
     return graph

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
+from graphdask.errors import GraphdaskWarning
 
 UNDIRECTED = {"directed": False}
 
@@ -260,3 +261,11 @@ def test_what_is_no_graph_is_refused_by_name(other):
 def test_a_source_of_another_kind_is_named_as_the_caller_wrote_it(source):
     with pytest.raises(gd.errors.InputError, match=f"source {source!r} is not a whole number"):
         gd.bfs(gd.from_edges([0], [1]), source)
+
+
+@pytest.mark.parametrize("declared", [2, 4])
+def test_a_comment_that_declares_other_vertices_than_edges_name_is_warned_of(tmp_path, declared):
+    file = tmp_path / "graph.txt"
+    file.write_text(f"# Nodes: {declared} Edges: 2\n0 1\n1 2\n")
+    with pytest.warns(GraphdaskWarning, match=rf"graph\.txt: the file declares {declared} vertices, its edges name 3"):
+        assert gd.read_graph(file).num_vertices == 3
