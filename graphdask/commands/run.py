@@ -34,6 +34,7 @@ class Request:
     file_format: str | None
     directed: bool | None
     weights: bool | None
+    ids: str | None
     self_loops: str
     multi_edges: str
     partitions: int | None
@@ -197,6 +198,7 @@ def read(request: Request, steps: terminal.Steps) -> Any:
             request.path,
             format=request.file_format,
             weights=request.weights,
+            ids=request.ids,
             directed=request.directed,
             self_loops=request.self_loops,
             multi_edges=request.multi_edges,

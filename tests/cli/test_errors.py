@@ -211,3 +211,15 @@ def test_a_folder_that_refuses_files_is_bad_input_and_named_as_the_caller_named_
     result = call("run", "components", path_graph, "--output", "/proc/out.csv")
     assert result.exit_code == 2
     assert "/proc/out.csv cannot be written" in paragraph(result)
+
+
+def test_an_id_above_63_bits_is_refused_with_the_option_that_keeps_it_as_a_name(call, tmp_path):
+    file = tmp_path / "graph.txt"
+    file.write_text(f"1 2\n2 {2**63}\n")
+    out = tmp_path / "out.csv"
+    for command in (("info", file), ("run", "bfs", file, "--source", "1"), ("convert", file, out)):
+        refused = call(*command)
+        assert refused.exit_code == 2
+        assert "graph.txt:2: vertex id '9223372036854775808' is above 2^63 - 1; pass --ids str" in paragraph(refused)
+        assert call(*command, "--ids", "str").exit_code == 0
+    assert str(2**63) in out.read_text()
