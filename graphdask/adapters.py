@@ -81,6 +81,8 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     self_loops, multi_edges
         As in `from_edges`.
     """
+    if not hasattr(g, "is_directed") or not hasattr(g, "nodes"):
+        raise InputError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}")
     nodes = list(g.nodes)
     pairs = list(g.edges(data=True))
     for node in nodes:
@@ -163,6 +165,8 @@ def from_dask_dataframe(
         import dask
     except ImportError as error:
         raise MissingDependency('from_dask_dataframe needs pip install "graphdask[dataframe]"') from error
+    if not hasattr(ddf, "to_delayed") or not hasattr(ddf, "columns"):
+        raise InputError(f"from_dask_dataframe takes a Dask DataFrame, not {type(ddf).__name__}")
     missing = [name for name in (src, dst, weight) if name is not None and name not in ddf.columns]
     if missing:
         raise InputError(f"the data frame has no column {missing[0]!r}; it has {', '.join(map(str, ddf.columns))}")

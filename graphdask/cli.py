@@ -32,6 +32,7 @@ COMMANDS = {
 
 OPTIONS = {
     "format": "--format",
+    "ids": "--ids",
     "self_loops": "--self-loops",
     "multi_edges": "--multi-edges",
     "parts": "--partitions",

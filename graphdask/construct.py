@@ -6,13 +6,14 @@ Ids are checked and numbered here, self-loops and parallel edges treated as aske
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.sources import ArraySource
@@ -100,6 +101,8 @@ def _assemble(
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
         if value not in allowed:
             raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed={directed!r} must be True or False")
     ids, src, dst = number_vertices(src, dst, vertices, num_vertices)
     report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
     loops = src == dst
@@ -168,6 +171,11 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
 
 
 def _array(name: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        first = int(np.flatnonzero(np.ma.getmaskarray(values).reshape(-1))[0])
+        raise InputError(f"{name}[{first}] is masked; fill it in, or leave the edge out")
+    if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
+        return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -305,4 +313,10 @@ def read_graph(
         raise
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
+    declared = edges.report.get("declared_vertices", graph.num_vertices)
+    if num_vertices is None and edges.vertices is None and declared != graph.num_vertices:
+        warnings.warn(
+            GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
+            stacklevel=2,
+        )
     return graph

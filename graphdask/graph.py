@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.errors import InputError
 from graphdask.ids import VertexIds
 from graphdask.partition import Plan, VertexMap, checked_owners
 from graphdask.runtime import runtime
@@ -204,3 +205,13 @@ class Graph:
         weights = f", weights {self.source.weight_dtype}" if self.weighted else ""
         edges = "merged on the workers" if self.merge and self.built is None else f"{self.num_edges:,}"
         return f"<Graph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}>"
+
+
+def checked_graph(G: Any) -> Graph:
+    """Return G, or raise InputError where it is none."""
+    if not isinstance(G, Graph):
+        raise InputError(
+            f"G is a {type(G).__name__}, not a Graph; graphdask.read_graph, from_edges, from_scipy and from_networkx "
+            f"make one"
+        )
+    return G

@@ -79,7 +79,7 @@ class VertexIds:
         """The given ids as int64; those that no int64 holds are no vertices."""
         for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():
             if not isinstance(value, int | np.integer) or isinstance(value, bool):
-                raise InputError(f"{what} {value!r} is not a whole number, but the ids of this graph are")
+                raise InputError(f"{what} {_plain(value)!r} is not a whole number, but the ids of this graph are")
         if given.dtype.kind in "Ou":
             wide = (given < 0) | (given > np.iinfo(np.int64).max)
             self._checked(given, ~np.asarray(wide, bool), given, what)
@@ -125,6 +125,11 @@ class VertexIds:
         out = self.table[np.where(none, 0, numbers)]
         out[none] = -1 if self.are_numbers else None
         return out
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own, as the caller most likely wrote it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _shown(value: Any) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import Environment, Exchange, Inbox, Messages
 from graphdask.errors import InputError
-from graphdask.graph import Csr, Graph, Part
+from graphdask.graph import Csr, Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -186,6 +186,7 @@ def bfs(
     >>> gd.bfs(G, 0).depth.tolist()
     [0, 1, 2, 2, -1]
     """
+    checked_graph(G)
     if np.ndim(source) != 0:
         raise InputError(f"bfs starts from one vertex; source={source!r} is an array")
     start = int(G.ids.to_internal(source, "source"))

@@ -18,7 +18,7 @@ import numpy as np
 from graphdask.algorithms.bfs import HUB_THREADS
 from graphdask.backend import Array
 from graphdask.engine import Environment, Exchange, Inbox, Messages
-from graphdask.graph import Graph, Part
+from graphdask.graph import Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -171,4 +171,5 @@ def connected_components(
     >>> gd.connected_components(G).label.tolist()
     [0, 0, 2, 3, 3]
     """
+    checked_graph(G)
     return runtime().run(G, ConnectedComponents(), exchange=exchange, client=client, progress=progress)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +11,15 @@ from graphdask.commands.options import writable
 from graphdask.errors import InputError
 
 
-def check_output(path: Path) -> None:
-    """Raise InputError, before any work, where the file cannot be written."""
+def check_output(path: Path, read: Path) -> None:
+    """Raise InputError, before any work, where the file cannot be written or is the one to be read."""
     if path.suffix.lower() not in WRITERS:
         raise InputError(
             f"{path}: the name of an output ends in one of {', '.join(WRITERS)}; {path.suffix or 'no ending'!r} is none"
         )
     writable(path)
+    if path.exists() and read.exists() and path.samefile(read):
+        raise InputError(f"{path} is the graph to read; name another file to write")
 
 
 def write_columns(result: Any, path: Path) -> None:
@@ -34,17 +34,10 @@ def _columns(result: Any) -> dict[str, Any]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file beside `path` that takes its place at the end, or vanishes on an error."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as unfinished:
-        try:
-            yield unfinished
-            unfinished.flush()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(unfinished.name, 0o666 & ~umask)
-            os.replace(unfinished.name, path)
-        except BaseException:
-            os.unlink(unfinished.name)
-            raise
+    from graphdask.io._open import replacing
+
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        yield file
 
 
 def _write_parquet(result: Any, path: Path) -> None:

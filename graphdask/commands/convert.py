@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import FILE, json_option, writable
+from graphdask.commands.options import FILE, ids_option, json_option, writable
 from graphdask.errors import InputError
 
 
@@ -23,6 +23,7 @@ from graphdask.errors import InputError
     "--weights/--no-weights", "weights", default=None,
     help="Require weights, or leave them; default: read them where the format names them.",
 )  # fmt: skip
+@ids_option
 @json_option
 def command(
     source: Path,
@@ -31,6 +32,7 @@ def command(
     format_out: str | None,
     directed: bool | None,
     weights: bool | None,
+    ids: str | None,
     as_json: bool,
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
@@ -48,7 +50,7 @@ def command(
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
     begin = time.perf_counter()
-    edges = read_edges(source, format=format_in, directed=directed, weights=weights)
+    edges = read_edges(source, format=format_in, directed=directed, weights=weights, ids=ids)
     middle = time.perf_counter()
     write_edges(edges, target, format=format_out)
     end = time.perf_counter()

@@ -41,6 +41,7 @@ def describe(
     file_format: str | None = None,
     directed: bool | None = None,
     weights: bool | None = None,
+    ids: str | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
 ) -> dict[str, Any]:
@@ -51,7 +52,13 @@ def describe(
     from graphdask.construct import read_graph
 
     G = read_graph(
-        path, format=file_format, weights=weights, directed=directed, self_loops=self_loops, multi_edges=multi_edges
+        path,
+        format=file_format,
+        weights=weights,
+        directed=directed,
+        ids=ids,
+        self_loops=self_loops,
+        multi_edges=multi_edges,
     )
     src, dst, values = G.source.piece(0, 1).edges(get_backend("cpu"))
     n, loops = G.num_vertices, int((src == dst).sum())
@@ -59,7 +66,7 @@ def describe(
     inward = np.bincount(dst, minlength=n)
     degree = out + inward
     number, largest = _components(src, dst, n)
-    ids = G.vertex_ids
+    vertices = G.vertex_ids
     return {
         "file": path,
         "bytes": path.stat().st_size if path.is_file() else None,
@@ -70,7 +77,7 @@ def describe(
         "weighted": G.weighted,
         "weights": None if values is None or not len(values) else _spread(values),
         "ids": {
-            "first": ids[0] if n else None, "last": ids[-1] if n else None, "numbers": G.ids.are_numbers,
+            "first": vertices[0] if n else None, "last": vertices[-1] if n else None, "numbers": G.ids.are_numbers,
             "renumbered": G.ids.table is not None,
         },
         "self_loops": loops,

@@ -52,6 +52,12 @@ FILE = click.Path(path_type=Path)
 
 input_file = click.argument("path", metavar="FILE", type=FILE)
 
+ids_option = click.option(
+    "--ids",
+    type=click.Choice(["int", "str"]),
+    help="Vertex ids are numbers, or names even where they look like numbers; default: what they look like.",
+)
+
 reading_options = stacked(
     click.option("--format", "file_format", metavar="NAME", help="Format of FILE; default: what its name says."),
     click.option(
@@ -66,6 +72,7 @@ reading_options = stacked(
         default=None,
         help="Require weights, or leave them; default: read them where the format names them.",
     ),
+    ids_option,
 )
 
 cleaning_options = stacked(

@@ -34,6 +34,7 @@ class Request:
     file_format: str | None
     directed: bool | None
     weights: bool | None
+    ids: str | None
     self_loops: str
     multi_edges: str
     partitions: int | None
@@ -151,7 +152,7 @@ def _vertex(text: str, G: Any) -> int | str:
 def execute(request: Request, algorithm: Algorithm) -> None:
     """Do the run and show what came of it."""
     if request.output is not None:
-        check_output(request.output)
+        check_output(request.output, request.path)
     steps = terminal.Steps()
     elsewhere = request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
@@ -197,6 +198,7 @@ def read(request: Request, steps: terminal.Steps) -> Any:
             request.path,
             format=request.file_format,
             weights=request.weights,
+            ids=request.ids,
             directed=request.directed,
             self_loops=request.self_loops,
             multi_edges=request.multi_edges,

@@ -140,6 +140,8 @@ class DaskGang:
 
     def use(self, config: Config) -> None:
         """Take the settings of a new call."""
+        if self.client.status != "running":
+            raise PeerLost("the partitions were on a cluster whose client is closed; make the call again")
         self.config = config
         self.comm = self._chosen_comm()
 

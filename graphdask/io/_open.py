@@ -48,16 +48,21 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     """The path, once it is known to be a file that can be read; InputError says why it is not."""
     try:
         file = Path(path).expanduser()
-        if file.is_dir():
-            raise InputError(f"{file} is a directory; name a file")
-        with file.open("rb"):
-            pass
+        directory = file.is_dir()
+        regular = file.is_file() or not (directory or file.exists())
+        if regular:
+            with file.open("rb"):
+                pass
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (TypeError, ValueError) as error:
         raise InputError(f"{path!r} is not a path: {error}") from None
+    if directory:
+        raise InputError(f"{file} is a directory; name a file")
+    if not regular:
+        raise InputError(f"{file} is a pipe or a device; write what it holds to a file and name that")
     return file
 
 

@@ -17,7 +17,7 @@ from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, show
 from ._open import Source
 from ._table import Reading, line_of_row, read_table
-from .edges import EdgeList
+from .edges import EdgeList, declared_vertices
 
 _DIRECTED = {"sp"}
 _UNDIRECTED = {"tw", "edge", "edges", "col", "td", "cep", "vc", "ds", "hs", "fvs"}
@@ -55,7 +55,7 @@ def read_dimacs(path: str | os.PathLike[str], request: Request, reading: Reading
     if problem is not None:
         name, n, m = problem
         edges.directed = name in _DIRECTED
-        edges.vertices = np.arange(1, n + 1)
+        edges.vertices = declared_vertices(n, source.path)
         edges.report |= {"problem": name, "declared_vertices": n, "declared_edges": m}
         if m != len(src):
             raise FormatError(f"the p line declares {m} edges, the file has {len(src)}", source.path)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from graphdask.errors import OverBudget
 
 
 @dataclass
@@ -37,3 +40,18 @@ class EdgeList:
     @property
     def num_edges(self) -> int:
         return len(self.src)
+
+
+def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
+    """The ids 1 to `count` that a header declares, or OverBudget: the count may be a lie, so it is asked about before
+    it is believed."""
+    from graphdask.backend import get_backend
+
+    free = get_backend("cpu").free_memory()
+    if 8 * count > free:
+        raise OverBudget(
+            f"{os.fspath(path)}: the header declares {count:,} vertices, whose ids alone need "
+            f"{8 * count / 2**30:,.1f} GiB of {free / 2**30:,.1f} GiB; correct the header if that is not so, else take "
+            f"a host with more memory"
+        )
+    return np.arange(1, count + 1)

@@ -21,7 +21,7 @@ from ._lines import ID, SKIP, VALUE, Columns, show
 from ._open import Source
 from ._table import Reading, line_of_row, read_table
 from .adjlist import one_direction
-from .edges import EdgeList
+from .edges import EdgeList, declared_vertices
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern", "complex")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -92,7 +92,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
         src, dst, weights = src[keep], dst[keep], None if weights is None else weights[keep]
         directed = False
     report |= count_infinite(weights)
-    return EdgeList(src, dst, weights, vertices=np.arange(1, n + 1), directed=directed, report=report)
+    return EdgeList(src, dst, weights, vertices=declared_vertices(n, source.path), directed=directed, report=report)
 
 
 def _header(source: Source) -> tuple[str, str, int, int, int, int, int]:

@@ -195,3 +195,31 @@ def test_wrong_input_to_the_program_itself_is_one_paragraph(program):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "error: nosuch.txt: no such file\n"
+
+
+def test_a_result_never_overwrites_the_graph_that_it_was_computed_from(call, tmp_path):
+    file = tmp_path / "graph.txt"
+    file.write_text("1 2\n")
+    for name in (file, tmp_path / "." / "graph.txt"):
+        result = call("run", "components", file, "--output", name)
+        assert result.exit_code == 2
+        assert "graph.txt is the graph to read; name another file to write" in paragraph(result)
+    assert file.read_text() == "1 2\n"
+
+
+def test_a_folder_that_refuses_files_is_bad_input_and_named_as_the_caller_named_it(call, path_graph):
+    result = call("run", "components", path_graph, "--output", "/proc/out.csv")
+    assert result.exit_code == 2
+    assert "/proc/out.csv cannot be written" in paragraph(result)
+
+
+def test_an_id_above_63_bits_is_refused_with_the_option_that_keeps_it_as_a_name(call, tmp_path):
+    file = tmp_path / "graph.txt"
+    file.write_text(f"1 2\n2 {2**63}\n")
+    out = tmp_path / "out.csv"
+    for command in (("info", file), ("run", "bfs", file, "--source", "1"), ("convert", file, out)):
+        refused = call(*command)
+        assert refused.exit_code == 2
+        assert "graph.txt:2: vertex id '9223372036854775808' is above 2^63 - 1; pass --ids str" in paragraph(refused)
+        assert call(*command, "--ids", "str").exit_code == 0
+    assert str(2**63) in out.read_text()

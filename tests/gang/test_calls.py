@@ -32,6 +32,8 @@ def test_a_graph_moves_between_this_process_and_clusters(two_workers):
         assert G.built.gang.client is other
     with pytest.raises(PeerLost, match="client is closed"):
         _ = r.depth
+    with pytest.raises(PeerLost, match="client is closed"):
+        r.verify()
     with pytest.raises(InputError, match="the Dask client is closed"):
         gd.bfs(G, 3, client=other)
     assert np.array_equal(gd.bfs(G, 3).depth, expected)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
+from graphdask.errors import GraphdaskWarning
 
 UNDIRECTED = {"directed": False}
 
@@ -223,3 +224,48 @@ def test_repr_says_what_it_is():
     assert (
         repr(gd.from_edges([], [], num_vertices=1000, directed=False)) == "<Graph: 1,000 vertices, 0 edges, undirected>"
     )
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "reason"),
+    [
+        (["a", 1], ["b", "c"], r"src\[0\] = 'a' is not of the same kind as the others"),
+        ([1, 2], [3, "b"], r"dst\[1\] = 'b' is not of the same kind as the others"),
+        (np.ma.array([1, 2], mask=[False, True]), [2, 3], r"src\[1\] is masked; fill it in"),
+    ],
+)
+def test_values_that_numpy_would_change_or_uncover_are_refused(src, dst, reason):
+    with pytest.raises(gd.errors.InputError, match=reason):
+        gd.from_edges(src, dst)
+
+
+@pytest.mark.parametrize("directed", ["yes", "no", None, 1])
+def test_a_direction_that_is_neither_true_nor_false_is_refused(directed):
+    with pytest.raises(gd.errors.InputError, match=f"directed={directed!r} must be True or False"):
+        gd.from_edges([0], [1], directed=directed)
+
+
+@pytest.mark.parametrize("other", [None, "graph.txt", np.eye(3)])
+def test_what_is_no_graph_is_refused_by_name(other):
+    kind = type(other).__name__
+    for call in (lambda: gd.bfs(other, 0), lambda: gd.connected_components(other)):
+        with pytest.raises(gd.errors.InputError, match=f"G is a {kind}, not a Graph"):
+            call()
+    with pytest.raises(gd.errors.InputError, match=f"takes a NetworkX graph, not {kind}"):
+        gd.from_networkx(other)
+    with pytest.raises(gd.errors.InputError, match=f"takes a Dask DataFrame, not {kind}"):
+        gd.from_dask_dataframe(other, "src", "dst")
+
+
+@pytest.mark.parametrize("source", [1.0, None, True, "1"])
+def test_a_source_of_another_kind_is_named_as_the_caller_wrote_it(source):
+    with pytest.raises(gd.errors.InputError, match=f"source {source!r} is not a whole number"):
+        gd.bfs(gd.from_edges([0], [1]), source)
+
+
+@pytest.mark.parametrize("declared", [2, 4])
+def test_a_comment_that_declares_other_vertices_than_edges_name_is_warned_of(tmp_path, declared):
+    file = tmp_path / "graph.txt"
+    file.write_text(f"# Nodes: {declared} Edges: 2\n0 1\n1 2\n")
+    with pytest.warns(GraphdaskWarning, match=rf"graph\.txt: the file declares {declared} vertices, its edges name 3"):
+        assert gd.read_graph(file).num_vertices == 3

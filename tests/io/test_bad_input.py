@@ -5,11 +5,12 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 
 import numpy as np
 import pytest
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported
 from graphdask.io import read_edges, read_vertex_values
 
 MM = "%%MatrixMarket matrix coordinate"
@@ -279,3 +280,26 @@ def test_parquet_nulls_and_names(tmp_path):
     parquet.write_table(pa.table({"x": [0, 0], "to": [1, 2], "from": [5, 6]}), tmp_path / "g.parquet")
     assert read_edges(tmp_path / "g.parquet").src.tolist() == [5, 6]
     assert read_edges(tmp_path / "g.parquet", columns=("to", "x")).src.tolist() == [1, 2]
+
+
+def test_a_pipe_is_refused_at_once_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for name in (tmp_path / "pipe.txt", "/dev/null"):
+        with pytest.raises(InputError, match="is a pipe or a device; write what it holds to a file"):
+            read_edges(name, format="edgelist")
+
+
+def test_a_directory_is_called_one(tmp_path):
+    (tmp_path / "graph.txt").mkdir()
+    with pytest.raises(InputError, match=r"^\S*graph\.txt is a directory; name a file$"):
+        read_edges(tmp_path / "graph.txt")
+
+
+@pytest.mark.parametrize("count", [10**12, 10**30])
+def test_a_header_that_declares_more_vertices_than_memory_holds_is_named(tmp_path, count):
+    for name, content in (
+        ("g.gr", f"p sp {count} 1\na 1 2 3\n"),
+        ("g.mtx", f"{MM} pattern general\n{count} {count} 1\n1 2\n"),
+    ):
+        with pytest.raises(OverBudget, match=rf"g\.\w+: the header declares {count:,} vertices"):
+            read(tmp_path, content, name)
