@@ -9,7 +9,7 @@ from typing import Any
 from graphdask.engine import RankResult, Superstep
 
 
-@dataclass
+@dataclass(repr=False)
 class Stats:
     """Statistics of one run; iterate over it for the supersteps."""
 
@@ -77,7 +77,7 @@ class Stats:
         values = {k: v for k, v in asdict(self).items() if k != "ranks_detail"}
         return values | {"edges": self.edges, "bytes_sent": self.bytes_sent}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [
             f"{self.algorithm}: {self.ranks} ranks over {self.transport}, {self.exchange}, ghosts {self.ghosts}, "
             f"{self.seconds:.4g} s",

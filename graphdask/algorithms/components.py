@@ -156,6 +156,10 @@ def connected_components(
 
     Raises
     ------
+    InputError
+        Where `G` is not a Graph, or an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
     PeerLost
         Where a worker died and could not be replaced in time.
 

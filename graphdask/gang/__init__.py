@@ -158,7 +158,7 @@ class GangRuntime:
             raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=vertex, other=other))
 
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
-        client = client or _active_client()
+        client = _checked(client) or _active_client()
         avoid: frozenset[str] = frozenset()
         expected = _returning(client)
         for attempt in range(config.retries + 1):
@@ -194,6 +194,13 @@ class GangRuntime:
             nbytes = [fact.nbytes for fact in parts.summary]
             built = graph.built = replace(built, parts=parts, inward=True, nbytes=nbytes)
         return built
+
+
+def _checked(client: Any) -> Any:
+    """The client given, if there is one; refuse what is none."""
+    if client is not None and not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
+        raise InputError(f"client={client!r} is not a distributed.Client")
+    return client
 
 
 def _active_client() -> Any:

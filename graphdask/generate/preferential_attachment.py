@@ -218,6 +218,8 @@ def _copy_model(backend: Backend, graph: PreferentialAttachment, start: int, sto
 
 def _integer(name: str, value: Any) -> int:
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return operator.index(value)
     except TypeError:
         raise InputError(f"{name}={value!r} is not an integer") from None
