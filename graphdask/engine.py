@@ -26,6 +26,9 @@ from graphdask.graph import Part
 Exchange = Literal["selective", "broadcast"]
 S = TypeVar("S")
 
+HUB_THREADS = 1 << 18
+"""Threads of a launch that shares the rows of very many edges (kernels/rows.cuh)."""
+
 
 @dataclass
 class Messages:

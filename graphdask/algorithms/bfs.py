@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.engine import Environment, Exchange, Inbox, Messages
+from graphdask.engine import HUB_THREADS, Environment, Exchange, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Csr, Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
-
-HUB_THREADS = 1 << 18
-"""Threads that share the rows of very many edges."""
 
 
 @dataclass

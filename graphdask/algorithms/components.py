@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bfs import HUB_THREADS
 from graphdask.backend import Array
-from graphdask.engine import Environment, Exchange, Inbox, Messages
+from graphdask.engine import HUB_THREADS, Environment, Exchange, Inbox, Messages
 from graphdask.graph import Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime

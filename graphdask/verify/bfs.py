@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.bfs import HUB_THREADS, BreadthFirstSearch
+from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.backend import Array
 from graphdask.build import local_at_owner, to_cyclic_positions
-from graphdask.engine import RankContext, RankResult, fetch_ghosts
+from graphdask.engine import HUB_THREADS, RankContext, RankResult, fetch_ghosts
 from graphdask.graph import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.bfs import HUB_THREADS, BreadthFirstSearch
+from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.backend import Array
-from graphdask.engine import Environment, RankContext, RankResult, fetch_ghosts, run_primitive
+from graphdask.engine import HUB_THREADS, Environment, RankContext, RankResult, fetch_ghosts, run_primitive
 from graphdask.graph import Csr, Part
 from graphdask.verify.bfs import edge_ends
 from graphdask.verify.violation import Violation, first_of_all
