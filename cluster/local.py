@@ -161,15 +161,21 @@ def _interrupts_held() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let the processes of the cluster, and this one, log nothing below an error, until they have ended."""
+    """Let the processes of the cluster, and this one, log nothing below a critical error, until they have ended.
+
+    A worker sets up its loggers when it imports distributed, before it is given Dask's configuration: it must find the
+    levels in its environment. `silence_logs` alone ends with the worker, and its process can still log a heartbeat.
+    """
     import dask.config
     import distributed  # noqa: F401  (sets up its loggers before they are turned down)
 
     names = ("distributed", "distributed.nanny", "distributed.worker", "tornado.application", "bokeh")
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
-    settings = {"logging": dict.fromkeys(names, "critical")}
-    with dask.config.set(settings):
+    quiet = dict.fromkeys(names, "critical")
+    own = os.environ.get("DASK_LOGGING")  # a nanny puts its workers' environment into this process for good
+    environment = dask.config.get("distributed.nanny.pre-spawn-environ", {}) | {"DASK_LOGGING": repr(quiet)}
+    with dask.config.set({"logging": quiet, "distributed.nanny.pre-spawn-environ": environment}):
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
         try:
@@ -177,6 +183,9 @@ def _quiet() -> Iterator[None]:
         finally:
             for logger, level in zip(loggers, levels, strict=True):
                 logger.setLevel(level)
+            os.environ.pop("DASK_LOGGING", None)
+            if own is not None:
+                os.environ["DASK_LOGGING"] = own
 
 
 def _wait_for_workers(client: Any, number: int, timeout: float) -> None:

@@ -30,6 +30,15 @@ def test_it_is_not_the_default_client_and_leaves_logging_as_it_was():
     assert logging.getLogger("distributed").level == before
 
 
+def test_its_workers_log_nothing_below_a_critical_error_for_as_long_as_they_live():
+    def log_levels() -> set[int]:
+        return {logging.getLogger(name).level for name in ("distributed", "distributed.worker", "tornado.application")}
+
+    with local_cluster(2, "cpu") as client:
+        assert list(client.run(log_levels).values()) == [{logging.CRITICAL}] * 2
+    assert "DASK_LOGGING" not in os.environ
+
+
 def test_by_default_there_is_a_worker_for_each_core():
     assert default_workers("cpu") == core_count() <= os.cpu_count()
 
