@@ -91,7 +91,7 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     if part.inward is not None:
         return part
     xp = backend.xp
-    part = replace(part, out=replace(part.out))
+    part = replace(part, out=replace(part.out), mirrors=None)
     cyclic = to_cyclic_positions(part, part.out.indices)
     targets = from_cyclic(part, cyclic)
     sources = row_of_each(backend, part.out, part.first_position)

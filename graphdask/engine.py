@@ -10,53 +10,39 @@ Sources: Valiant, A bridging model for parallel computation (1990); Pan et al., 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.build import from_cyclic, local_at_owner, to_cyclic, to_cyclic_positions
-from graphdask.comm import codec
-from graphdask.comm.protocol import META, Communicator
+from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
+from graphdask.ghosts import fetch_ghosts, mirrors
 from graphdask.graph import Part
+from graphdask.mail import ALL, INDEX, Exchange, Inbox, Mail, Messages
 
-Exchange = Literal["selective", "broadcast"]
+__all__ = [
+    "ALL",
+    "HUB_THREADS",
+    "INDEX",
+    "Environment",
+    "Exchange",
+    "Inbox",
+    "Messages",
+    "Primitive",
+    "RankContext",
+    "RankResult",
+    "Superstep",
+    "run_primitive",
+]
+
 S = TypeVar("S")
 
 HUB_THREADS = 1 << 18
 """Threads of a launch that shares the rows of very many edges (kernels/rows.cuh)."""
-
-
-@dataclass
-class Messages:
-    """What a rank has to say at the end of a superstep."""
-
-    own: Array
-    """Distinct slots of own vertices whose values changed; only a broadcast sends them."""
-    ghosts: Array
-    """Distinct slots of ghosts whose values changed."""
-    values: Mapping[str, Array]
-    """Per column of the primitive, an array indexed by slot from which the values are read."""
-    active: bool
-    """Whether this rank has work left even if nothing arrives."""
-    frontier: int = 0
-    """Vertices that this superstep worked on, for the statistics."""
-    edges: int = 0
-    """Edges that it looked at."""
-
-
-@dataclass
-class Inbox:
-    """What arrived: slots that other ranks updated. A vertex may stand once for each sender."""
-
-    slots: Array
-    columns: dict[str, Array]
-
-    def __len__(self) -> int:
-        return len(self.slots)
 
 
 @dataclass
@@ -73,6 +59,7 @@ class Environment:
     """Share of the free memory that this rank may plan with."""
     on_superstep: Callable[[Superstep], None] | None = None
     """Called with the statistics of each superstep."""
+    comm: Communicator | None = field(default=None, repr=False)
 
     @property
     def xp(self) -> Any:
@@ -82,6 +69,11 @@ class Environment:
     def kernels(self, family: str, **types: Any) -> Any:
         """The kernels of a family, for the given dtypes."""
         return self.backend.kernels(family, **types)
+
+    def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
+        """Complete arrays over own vertices to arrays over slots. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return fetch_ghosts(self.comm, self.backend, part, values)
 
 
 @dataclass
@@ -98,40 +90,49 @@ class RankContext:
         """The environment of a primitive on this rank."""
         comm = self.comm
         return Environment(
-            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep
+            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm
         )
 
 
-class Primitive(Protocol[S]):
+class Primitive(ABC, Generic[S]):
     """An algorithm, for one partition. Instances are small and picklable."""
 
     name: str
-    exchange: Exchange
-    """What it uses unless the caller says otherwise."""
-    ghosts: str
-    """Which ghosts it prefers; both work."""
-
-    @property
-    def inward(self) -> bool:
-        """Whether it needs the in-edges."""
-
-    columns: tuple[str, ...]
-    """Names of the values that travel with a vertex; each has the graph's index dtype."""
-    words_per_slot: int
-    """Memory that it needs besides the partition: values of the index dtype for each slot, at most."""
+    columns: ClassVar[Mapping[str, Any]]
+    """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype."""
     verifier: str
     """The module whose `verify(context, part, primitive, result)` proves the result."""
     result_type: Any
     """The Result class of it."""
+    exchange: Exchange = "selective"
+    """What it uses unless the caller says otherwise."""
+    ghosts = "1-hop"
+    """Which ghosts it prefers; both work."""
+    tells_ghosts = False
+    """Whether messages go `to="ghosts"` in any superstep."""
+    votes = 0
+    """How many numbers each rank says to all in a superstep."""
 
+    @property
+    def inward(self) -> bool:
+        """Whether it needs the in-edges."""
+        return False
+
+    @abstractmethod
+    def memory(self, part: Part) -> int:
+        """Bytes that it needs at most besides the partition."""
+
+    @abstractmethod
     def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
         """Make the state, and what is to be said before the first superstep."""
 
+    @abstractmethod
     def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
         """Take in what arrived and compute."""
 
-    def result(self, part: Part, state: S, env: Environment) -> dict[str, Array]:
-        """Values of the own vertices, in local order."""
+    @abstractmethod
+    def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
+        """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
 
 
 @dataclass
@@ -163,9 +164,15 @@ class RankResult:
     """What one rank hands back."""
 
     columns: dict[str, Array]
+    values: dict[str, Any] = field(default_factory=dict)
+    """Numbers of the whole run, the same on every rank."""
+    dtypes: dict[str, np.dtype] = field(default_factory=dict)
+    """Of the columns."""
     supersteps: list[Superstep] = field(default_factory=list)
     transport: str = ""
     device: str = ""
+    memory: int = 0
+    """Bytes that the run was announced to need besides the partition."""
 
 
 def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env: Environment) -> RankResult:
@@ -179,21 +186,25 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         From the exchange or a kernel.
     """
     backend = env.backend
-    _check_memory(part, primitive, env)
-    mail = _Mail(part, env, primitive.columns)
+    memory = _checked_memory(part, primitive, env)
+    held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
+    mail = Mail(backend, part, env.exchange, primitive.columns, held)
     history: list[Superstep] = []
     started = time.perf_counter()
     state, messages = primitive.init(part, env)
     while True:
         computed = time.perf_counter()
-        sends, meta, codes = mail.post(messages, comm)
+        sends, meta, codes = mail.post(messages)
         coded = time.perf_counter()
         sent_before, sent = comm.bytes_sent, int(meta[:, 1].sum())
-        control = np.array([messages.active, sent, int((computed - started) * 1e9)], np.int64)
+        control = np.zeros(3 + primitive.votes, np.int64)
+        control[:3] = messages.active, sent, int((computed - started) * 1e9)
+        control[3:].view(np.float64)[:] = messages.votes or 0.0
         received = comm.exchange(sends, meta, control)
         exchanged = time.perf_counter()
         ends = not received.control[:, :2].any()
-        inbox = mail.open(received.payloads, received.meta)
+        votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
+        inbox = mail.open(received.payloads, received.meta, votes)
         slowest = received.control[:, 2].max() / 1e9
         wait = min(max(slowest - (computed - started), 0.0), exchanged - coded)
         step = Superstep(
@@ -220,13 +231,16 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             )
         started = time.perf_counter()
         messages = primitive.superstep(part, state, inbox, env)
-    columns = primitive.result(part, state, env)
+    found = primitive.result(part, state, env)
     backend.synchronize()
-    return RankResult(columns, history, comm.name, backend.description)
+    columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
+    values = {name: value for name, value in found.items() if name not in columns}
+    dtypes = {name: array.dtype for name, array in columns.items()}
+    return RankResult(columns, values, dtypes, history, comm.name, backend.description, memory)
 
 
-def _check_memory(part: Part, primitive: Primitive[Any], env: Environment) -> None:
-    needed = part.num_slots * primitive.words_per_slot * part.vertex_map.dtype.itemsize
+def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> int:
+    needed = primitive.memory(part)
     free = int(env.backend.free_memory() * env.memory_share)
     if needed > free:
         raise OverBudget(
@@ -234,120 +248,4 @@ def _check_memory(part: Part, primitive: Primitive[Any], env: Environment) -> No
             f"({env.backend.description}) may use {free / 2**30:.1f} GiB; use more workers, ghosts='1-hop', or raise "
             f"the setting graphdask.memory-fraction"
         )
-
-
-def fetch_ghosts(context: RankContext, part: Part, values: Sequence[Array]) -> list[Array]:
-    """Complete arrays over own vertices to arrays over slots, with the ghosts' values from their owners.
-
-    Parameters
-    ----------
-    values : sequence of arrays, shape (num_owned,)
-
-    Returns
-    -------
-    list of arrays, shape (num_slots,)
-    """
-    comm, xp = context.comm, context.backend.xp
-    bounds = part.slot_bounds
-    slots = xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
-    wanted: list[Array] = [slots[:0]] * comm.size
-    for step in range(1, comm.size):
-        ghosts = slots[int(bounds[step]) : int(bounds[step + 1])]
-        wanted[(part.rank + step) % comm.size] = local_at_owner(part, ghosts, step)
-    asked = comm.alltoallv(wanted)
-    complete = []
-    for column in values:
-        answers = comm.alltoallv([column[ids] for ids in asked])
-        ordered = [answers[(part.rank + step) % comm.size] for step in range(1, comm.size)]
-        complete.append(xp.concatenate([column, *ordered]))
-    return complete
-
-
-class _Mail:
-    """Splits messages among the owners and codes them; decodes and addresses what arrives."""
-
-    def __init__(self, part: Part, env: Environment, columns: Sequence[str]):
-        self.part, self.env, self.columns = part, env, tuple(columns)
-        self.dtype = part.vertex_map.dtype
-        self.dtypes = {name: self.dtype for name in self.columns}
-
-    def post(self, messages: Messages, comm: Communicator) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
-        size, part = self.part.size, self.part
-        sends: list[Array | None] = [None] * size
-        meta = np.zeros((size, META), np.int64)
-        codes: list[str] = []
-        if size == 1:
-            return sends, meta, ()
-        if self.env.exchange == "broadcast":
-            slots = self.env.xp.concatenate([messages.own, messages.ghosts])
-            if len(slots) == 0:
-                return sends, meta, ()
-            positions = from_cyclic(part, to_cyclic_positions(part, slots))
-            values = {name: messages.values[name][slots] for name in self.columns}
-            said, payload = codec.encode(self.env.backend, positions, part.num_vertices, values)
-            for peer in range(size):
-                if peer != part.rank:
-                    sends[peer], meta[peer] = payload, said
-            codes.append(codec.name_of(said))
-        else:
-            for step, slots in self._by_owner(messages.ghosts):
-                peer = (part.rank + step) % size
-                values = {name: messages.values[name][slots] for name in self.columns}
-                universe = int(part.vertex_map.offsets[peer + 1] - part.vertex_map.offsets[peer])
-                local = local_at_owner(part, slots, step)
-                meta[peer], sends[peer] = codec.encode(self.env.backend, local, universe, values)
-                codes.append(codec.name_of(meta[peer]))
-        self.env.backend.synchronize()
-        return sends, meta, tuple(codes)
-
-    def _by_owner(self, ghosts: Array) -> list[tuple[int, Array]]:
-        """Divide ghosts by owner; owners are counted from this rank on."""
-        xp, size = self.env.xp, self.part.size
-        if len(ghosts) == 0:
-            return []
-        if size == 2:
-            return [(1, ghosts)]
-        inner = self.env.backend.from_host(self.part.slot_bounds[1:-1])
-        owner = xp.searchsorted(inner, ghosts, side="right").astype(np.uint16)
-        ghosts = ghosts[xp.argsort(owner, kind="stable")]
-        counts = self.env.backend.to_host(xp.bincount(owner, minlength=size))
-        cuts = np.concatenate(([0], np.cumsum(counts)))
-        return [(k, ghosts[cuts[k] : cuts[k + 1]]) for k in range(1, size) if counts[k]]
-
-    def open(self, payloads: Sequence[Array | None], meta: np.ndarray) -> Inbox:
-        xp, part = self.env.xp, self.part
-        slots: list[Array] = []
-        columns: dict[str, list[Array]] = {name: [] for name in self.columns}
-        broadcast = self.env.exchange == "broadcast"
-        universe = part.num_vertices if broadcast else part.num_owned
-        for peer, payload in enumerate(payloads):
-            if payload is None or peer == part.rank:
-                continue
-            ids, values = codec.decode(self.env.backend, meta[peer], payload, universe, self.dtypes)
-            if broadcast:
-                ids, known = self._known_slots(ids)
-                values = values if known is None else {name: column[known] for name, column in values.items()}
-            slots.append(ids)
-            for name in self.columns:
-                columns[name].append(values[name])
-        if not slots:
-            empty = xp.zeros(0, self.dtype)
-            return Inbox(empty, {name: empty for name in self.columns})
-        if len(slots) == 1:
-            return Inbox(slots[0], {name: column[0] for name, column in columns.items()})
-        return Inbox(xp.concatenate(slots), {name: xp.concatenate(column) for name, column in columns.items()})
-
-    def _known_slots(self, positions: Array) -> tuple[Array, Array | None]:
-        """Slots of the positions that this rank knows, and which those are (None: all)."""
-        xp, part = self.env.xp, self.part
-        cyclic = to_cyclic(part, positions)
-        if part.ghosts is None:
-            return cyclic, None
-        owned = part.num_owned
-        place = xp.searchsorted(part.ghosts, cyclic).astype(self.dtype)
-        inside = xp.minimum(place, max(len(part.ghosts) - 1, 0))
-        known = cyclic < owned
-        if len(part.ghosts):
-            known |= part.ghosts[inside] == cyclic
-        slots = xp.where(cyclic < owned, cyclic, inside + self.dtype.type(owned))
-        return slots[known], known
+    return needed

@@ -68,6 +68,8 @@ class Part:
     slot_bounds: np.ndarray
     """int64 on the host, shape (size + 1,): slots [slot_bounds[k], slot_bounds[k+1]) are of rank
     (self.rank + k) % size."""
+    mirrors: list[Array] | None = None
+    """For each rank, the own vertices of which it holds ghosts; None until needed, see `graphdask.ghosts.mirrors`."""
     counts: dict[str, int] = field(default_factory=dict)
     """What the build found on this rank: `arcs` (stored edges) and `self_loops`."""
 

@@ -21,6 +21,9 @@ from graphdask.stats import Stats
 class Kept(Protocol):
     """One value for each rank, kept where it was made."""
 
+    summary: list[Any]
+    """Per rank, what the client was told of the value."""
+
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
         """Return `select(value)` of every rank, in rank order; runs where the value is."""
 
@@ -129,8 +132,12 @@ class Result:
         return arrays
 
     def _column_dtype(self, name: str) -> np.dtype:
-        dtype = self._vertex_map.dtype
+        dtype = self.parts.summary[0].dtypes[name]
         return self.graph.ids.to_caller(np.zeros(0, dtype)).dtype if name in self.vertex_valued else dtype
+
+    def _value(self, name: str) -> Any:
+        """A number of the whole run."""
+        return self.parts.summary[0].values[name]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the columns `vertex` and the result's own to one Parquet file; nothing is left half-written."""

@@ -23,6 +23,8 @@ class Stats:
     ghosts: str
     ranks: int
     devices: list[str]
+    memory: int = 0
+    """Bytes that the run was estimated to need besides the partition, on the rank that needs most."""
     seconds: float = 0.0
     """Wall time of the run, without the build of the partitions."""
     restarts: int = 0
@@ -49,6 +51,7 @@ class Stats:
             ghosts=ghosts,
             ranks=len(results),
             devices=[result.device for result in results],
+            memory=max(result.memory for result in results),
             seconds=seconds,
             ranks_detail=[result.supersteps for result in results],
         )

@@ -10,13 +10,14 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section IV (BFS).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, Environment, Exchange, Inbox, Messages
+from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Csr, Graph, Part, checked_graph
 from graphdask.result import Result
@@ -57,14 +58,12 @@ class BfsResult(Result):
         return self._column("parent")
 
 
-class BreadthFirstSearch:
+class BreadthFirstSearch(Primitive[State]):
     """The primitive: from a set of sources, over out-edges, or over edges either way."""
 
     name = "BFS"
-    exchange: Exchange = "selective"
     ghosts = "all"
-    columns: tuple[str, ...] = ("parent",)
-    words_per_slot = 6
+    columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
     verifier = "graphdask.verify.bfs"
     result_type = BfsResult
 
@@ -74,6 +73,9 @@ class BreadthFirstSearch:
     @property
     def inward(self) -> bool:
         return self.either_way
+
+    def memory(self, part: Part) -> int:
+        return 6 * part.num_slots * part.vertex_map.dtype.itemsize
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Distinct slots of the sources that this rank owns."""

@@ -10,13 +10,14 @@ Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC: several hops wit
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, Environment, Exchange, Inbox, Messages
+from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -66,17 +67,20 @@ class ComponentsResult(Result):
         return int((label == np.arange(len(label))).sum())
 
 
-class ConnectedComponents:
+class ConnectedComponents(Primitive[State]):
     """The primitive."""
 
     name = "components"
-    exchange: Exchange = "selective"
-    ghosts = "1-hop"
-    inward = True
-    columns: tuple[str, ...] = ("label",)
-    words_per_slot = 14
+    columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     verifier = "graphdask.verify.components"
     result_type = ComponentsResult
+
+    @property
+    def inward(self) -> bool:
+        return True
+
+    def memory(self, part: Part) -> int:
+        return 14 * part.num_slots * part.vertex_map.dtype.itemsize
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned

@@ -5,6 +5,7 @@
 | list | 4 each (8 if the universe needs it) | as given |
 | bitmap | universe / 8 | ascending |
 | delta | 1 or 2 each, if the largest gap allows | ascending |
+| all | none: every vertex of the universe | ascending |
 
 A dense set is put in order through its bitmap (rank by prefix sums of word counts), a sparse one by a sort. The payload
 is the ids, then the columns, each from a multiple of 8 bytes on. What it must look like follows from `meta`
@@ -22,8 +23,9 @@ from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import META
 from graphdask.errors import CommunicationError, InputError, KernelError
 
-LIST, BITMAP, DELTA = 0, 1, 2
+LIST, BITMAP, DELTA, ALL = 0, 1, 2, 3
 CODES = {"list": LIST, "bitmap": BITMAP, "delta": DELTA}
+"""What `encode` chooses from; `encode_all` has the fourth."""
 FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
@@ -98,6 +100,35 @@ def encode(
     return _meta(code, width, ids.dtype, n, first if code == DELTA else 0, universe), payload
 
 
+def encode_all(
+    backend: Backend, dtype: Any, universe: int, columns: Mapping[str, Array]
+) -> tuple[np.ndarray, Array | None]:
+    """Code values of every vertex 0 .. universe-1, in order: the ids take no bytes.
+
+    Parameters
+    ----------
+    dtype : int32 or int64
+        Of the ids that `decode` gives.
+    columns : mapping of str to array, shape (universe,)
+        At least one.
+
+    Returns
+    -------
+    meta, payload
+        As `encode`.
+    """
+    if universe == 0:
+        return _meta(LIST, _list_width(0), dtype, 0, 0, 0), None
+    xp = backend.xp
+    parts = []
+    for name, column in columns.items():
+        if column.shape != (universe,):
+            raise InputError(f"column {name!r} has shape {column.shape}, not {(universe,)}")
+        parts.append(xp.ascontiguousarray(column).view(np.uint8))
+        parts.append(xp.zeros(_padded(column.nbytes) - column.nbytes, np.uint8))
+    return _meta(ALL, 0, dtype, universe, 0, universe), xp.concatenate(parts)
+
+
 def decode(
     backend: Backend, meta: np.ndarray, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]
 ) -> tuple[Array, dict[str, Array]]:
@@ -122,13 +153,13 @@ def decode(
         dtype = np.dtype(np.int64 if itemsize == 8 or universe > 1 << 31 else np.int32)
         empty = backend.xp.empty
         return empty(0, dtype=dtype), {name: empty(0, dtype=of) for name, of in column_dtypes.items()}
-    widths = {LIST: (_list_width(universe),), BITMAP: (0,), DELTA: (1, 2)}
+    widths = {LIST: (_list_width(universe),), BITMAP: (0,), DELTA: (1, 2), ALL: (0,)}
     problem = None
     if sender_universe != universe:
         problem = f"it is for a universe of {sender_universe}, not {universe}"
     elif width not in widths.get(code, ()) or itemsize not in (4, 8) or packed >> 24:
-        problem = f"its code {packed:#x} is none of list, bitmap, delta"
-    elif not 0 < n <= universe or payload is None:
+        problem = f"its code {packed:#x} is none of list, bitmap, delta, all"
+    elif not 0 < n <= universe or payload is None or (code == ALL and n != universe):
         problem = f"it has {n} ids of a universe of {universe} and {'no' if payload is None else 'a'} payload"
     else:
         sizes = [n * np.dtype(of).itemsize for of in column_dtypes.values()]
@@ -149,8 +180,8 @@ def decode(
 
 
 def name_of(meta: np.ndarray) -> str:
-    """Return the name of the code that `meta` of one message says: list, bitmap or delta."""
-    return next(name for name, code in CODES.items() if code == int(meta[0]) & 0xFF)
+    """Return the name of the code that `meta` of one message says: list, bitmap, delta or all."""
+    return next(name for name, code in {**CODES, "all": ALL}.items() if code == int(meta[0]) & 0xFF)
 
 
 def _meta(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
@@ -172,7 +203,7 @@ def _padded(nbytes: int) -> int:
 
 
 def _ids_bytes(code: int, width: int, n: int, universe: int) -> int:
-    return _padded(_bitmap_bytes(universe) if code == BITMAP else n * width)
+    return _padded(_bitmap_bytes(universe) if code == BITMAP else n * width)  # an `all` has width 0
 
 
 def _offsets(backend: Backend, words: Array, kernels: Any) -> Array:
@@ -248,6 +279,8 @@ def _read_ids(
     backend: Backend, code: int, width: int, payload: Array, n: int, first: int, universe: int, dtype: Any
 ) -> Array:
     xp = backend.xp
+    if code == ALL:
+        return xp.arange(n, dtype=dtype)
     if code == BITMAP:
         kernels = backend.kernels("codec", index_t=dtype)
         words = payload[: _bitmap_bytes(universe)].view(np.uint32)

@@ -14,7 +14,8 @@ import numpy as np
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.backend import Array
 from graphdask.build import local_at_owner, to_cyclic_positions
-from graphdask.engine import HUB_THREADS, RankContext, RankResult, fetch_ghosts
+from graphdask.engine import HUB_THREADS, RankContext, RankResult
+from graphdask.ghosts import fetch_ghosts
 from graphdask.graph import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -24,7 +25,9 @@ def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
     mine = _roots(context, part, primitive, result)
     if first_of_all(context, mine):
         return mine
-    depth, parent = fetch_ghosts(context, part, [result.columns["depth"], result.columns["parent"]])
+    depth, parent = fetch_ghosts(
+        context.comm, context.backend, part, [result.columns["depth"], result.columns["parent"]]
+    )
     witnessed = context.backend.xp.zeros(part.num_slots, np.uint8)
     csrs = [part.out, part.inward] if primitive.either_way and part.inward is not part.out else [part.out]
     for csr in csrs:

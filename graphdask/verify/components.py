@@ -13,7 +13,8 @@ import numpy as np
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, Environment, RankContext, RankResult, fetch_ghosts, run_primitive
+from graphdask.engine import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
+from graphdask.ghosts import fetch_ghosts
 from graphdask.graph import Csr, Part
 from graphdask.verify.bfs import edge_ends
 from graphdask.verify.violation import Violation, first_of_all
@@ -36,7 +37,7 @@ def verify(context: RankContext, part: Part, primitive: ConnectedComponents, res
     mine = _first(
         part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not one up to its own"
     )
-    (slots,) = fetch_ghosts(context, part, [label])
+    (slots,) = fetch_ghosts(context.comm, context.backend, part, [label])
     for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:
         assert csr is not None
         mine = mine or _edges(context, part, csr, slots)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphdask.backend import get_backend
-from graphdask.comm.codec import CODES, FEW, decode, encode, name_of
+from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of
 from graphdask.errors import CommunicationError, InputError, KernelError
 
 DTYPES = {"depth": np.int32, "distance": np.float64, "flag": np.uint8}
@@ -106,6 +106,28 @@ def test_the_fewest_bytes_win(backend, rng, n):
 def test_a_contiguous_run_is_a_byte_each_wherever_it_lies(backend):
     ids = np.arange(10**9, 10**9 + 1000, dtype=np.int64)[::-1].copy()
     assert round_trip(backend, ids, 1 << 31, {})[:2] == ("delta", 1000)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("universe", [1, 7, 1000])
+def test_the_ids_of_all_vertices_take_no_bytes(backend, rng, universe, dtype):
+    columns = random_columns(rng, universe)
+    meta, payload = encode_all(backend, dtype, universe, {k: backend.from_host(v) for k, v in columns.items()})
+    assert len(payload) == sum((column.nbytes + 7) // 8 * 8 for column in columns.values())
+    assert name_of(meta) == "all"
+    ids, values = decode(backend, meta, payload, universe, DTYPES)
+    assert ids.dtype == dtype
+    assert backend.to_host(ids).tolist() == list(range(universe))
+    for name, column in columns.items():
+        np.testing.assert_array_equal(backend.to_host(values[name]), column)
+    with pytest.raises(CommunicationError):
+        decode(backend, meta, payload, universe + 1, DTYPES)
+
+
+def test_a_column_of_another_length_is_not_all(backend):
+    with pytest.raises(InputError, match="shape"):
+        encode_all(backend, np.int32, 5, {"flag": backend.xp.zeros(4, np.uint8)})
+    assert encode_all(backend, np.int32, 0, {"flag": backend.xp.zeros(0, np.uint8)})[1] is None
 
 
 def test_an_empty_set_is_no_payload(backend):

@@ -15,7 +15,7 @@ from reference import adjacency, search
 
 import graphdask as gd
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.engine import Inbox, Messages
+from graphdask.engine import Messages
 from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 7)
@@ -203,10 +203,6 @@ def test_each_algorithm_names_its_ghosts_and_the_plan_wins():
     assert gd.bfs(divided("cycle", 2)[0], 0).stats.ghosts == "all"
     assert gd.connected_components(divided("cycle", 2)[0]).stats.ghosts == "1-hop"
     assert gd.bfs(divided("cycle", 2, ghosts="1-hop")[0], 0).stats.ghosts == "1-hop"
-
-
-def test_an_inbox_knows_its_length():
-    assert len(Inbox(np.arange(3, dtype=np.int32), {})) == 3
 
 
 def test_runs_from_several_threads_do_not_mix():

@@ -11,7 +11,7 @@ LAYERS = (
     ("backend",),
     ("adapters", "construct", "graph", "ids", "partition", "sources", "io"),
     ("comm",),
-    ("build", "engine", "result", "stats"),
+    ("build", "engine", "ghosts", "mail", "result", "stats"),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
     ("cli", "commands", "bench", "plot", "cluster"),

@@ -1,0 +1,226 @@
+"""What ranks say to each other at the end of a superstep, and how it finds its way.
+
+A primitive names slots whose values changed. Those of *ghosts* are told to their owners; those of *own* vertices to the
+ranks that hold a ghost of them, or, in a broadcast, to everyone. Mail splits them by peer, codes them in the fewest
+bytes, and turns what arrives back into slots of this rank.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selective and broadcast communication).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.build import from_cyclic, local_at_owner, to_cyclic, to_cyclic_positions
+from graphdask.comm import codec
+from graphdask.comm.protocol import META
+from graphdask.graph import Part
+
+Exchange = Literal["selective", "broadcast"]
+
+ALL = "all"
+"""Stands for all own vertices in `Messages.own`."""
+INDEX = "index"
+"""Stands for the graph's index dtype among the columns of a primitive."""
+
+_TO_GHOSTS = 1 << 32
+"""Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
+
+
+@dataclass
+class Messages:
+    """What a rank has to say at the end of a superstep."""
+
+    own: Array | Literal["all"]
+    """Distinct slots of own vertices whose values changed, or ALL. A broadcast sends them to everyone; a selective
+    exchange to the ranks that have ghosts of them, where `to` is "ghosts", and else not at all."""
+    ghosts: Array
+    """Distinct slots of ghosts whose values changed, for their owners; none where `to` is "ghosts"."""
+    values: Mapping[str, Array]
+    """Per column of the primitive, an array indexed by slot from which the values are read."""
+    active: bool
+    """Whether this rank has work left even if nothing arrives."""
+    frontier: int = 0
+    """Vertices that this superstep worked on, for the statistics."""
+    edges: int = 0
+    """Edges that it looked at."""
+    to: Literal["owners", "ghosts"] = "owners"
+    """Whom a selective exchange tells: the owners of ghosts, or the ghosts of own vertices. The same on all ranks."""
+    votes: Sequence[float] = ()
+    """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What came from one rank: distinct slots, and the values aligned with them."""
+
+    slots: Array
+    columns: dict[str, Array]
+    run: slice | None = None
+    """The slots as a range, where they are one."""
+
+
+@dataclass
+class Inbox:
+    """What arrived: slots that other ranks updated. A vertex may stand once for each sender."""
+
+    xp: Any
+    """NumPy or CuPy."""
+    dtypes: Mapping[str, Any]
+    """Of the slots, under "slots", and of the columns."""
+    letters: Sequence[Letter] = ()
+    votes: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
+    """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
+
+    def __len__(self) -> int:
+        return sum(len(letter.slots) for letter in self.letters)
+
+    @cached_property
+    def slots(self) -> Array:
+        """Slots of all letters, one after the other."""
+        return self._joined("slots", [letter.slots for letter in self.letters])
+
+    @cached_property
+    def columns(self) -> dict[str, Array]:
+        """Values aligned with `slots`."""
+        names = [name for name in self.dtypes if name != "slots"]
+        return {name: self._joined(name, [letter.columns[name] for letter in self.letters]) for name in names}
+
+    def _joined(self, name: str, pieces: list[Array]) -> Array:
+        if not pieces:
+            return self.xp.zeros(0, self.dtypes[name])
+        return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
+
+    def put(self, name: str, out: Array) -> None:
+        """Write the values of a column into an array over slots; of several for a slot the last sender's stays."""
+        for letter in self.letters:
+            out[letter.slots if letter.run is None else letter.run] = letter.columns[name]
+
+
+class Mail:
+    """Splits messages among the ranks and codes them; decodes and addresses what arrives."""
+
+    def __init__(
+        self, backend: Backend, part: Part, exchange: Exchange, columns: Mapping[str, Any], mirrors: Sequence[Array]
+    ):
+        self.backend, self.part, self.exchange, self.mirrors = backend, part, exchange, mirrors
+        self.dtype = part.vertex_map.dtype
+        self.dtypes = {name: np.dtype(self.dtype if of == INDEX else of) for name, of in columns.items()}
+
+    def post(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
+        """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
+        size = self.part.size
+        sends: list[Array | None] = [None] * size
+        meta = np.zeros((size, META), np.int64)
+        if size == 1:
+            return sends, meta, ()
+        if self.exchange == "broadcast":
+            self._to_everyone(messages, sends, meta)
+        elif messages.to == "ghosts":
+            self._to_ghosts(messages, sends, meta)
+        else:
+            self._to_owners(messages, sends, meta)
+        self.backend.synchronize()
+        codes = [codec.name_of(meta[peer]) for peer in range(size) if sends[peer] is not None]
+        return sends, meta, tuple(codes)
+
+    def _to_everyone(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+        xp, part = self.backend.xp, self.part
+        own = xp.arange(part.num_owned, dtype=self.dtype) if isinstance(messages.own, str) else messages.own
+        slots = xp.concatenate([own, messages.ghosts])
+        if len(slots) == 0:
+            return
+        positions = from_cyclic(part, to_cyclic_positions(part, slots))
+        said, payload = codec.encode(self.backend, positions, part.num_vertices, self._values(messages, slots))
+        for peer in range(part.size):
+            if peer != part.rank:
+                sends[peer], meta[peer] = payload, said
+
+    def _to_owners(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+        part = self.part
+        for step, slots in self._by_owner(messages.ghosts):
+            peer = (part.rank + step) % part.size
+            universe = int(part.vertex_map.offsets[peer + 1] - part.vertex_map.offsets[peer])
+            local = local_at_owner(part, slots, step)
+            meta[peer], sends[peer] = codec.encode(self.backend, local, universe, self._values(messages, slots))
+
+    def _to_ghosts(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+        xp, part = self.backend.xp, self.part
+        for peer in range(part.size):
+            if peer == part.rank:
+                continue
+            mirror = self.mirrors[peer]
+            if isinstance(messages.own, str):
+                values = self._values(messages, mirror)
+                meta[peer], sends[peer] = codec.encode_all(self.backend, self.dtype, len(mirror), values)
+            elif len(mirror) and len(messages.own):
+                place = xp.minimum(xp.searchsorted(mirror, messages.own), len(mirror) - 1).astype(self.dtype)
+                known = mirror[place] == messages.own
+                place, slots = place[known], messages.own[known]
+                values = self._values(messages, slots)
+                meta[peer], sends[peer] = codec.encode(self.backend, place, len(mirror), values)
+            meta[peer, 0] |= _TO_GHOSTS
+
+    def _values(self, messages: Messages, slots: Array) -> dict[str, Array]:
+        return {name: messages.values[name][slots] for name in self.dtypes}
+
+    def _by_owner(self, ghosts: Array) -> list[tuple[int, Array]]:
+        """Divide ghosts by owner; owners are counted from this rank on."""
+        xp, size = self.backend.xp, self.part.size
+        if len(ghosts) == 0:
+            return []
+        if size == 2:
+            return [(1, ghosts)]
+        inner = self.backend.from_host(self.part.slot_bounds[1:-1])
+        owner = xp.searchsorted(inner, ghosts, side="right").astype(np.uint16)
+        ghosts = ghosts[xp.argsort(owner, kind="stable")]
+        counts = self.backend.to_host(xp.bincount(owner, minlength=size))
+        cuts = np.concatenate(([0], np.cumsum(counts)))
+        return [(k, ghosts[cuts[k] : cuts[k + 1]]) for k in range(1, size) if counts[k]]
+
+    def open(self, payloads: Sequence[Array | None], meta: np.ndarray, votes: np.ndarray) -> Inbox:
+        """Return what arrived, in slots of this rank."""
+        part = self.part
+        letters = []
+        for peer, payload in enumerate(payloads):
+            if payload is None or peer == part.rank:
+                continue
+            said = meta[peer].copy()
+            to_ghosts = bool(said[0] & _TO_GHOSTS)
+            said[0] &= ~_TO_GHOSTS
+            if self.exchange == "broadcast":
+                letters.append(self._known(said, payload))
+            elif to_ghosts:
+                letters.append(self._of_owner(peer, said, payload))
+            else:
+                letters.append(Letter(*codec.decode(self.backend, said, payload, part.num_owned, self.dtypes)))
+        return Inbox(self.backend.xp, {"slots": self.dtype, **self.dtypes}, letters, votes)
+
+    def _of_owner(self, peer: int, said: np.ndarray, payload: Array) -> Letter:
+        step = (peer - self.part.rank) % self.part.size
+        first, last = (int(bound) for bound in self.part.slot_bounds[step : step + 2])
+        ids, values = codec.decode(self.backend, said, payload, last - first, self.dtypes)
+        run = slice(first, last) if codec.name_of(said) == "all" else None
+        return Letter(ids + self.dtype.type(first), values, run)
+
+    def _known(self, said: np.ndarray, payload: Array) -> Letter:
+        """The vertices of a broadcast that have a slot here."""
+        xp, part = self.backend.xp, self.part
+        positions, values = codec.decode(self.backend, said, payload, part.num_vertices, self.dtypes)
+        cyclic = to_cyclic(part, positions)
+        if part.ghosts is None:
+            return Letter(cyclic, values)
+        owned = part.num_owned
+        place = xp.searchsorted(part.ghosts, cyclic).astype(self.dtype)
+        inside = xp.minimum(place, max(len(part.ghosts) - 1, 0))
+        known = cyclic < owned
+        if len(part.ghosts):
+            known |= part.ghosts[inside] == cyclic
+        slots = xp.where(cyclic < owned, cyclic, inside + self.dtype.type(owned))
+        return Letter(slots[known], {name: column[known] for name, column in values.items()})
