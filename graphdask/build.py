@@ -1,8 +1,9 @@
 """From pieces of an edge list to partitions: one exchange, run by every rank in lockstep.
 
 Each rank makes its piece, gives every edge to the rank that owns its source (and, where the graph is undirected, the
-reversed edge to the owner of its destination), sorts what it receives into rows, and gives slots to the vertices that
-its rows name. In-edges of a directed graph come later, on first need, by a second exchange.
+reversed edge to the owner of its destination), sorts what it receives into rows, by vertex id, and gives slots to the
+vertices that its rows name. So the order of a row does not depend on how the graph is divided. In-edges of a directed
+graph come later, on first need, by a second exchange.
 """
 
 from __future__ import annotations
@@ -52,19 +53,21 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
     vertex_map = plan.vertex_map
-    src, dst = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
+    at, other_at = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
     if vertex_map.size != comm.size:
-        vertex_map = vertex_map.with_offsets(_balance(comm, backend, src, dst, vertex_map.num_vertices))
+        vertex_map = vertex_map.with_offsets(_balance(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
         other_way = src != dst
-        src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
+        at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
-    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, src, dst, weights)
-    del src, dst
-    first, last = (int(x) for x in vertex_map.offsets[comm.rank : comm.rank + 2])
-    rows -= first
-    csr, loops = _sorted_rows(backend, rows, columns, weights, first, last, plan.merge)
+    del src, other_at
+    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
+    del at, dst
+    rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
+    ids = vertex_map.owned_ids(backend, comm.rank)
+    csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
+    del rows, columns, weights
     counts = {"arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
@@ -73,11 +76,11 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         out=csr,
         inward=None if plan.directed else csr,
         ghosts=None,
-        ids=vertex_map.owned_ids(backend, comm.rank),
+        ids=ids,
         slot_bounds=cyclic_bounds(vertex_map.offsets, comm.rank),
         counts=counts,
     )
-    cyclic = to_cyclic(part, csr.indices)
+    cyclic = to_cyclic(part, vertex_map.to_position(backend, csr.indices))
     if plan.ghosts == "1-hop":
         _give_slots(part, backend, _neighbours(part, backend, cyclic), {"out": cyclic})
     else:
@@ -93,13 +96,14 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     xp = backend.xp
     part = replace(part, out=replace(part.out), mirrors=None)
     cyclic = to_cyclic_positions(part, part.out.indices)
-    targets = from_cyclic(part, cyclic)
-    sources = row_of_each(backend, part.out, part.first_position)
-    rows, columns, weights = to_owners(comm, backend, part.vertex_map.offsets, targets, sources, part.out.weights)
-    rows -= part.first_position
-    first = part.first_position
-    csr, _ = _sorted_rows(backend, rows, columns, weights, first, first + part.num_owned, merge=False)
-    inward = to_cyclic(part, csr.indices)
+    sources = part.ids[row_of_each(backend, part.out, 0)]
+    offsets, targets = part.vertex_map.offsets, from_cyclic(part, cyclic)
+    rows, columns, weights = to_owners(comm, backend, offsets, targets, sources, part.out.weights)
+    del sources, targets
+    rows -= rows.dtype.type(part.first_position)
+    csr, _ = _sorted_rows(backend, rows, columns, weights, part.ids, merge=False)
+    del rows, columns, weights
+    inward = to_cyclic(part, part.vertex_map.to_position(backend, csr.indices))
     part.inward = csr
     if part.ghosts is None:
         csr.indices = inward
@@ -161,22 +165,23 @@ def to_owners(
 
 
 def _sorted_rows(
-    backend: Backend, rows: Array, columns: Array, weights: Array | None, first: int, last: int, merge: bool
+    backend: Backend, rows: Array, columns: Array, weights: Array | None, ids: Array, merge: bool
 ) -> tuple[Csr, int]:
-    """Build the rows of positions first .. last-1, with ascending columns, equal ones by weight.
+    """Build the rows of the vertices `ids`, with ascending columns, equal ones by weight.
 
-    `rows` counts from `first`. With `merge`, the first of equal entries stays. Also returns the number of self-loops.
+    `rows` counts from 0, `columns` are ids. With `merge`, the first of equal entries stays. Also returns the number of
+    self-loops.
     """
     xp = backend.xp
     dtype = columns.dtype
     if backend.name == "cpu" and weights is None and not merge:
         kernels = backend.kernels("rows")
-        indptr = np.zeros(last - first + 1, np.int64)
-        indptr[1:] = np.bincount(rows, minlength=last - first)
+        indptr = np.zeros(len(ids) + 1, np.int64)
+        indptr[1:] = np.bincount(rows, minlength=len(ids))
         out = np.empty_like(columns)
         kernels.rows_fill(len(rows), rows, columns, indptr, out)
-        kernels.rows_sort(last - first, indptr, out)
-        return Csr(indptr, out), int((rows + dtype.type(first) == columns).sum())
+        kernels.rows_sort(len(ids), indptr, out)
+        return Csr(indptr, out), int((ids[rows] == columns).sum())
     if dtype == np.int32:
         key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
         if weights is None:
@@ -199,14 +204,14 @@ def _sorted_rows(
         keep = xp.concatenate([xp.ones(1, bool), differs])
         rows, columns = rows[keep], columns[keep]
         weights = None if weights is None else weights[keep]
-    indptr = xp.zeros(last - first + 1, np.int64)
+    indptr = xp.zeros(len(ids) + 1, np.int64)
     if len(rows):
-        xp.cumsum(xp.bincount(rows, minlength=last - first), out=indptr[1:])
-    return Csr(indptr, columns, weights), int((rows + first == columns).sum())
+        xp.cumsum(xp.bincount(rows, minlength=len(ids)), out=indptr[1:])
+    return Csr(indptr, columns, weights), int((ids[rows] == columns).sum())
 
 
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
-    """The position of the source of each stored edge."""
+    """The source of each stored edge, as `first` + its row."""
     xp = backend.xp
     if backend.name == "cpu":
         rows = np.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)

@@ -22,7 +22,7 @@ from graphdask.sources import EdgeSource
 class Csr:
     """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`.
 
-    They stand in ascending order of their positions in the VertexMap, parallel edges by weight.
+    They stand in ascending order of their ids, however the graph is divided; parallel edges by weight.
     """
 
     indptr: Array

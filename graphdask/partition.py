@@ -115,6 +115,8 @@ class ShuffledMap(VertexMap):
     seed: int = 0
 
     def _apply(self, kernel: str, backend: Backend, values: Array) -> Array:
+        if backend.name == "cpu" and len(values) > 4 * self.num_vertices:  # a table is faster than the rounds
+            return self._apply(kernel, backend, np.arange(self.num_vertices, dtype=self.dtype))[values]
         half = max(1, (max(self.num_vertices - 1, 1).bit_length() + 1) // 2)
         out = backend.xp.empty(len(values), self.dtype)
         kernels = backend.kernels("permute", index_t=self.dtype)

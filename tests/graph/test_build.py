@@ -70,7 +70,7 @@ def assert_consistent(parts):
             assert (csr.indptr[0], csr.indptr[-1], csr.num_rows) == (0, csr.num_edges, part.num_owned)
             assert csr.indices.dtype == part.vertex_map.dtype
             for v in range(csr.num_rows):
-                row = positions[csr.indices[csr.indptr[v] : csr.indptr[v + 1]]]
+                row = slots[csr.indices[csr.indptr[v] : csr.indptr[v + 1]]]
                 assert (np.diff(row) >= 0).all()
         if part.ghosts is not None:
             named = np.concatenate([c.indices for c in (part.out, part.inward) if c is not None])
