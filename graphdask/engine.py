@@ -104,6 +104,8 @@ class Primitive(ABC, Generic[S]):
     """The module whose `verify(context, part, primitive, result)` proves the result."""
     result_type: Any
     """The Result class of it."""
+    ghost_columns: ClassVar[Mapping[str, Any] | None] = None
+    """The same for messages `to="ghosts"`, where it differs."""
     exchange: Exchange = "selective"
     """What it uses unless the caller says otherwise."""
     ghosts = "1-hop"
@@ -188,7 +190,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     backend = env.backend
     memory = _checked_memory(part, primitive, env)
     held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
-    mail = Mail(backend, part, env.exchange, primitive.columns, held)
+    ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
+    mail = Mail(backend, part, env.exchange, primitive.columns, ghost_columns, held)
     history: list[Superstep] = []
     started = time.perf_counter()
     state, messages = primitive.init(part, env)

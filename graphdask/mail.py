@@ -43,7 +43,8 @@ class Messages:
     ghosts: Array
     """Distinct slots of ghosts whose values changed, for their owners; none where `to` is "ghosts"."""
     values: Mapping[str, Array]
-    """Per column of the primitive, an array indexed by slot from which the values are read."""
+    """Per column of the primitive (of its `ghost_columns` where `to` is "ghosts"), an array indexed by slot from which
+    the values are read."""
     active: bool
     """Whether this rank has work left even if nothing arrives."""
     frontier: int = 0
@@ -107,11 +108,20 @@ class Mail:
     """Splits messages among the ranks and codes them; decodes and addresses what arrives."""
 
     def __init__(
-        self, backend: Backend, part: Part, exchange: Exchange, columns: Mapping[str, Any], mirrors: Sequence[Array]
+        self,
+        backend: Backend,
+        part: Part,
+        exchange: Exchange,
+        columns: Mapping[str, Any],
+        ghost_columns: Mapping[str, Any],
+        mirrors: Sequence[Array],
     ):
         self.backend, self.part, self.exchange, self.mirrors = backend, part, exchange, mirrors
         self.dtype = part.vertex_map.dtype
-        self.dtypes = {name: np.dtype(self.dtype if of == INDEX else of) for name, of in columns.items()}
+        self.dtypes = {
+            to: {name: np.dtype(self.dtype if of == INDEX else of) for name, of in names.items()}
+            for to, names in (("owners", columns), ("ghosts", ghost_columns))
+        }
 
     def post(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
@@ -126,6 +136,8 @@ class Mail:
             self._to_ghosts(messages, sends, meta)
         else:
             self._to_owners(messages, sends, meta)
+        if messages.to == "ghosts":
+            meta[:, 0] |= _TO_GHOSTS
         self.backend.synchronize()
         codes = [codec.name_of(meta[peer]) for peer in range(size) if sends[peer] is not None]
         return sends, meta, tuple(codes)
@@ -165,10 +177,9 @@ class Mail:
                 place, slots = place[known], messages.own[known]
                 values = self._values(messages, slots)
                 meta[peer], sends[peer] = codec.encode(self.backend, place, len(mirror), values)
-            meta[peer, 0] |= _TO_GHOSTS
 
     def _values(self, messages: Messages, slots: Array) -> dict[str, Array]:
-        return {name: messages.values[name][slots] for name in self.dtypes}
+        return {name: messages.values[name][slots] for name in self.dtypes[messages.to]}
 
     def _by_owner(self, ghosts: Array) -> list[tuple[int, Array]]:
         """Divide ghosts by owner; owners are counted from this rank on."""
@@ -188,31 +199,33 @@ class Mail:
         """Return what arrived, in slots of this rank."""
         part = self.part
         letters = []
+        dtypes = self.dtypes["owners"]
         for peer, payload in enumerate(payloads):
             if payload is None or peer == part.rank:
                 continue
             said = meta[peer].copy()
             to_ghosts = bool(said[0] & _TO_GHOSTS)
             said[0] &= ~_TO_GHOSTS
+            dtypes = self.dtypes["ghosts" if to_ghosts else "owners"]
             if self.exchange == "broadcast":
-                letters.append(self._known(said, payload))
+                letters.append(self._known(said, payload, dtypes))
             elif to_ghosts:
-                letters.append(self._of_owner(peer, said, payload))
+                letters.append(self._of_owner(peer, said, payload, dtypes))
             else:
-                letters.append(Letter(*codec.decode(self.backend, said, payload, part.num_owned, self.dtypes)))
-        return Inbox(self.backend.xp, {"slots": self.dtype, **self.dtypes}, letters, votes)
+                letters.append(Letter(*codec.decode(self.backend, said, payload, part.num_owned, dtypes)))
+        return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes)
 
-    def _of_owner(self, peer: int, said: np.ndarray, payload: Array) -> Letter:
+    def _of_owner(self, peer: int, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         step = (peer - self.part.rank) % self.part.size
         first, last = (int(bound) for bound in self.part.slot_bounds[step : step + 2])
-        ids, values = codec.decode(self.backend, said, payload, last - first, self.dtypes)
+        ids, values = codec.decode(self.backend, said, payload, last - first, dtypes)
         run = slice(first, last) if codec.name_of(said) == "all" else None
         return Letter(ids + self.dtype.type(first), values, run)
 
-    def _known(self, said: np.ndarray, payload: Array) -> Letter:
+    def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         """The vertices of a broadcast that have a slot here."""
         xp, part = self.backend.xp, self.part
-        positions, values = codec.decode(self.backend, said, payload, part.num_vertices, self.dtypes)
+        positions, values = codec.decode(self.backend, said, payload, part.num_vertices, dtypes)
         cyclic = to_cyclic(part, positions)
         if part.ghosts is None:
             return Letter(cyclic, values)

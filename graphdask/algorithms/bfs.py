@@ -1,11 +1,16 @@
-"""Breadth-first search by levels, push.
+"""Breadth-first search by levels: push, pull, or whichever looks at fewer edges (direction-optimising).
 
-State: `depth` and `parent` for every slot of the partition. A superstep first takes in the vertices that other ranks
-reached for this one, then pushes the frontier over its out-edges. A ghost is reached at most once per rank, and only
-then is its owner told. Every rank is at the same level, so depths are exact, and the parent, the smallest id among all
-candidates of one level, depends on neither the partitioning nor the order of events.
+State: `depth` and `parent` for every slot of the partition. A push superstep first takes in the vertices that other
+ranks reached for this one, then pushes the frontier over its out-edges. A ghost is reached at most once per rank, and
+only then is its owner told. A pull superstep looks, for each own vertex that is not reached, for the first in-neighbour
+in the frontier; the frontier is a bitmap over slots, for which owners tell the ghosts of their new vertices. A push
+therefore becomes a pull through a superstep that only tells; a pull becomes a push without one.
 
-Source: Pan et al., Multi-GPU Graph Analytics, Section IV (BFS).
+Every rank is at the same level, so depths are exact. The parent is the smallest id among all candidates of one level,
+so it depends on neither the partitioning nor the order of events; a pull finds it first, as rows are in order of ids.
+
+Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
+breadth-first search (2012), whose rule decides, from the edges of the frontier, which every rank votes.
 """
 
 from __future__ import annotations
@@ -16,12 +21,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._direction import Direction
 from graphdask.backend import Array
+from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Csr, Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
+
+DIRECTIONS = ("auto", "push", "pull")
 
 
 @dataclass
@@ -29,7 +38,7 @@ class State:
     depth: Array
     """Per slot, -1 where not reached."""
     parent: Array
-    """Per slot, the id of the parent; the largest integer where there is none."""
+    """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
     frontier: Array
     """Slots of the own vertices of the current level."""
     level: int
@@ -38,7 +47,12 @@ class State:
     ghost_queue: Array
     hubs: Array
     counters: Array
-    """int64: own queue length, ghost queue length, hubs, edges looked at."""
+    """int64: own queue length, ghost queue length (pull: vertices left), hubs, edges looked at."""
+    direction: Direction
+    front: Array | None = None
+    """Pull: uint32 words, a bit per slot."""
+    left: Array | None = None
+    """Pull: own vertices that are not reached and have in-edges."""
 
 
 class BfsResult(Result):
@@ -64,18 +78,24 @@ class BreadthFirstSearch(Primitive[State]):
     name = "BFS"
     ghosts = "all"
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
+    ghost_columns: ClassVar[Mapping[str, Any]] = {}
+    votes = Direction.VOTES
     verifier = "graphdask.verify.bfs"
     result_type = BfsResult
 
-    def __init__(self, sources: tuple[int, ...], either_way: bool = False):
-        self.sources, self.either_way = sources, either_way
+    def __init__(self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push"):
+        self.sources, self.either_way, self.direction = sources, either_way, direction
 
     @property
     def inward(self) -> bool:
-        return self.either_way
+        return self.either_way or self.direction == "pull"
+
+    @property
+    def tells_ghosts(self) -> bool:  # type: ignore[override]
+        return self.direction != "push"
 
     def memory(self, part: Part) -> int:
-        return 6 * part.num_slots * part.vertex_map.dtype.itemsize
+        return 9 * part.num_slots * part.vertex_map.dtype.itemsize
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Distinct slots of the sources that this rank owns."""
@@ -95,32 +115,65 @@ class BreadthFirstSearch(Primitive[State]):
         depth[frontier] = 0
         parent[frontier] = part.ids[frontier]
         ghost_queue = xp.empty(part.num_slots - part.num_owned, dtype)
+        # in-edges that an earlier call has made are used, but none are made for "auto"
+        can_pull = self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
         state = State(
-            depth, parent, frontier, 0, queues, ghost_queue, xp.empty(part.num_owned, dtype), xp.zeros(4, np.int64)
-        )
-        return state, Messages(frontier, ghost_queue[:0], {"parent": parent}, active=len(frontier) > 0)
+            depth, parent, frontier, 0, queues, ghost_queue, xp.empty(part.num_owned, dtype), xp.zeros(4, np.int64),
+            Direction(self.direction if can_pull else "push", part.num_vertices),
+        )  # fmt: skip
+        votes = state.direction.votes(len(frontier), self._weigh(part, state, env), part.out.num_edges)
+        active = len(frontier) > 0
+        return state, Messages(frontier, ghost_queue[:0], {"parent": parent}, active, votes=votes)
+
+    def _weigh(self, part: Part, state: State, env: Environment) -> int:
+        """Out-edges of the frontier's own vertices, where the direction depends on them."""
+        if not state.direction.weighs:
+            return 0
+        state.counters.fill(0)
+        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
+        kernels.bfs_weigh(len(state.frontier), state.frontier, part.out.indptr, state.counters)
+        return int(state.counters[0])
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
-        queue = state.queues[state.level % 2]
+        pulled = state.direction.pulls
         if len(inbox):
-            state.counters[0] = len(state.frontier)
-            kernels.bfs_visit(
-                len(inbox), inbox.slots, inbox.columns["parent"], state.depth, state.parent, state.level,
-                part.num_owned, queue, state.counters,
-            )  # fmt: skip
-            state.frontier = queue[: int(state.counters[0])]
+            self._take_in(part, state, inbox, env, pulled)
+        pulls = state.direction.choose(inbox.votes)
+        if pulls and not pulled:
+            state.front = env.xp.zeros((part.num_slots + 31) // 32, np.uint32)
+            state.left = None
+            if env.size > 1:
+                none = state.ghost_queue[:0]
+                state.direction.pause()
+                return Messages(state.frontier, none, {}, len(state.frontier) > 0, to="ghosts")
+        return self._pull(part, state, inbox, env) if pulls else self._push(part, state, env)
+
+    def _take_in(self, part: Part, state: State, inbox: Inbox, env: Environment, pulled: bool) -> None:
+        if pulled:
+            state.depth[inbox.slots] = state.level
+            return
+        queue = state.queues[state.level % 2]
+        state.counters[0] = len(state.frontier)
+        env.kernels("bfs", index_t=part.vertex_map.dtype).bfs_visit(
+            len(inbox), inbox.slots, inbox.columns["parent"], state.depth, state.parent, state.level,
+            part.num_owned, queue, state.counters,
+        )  # fmt: skip
+        state.frontier = queue[: int(state.counters[0])]
+
+    def _push(self, part: Part, state: State, env: Environment) -> Messages:
+        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
         state.counters.fill(0)
         state.level += 1
         queue = state.queues[state.level % 2]
         for csr in [part.out, part.inward] if self.either_way and part.inward is not part.out else [part.out]:
-            self._push(kernels, part, csr, state, queue)
+            self._push_over(kernels, part, csr, state, queue)
         own, ghosts, _, edges = (int(x) for x in env.backend.to_host(state.counters))
         frontier, state.frontier = len(state.frontier), queue[:own]
         reached = state.ghost_queue[:ghosts]
-        return Messages(state.frontier, reached, {"parent": state.parent}, own > 0, frontier, edges)
+        votes = state.direction.votes(own + ghosts, self._weigh(part, state, env) * (own + ghosts) // max(own, 1))
+        return Messages(state.frontier, reached, {"parent": state.parent}, own > 0, frontier, edges, votes=votes)
 
-    def _push(self, kernels: Any, part: Part, csr: Csr | None, state: State, queue: Array) -> None:
+    def _push_over(self, kernels: Any, part: Part, csr: Csr | None, state: State, queue: Array) -> None:
         assert csr is not None
         shared = (
             csr.indptr, csr.indices, part.ids, state.depth, state.parent, state.level, part.num_owned, queue,
@@ -131,9 +184,43 @@ class BreadthFirstSearch(Primitive[State]):
         if self.either_way:
             state.counters[2] = 0
 
+    def _pull(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        csr, kernels = part.inward, env.kernels("bfs", index_t=part.vertex_map.dtype)
+        assert csr is not None
+        assert state.front is not None
+        state.counters.fill(0)
+        if state.left is None:
+            state.left = env.xp.empty(part.num_owned, part.vertex_map.dtype)
+            kernels.bfs_unvisited(part.num_owned, state.depth, csr.indptr, state.left, state.counters)
+            state.left = state.left[: int(state.counters[1])]
+            state.counters.fill(0)
+        else:
+            state.front.fill(0)
+        kernels.bfs_mark(len(state.frontier), state.frontier, state.front)
+        kernels.bfs_mark(len(inbox), inbox.slots, state.front)
+        state.level += 1
+        queue = state.queues[state.level % 2]
+        unvisited, remaining = state.left, env.xp.empty(len(state.left), part.vertex_map.dtype)
+        shared = (
+            csr.indptr, csr.indices, state.front, state.depth, state.parent, state.level, queue, remaining, state.hubs,
+            state.counters,
+        )  # fmt: skip
+        kernels.bfs_pull(len(unvisited), unvisited, *shared)
+        kernels.bfs_pull_hubs(HUB_THREADS, *shared)
+        own, count, _, edges = (int(x) for x in env.backend.to_host(state.counters))
+        frontier, state.frontier, state.left = len(state.frontier), queue[:own], remaining[:count]
+        votes = state.direction.votes(own, self._weigh(part, state, env))
+        none = state.ghost_queue[:0]
+        return Messages(state.frontier, none, {}, own > 0, frontier, edges, "ghosts", votes)
+
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        depth = state.depth[: part.num_owned].copy()
-        parent = env.xp.where(depth < 0, part.vertex_map.dtype.type(-1), state.parent[: part.num_owned])
+        xp, owned = env.xp, part.num_owned
+        depth = state.depth[:owned].copy()
+        parent = xp.where(depth < 0, part.vertex_map.dtype.type(-1), state.parent[:owned])
+        pulled = xp.flatnonzero(parent < -1)
+        if len(pulled):
+            positions = from_cyclic(part, to_cyclic_positions(part, -2 - parent[pulled]))
+            parent[pulled] = part.vertex_map.to_id(env.backend, positions)
         return {"depth": depth, "parent": parent}
 
 
@@ -141,6 +228,7 @@ def bfs(
     G: Graph,
     source: Any,
     *,
+    direction: str = "auto",
     exchange: str | None = None,
     client: Any = None,
     progress: bool | None = None,
@@ -152,6 +240,10 @@ def bfs(
     G : Graph
     source : int or str
         A vertex, by the caller's id.
+    direction : {"auto", "push", "pull"}
+        Push the frontier over its out-edges, or let vertices that are not reached look for it over their in-edges.
+        `auto` takes what looks at fewer edges, level by level; in a directed graph it pulls only where an earlier
+        call has made the in-edges. The answer is the same.
     exchange : {"selective", "broadcast"}, optional
         Send a reached vertex to its owner only, or to everyone. Default: selective. The answer is the same.
     client : distributed.Client, optional
@@ -180,7 +272,8 @@ def bfs(
 
     References
     ----------
-    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Section IV.
+    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Sections IV and VI-A. Beamer, Asanovic,
+    Patterson: Direction-optimizing breadth-first search, SC 2012.
 
     Examples
     --------
@@ -192,5 +285,9 @@ def bfs(
     checked_graph(G)
     if np.ndim(source) != 0:
         raise InputError(f"bfs starts from one vertex; source={source!r} is an array")
+    if direction not in DIRECTIONS:
+        raise InputError(f"direction={direction!r} is not one of {', '.join(DIRECTIONS)}")
     start = int(G.ids.to_internal(source, "source"))
-    return runtime().run(G, BreadthFirstSearch((start,)), exchange=exchange, client=client, progress=progress)
+    return runtime().run(
+        G, BreadthFirstSearch((start,), direction=direction), exchange=exchange, client=client, progress=progress
+    )

@@ -83,14 +83,21 @@ def command() -> None:
 
 @command.command("bfs")
 @click.option("--source", required=True, metavar="ID", help="Vertex to start from, as the file names it.")
+@click.option(
+    "--direction",
+    type=click.Choice(["auto", "push", "pull"]),
+    default="auto",
+    show_default=True,
+    help="Look along the edges from the frontier, or back to it; the answer is the same.",
+)
 @shared_options
-def bfs_command(source: str, **options: Any) -> None:
+def bfs_command(source: str, direction: str, **options: Any) -> None:
     """Breadth-first search: hops from a vertex, and parents."""
 
     def start(G: Any, **where: Any) -> Any:
         from graphdask.algorithms.bfs import bfs
 
-        return bfs(G, _vertex(source, G), **where)
+        return bfs(G, _vertex(source, G), direction=direction, **where)
 
     def summary(result: Any) -> dict[str, Any]:
         depth = result.depth

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import cycle, product
 
 import networkx as nx
 import numpy as np
@@ -13,7 +13,7 @@ from reference import adjacency, search, smallest_of_component
 import graphdask as gd
 import graphdask.partition
 import graphdask.sources
-from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
 from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
@@ -26,11 +26,13 @@ def check(n, src, dst, directed, parts, source, device="cpu", divisions=DIVISION
     depth, parent = search(matrix, source)
     label = smallest_of_component(matrix)
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    directions = cycle(DIRECTIONS)
     for by, ghosts in divisions:
         divided = graph.partition(parts, by=by, ghosts=ghosts, device=device)
         for exchange in exchanges:
-            said = f"by={by}, ghosts={ghosts}, exchange={exchange}"
-            found = gd.bfs(divided, source, exchange=exchange)
+            direction = next(directions)
+            said = f"by={by}, ghosts={ghosts}, exchange={exchange}, direction={direction}"
+            found = gd.bfs(divided, source, exchange=exchange, direction=direction)
             np.testing.assert_array_equal(found.depth, depth, said)
             np.testing.assert_array_equal(found.parent, parent, said)
             assert found.depth.dtype == found.parent.dtype == np.int32
@@ -56,6 +58,46 @@ def test_answers_do_not_depend_on_the_partitioner(by, parts, rng):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     owners = rng.integers(0, parts, n) if by == "owners" else by
     check(n, src, dst, directed, parts, 17, divisions=[(owners, "all"), (owners, "1-hop")])
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+@pytest.mark.parametrize("name", ["dense random, directed", "sparse random, undirected", "scale-free", "star outward"])
+def test_every_direction_meets_every_ghost_and_exchange(name, parts, direction):
+    n, src, dst, directed = GRAPHS[name]()
+    depth, parent = search(adjacency(n, src, dst, directed), 0)
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    for (by, ghosts), exchange in product(DIVISIONS, EXCHANGES):
+        divided = graph.partition(parts, by=by, ghosts=ghosts, device="cpu")
+        found = gd.bfs(divided, 0, exchange=exchange, direction=direction)
+        np.testing.assert_array_equal(found.depth, depth)
+        np.testing.assert_array_equal(found.parent, parent)
+
+
+def test_a_pull_looks_at_fewer_edges_and_auto_chooses_it():
+    graph = gd.generate.preferential_attachment(5000, degree=8, seed=3).partition(2, device="cpu")
+    push, pull, auto = (gd.bfs(graph, 0, direction=direction).stats for direction in ("push", "pull", "auto"))
+    assert push.edges == 2 * graph.num_edges
+    assert auto.edges < push.edges / 2
+    assert auto.edges <= pull.edges
+    assert len(auto) <= len(push) + 1  # one superstep tells the ghosts of the frontier
+
+
+def test_auto_makes_no_in_edges_but_uses_those_that_there_are(rng):
+    graph = gd.from_edges(rng.integers(0, 300, 9000), rng.integers(0, 300, 9000)).partition(2, device="cpu")
+    pushed = gd.bfs(graph, 0)
+    assert pushed.stats.edges == graph.num_edges
+    assert not graph.built.inward
+    gd.bfs(graph, 0, direction="pull")
+    assert graph.built.inward
+    again = gd.bfs(graph, 0)
+    assert again.stats.edges < graph.num_edges
+    np.testing.assert_array_equal(again.parent, pushed.parent)
+
+
+def test_an_unknown_direction_is_named():
+    with pytest.raises(gd.InputError, match="direction='down' is not one of auto, push, pull"):
+        gd.bfs(gd.from_edges([0], [1]), 0, direction="down")
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])

@@ -47,7 +47,7 @@ class Launch:
         for name in names:
             count = HUB_THREADS if name.endswith("_hubs") else n
             # kernels for hubs take no list of rows
-            rest = sent[1:] if name in ("bfs_push_hubs", "components_spread_hubs") else sent
+            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_spread_hubs") else sent
             getattr(self.kernels, name)(count, *rest)
         self.backend.synchronize()
         for mine, theirs in zip(arguments, sent, strict=True):
@@ -121,6 +121,49 @@ def test_push(backend, dtype, rng, repeat, hub):
     check_queue(own, counters[0], [v for v in reached if v < owned])
     check_queue(ghost, counters[1], [v for v in reached if v >= owned])
     assert counters[3] == (indptr[frontier + 1] - indptr[frontier]).sum()
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(5))
+def test_pull(backend, dtype, rng, repeat, hub):
+    owned, slots, level, indptr, indices, _, depth, parent = random_search_state(rng, dtype, hub)
+    launch = Launch(backend, "bfs", dtype)
+    front_slots = np.flatnonzero(depth == level - 1).astype(dtype)
+    if hub:  # the only hit stands at the end of the long row
+        row = int(np.diff(indptr).argmax())
+        depth[row] = -1
+        indices[indptr[row] : indptr[row + 1]] = row
+        indices[indptr[row + 1] - 1 - repeat] = front_slots[0]
+    front = np.zeros((slots + 31) // 32, np.uint32)
+    launch(len(front_slots), front_slots, front, names=("bfs_mark",))
+    assert [v for v in range(slots) if front[v // 32] >> (v % 32) & 1] == front_slots.tolist()
+    left, counters = np.full(owned, POISON, dtype), np.zeros(4, np.int64)
+    launch(owned, depth, indptr, left, counters, names=("bfs_unvisited",))
+    unvisited = [v for v in range(owned) if depth[v] == -1 and indptr[v + 1] > indptr[v]]
+    check_queue(left, counters[1], unvisited)
+    left = np.sort(left[: counters[1]])
+    expected_depth, expected_parent, found, edges = depth.copy(), parent.copy(), [], 0
+    for v in unvisited:
+        row = indices[indptr[v] : indptr[v + 1]]
+        hits = np.flatnonzero(np.isin(row, front_slots))
+        edges += hits[0] + 1 if len(hits) else len(row)
+        if len(hits):
+            found.append(v)
+            expected_depth[v], expected_parent[v] = level, -2 - row[hits[0]]
+    own, remaining, hubs = (np.full(owned, POISON, dtype) for _ in range(3))
+    counters = np.zeros(4, np.int64)
+    launch(
+        len(left), left, indptr, indices, front, depth, parent, level, own, remaining, hubs, counters,
+        names=("bfs_pull", "bfs_pull_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected_parent)
+    check_queue(own, counters[0], found)
+    check_queue(remaining, counters[1], sorted(set(unvisited) - set(found)))
+    assert counters[3] == edges
+    weight = np.zeros(4, np.int64)
+    launch(len(left), left, indptr, weight, names=("bfs_weigh",))
+    assert weight[0] == (indptr[left + 1] - indptr[left]).sum()
 
 
 @pytest.mark.parametrize("repeat", range(5))

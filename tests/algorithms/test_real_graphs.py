@@ -75,8 +75,8 @@ def check(path, parts, by, ghosts, exchanges, device="cpu"):
     graph, ids, source, depth, parent, label = expected(path)
     np.testing.assert_array_equal(graph.vertex_ids, ids)
     divided = graph.partition(parts, by=by, ghosts=ghosts, device=device)
-    for exchange in exchanges:
-        found = gd.bfs(divided, ids[source], exchange=exchange)
+    for exchange, direction in zip(exchanges, ("auto", "pull") if parts % 2 else ("pull", "push"), strict=False):
+        found = gd.bfs(divided, ids[source], exchange=exchange, direction=direction)
         np.testing.assert_array_equal(found.depth, depth)
         np.testing.assert_array_equal(found.parent, np.where(parent < 0, -1, ids[parent]))
         components = gd.connected_components(divided, exchange=exchange)

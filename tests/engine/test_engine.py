@@ -33,7 +33,7 @@ def divided(name, parts, **options):
 def test_a_search_looks_at_each_edge_of_each_reached_vertex_once(name, parts, exchange):
     graph, matrix = divided(name, parts, by="random")
     depth, _ = search(matrix, 0)
-    stats = gd.bfs(graph, 0, exchange=exchange).stats
+    stats = gd.bfs(graph, 0, exchange=exchange, direction="push").stats
     assert stats.edges == np.asarray(matrix.sum(axis=1)).ravel()[depth >= 0].sum()
     levels = np.bincount(depth[depth >= 0])
     frontiers = [step["frontier"] for step in stats if step["frontier"]]
@@ -54,7 +54,7 @@ def test_one_rank_sends_nothing(name):
 def test_messages_are_the_vertices_reached_for_others(parts):
     graph, matrix = divided("dense random, directed", parts, by="random", ghosts="all")
     depth, _ = search(matrix, 5)
-    result = gd.bfs(graph, 5, exchange="selective")
+    result = gd.bfs(graph, 5, exchange="selective", direction="push")
     owner = np.empty(len(depth), int)
     for rank, part in enumerate(graph.built.parts.values):
         owner[part.ids] = rank
@@ -72,7 +72,9 @@ def test_messages_are_the_vertices_reached_for_others(parts):
 
 def test_broadcast_tells_everyone():
     graph, _ = divided("star outward", 4, by="range")
-    selective, broadcast = (gd.bfs(graph, 0, exchange=how).stats for how in ("selective", "broadcast"))
+    selective, broadcast = (
+        gd.bfs(graph, 0, exchange=how, direction="push").stats for how in ("selective", "broadcast")
+    )
     remote = 60 - len(graph.built.parts[0].ids)  # leaves that the source's rank does not own
     assert [step["messages"] for step in selective] == [0, remote, 0]
     assert broadcast.bytes_sent > selective.bytes_sent
