@@ -171,6 +171,9 @@ class Mail:
             if isinstance(messages.own, str):
                 values = self._values(messages, mirror)
                 meta[peer], sends[peer] = codec.encode_all(self.backend, self.dtype, len(mirror), values)
+            elif len(mirror) == part.num_owned:  # the peer holds ghosts of all of them
+                values = self._values(messages, messages.own)
+                meta[peer], sends[peer] = codec.encode(self.backend, messages.own, len(mirror), values)
             elif len(mirror) and len(messages.own):
                 place = xp.minimum(xp.searchsorted(mirror, messages.own), len(mirror) - 1).astype(self.dtype)
                 known = mirror[place] == messages.own

@@ -82,13 +82,13 @@ def encode(
         code = BITMAP if bitmap < listed else LIST
     if code == LIST:
         width, order = _list_width(universe), None
-    elif order is None:
+    elif order is None and (columns or code == DELTA):
         order = _Order(backend, ids, universe)
     if code == BITMAP:
         width = 0
     head = _ids_bytes(code, width, n, universe)
     payload = backend.xp.empty(head + sum(_padded(column.nbytes) for column in columns.values()), dtype=np.uint8)
-    _write_ids(code, width, ids, order, payload, universe)
+    _write_ids(backend, code, width, ids, order, payload, universe)
     at = head
     for column in columns.values():
         view = payload[at : at + column.nbytes].view(column.dtype)
@@ -238,15 +238,7 @@ class _Order:
 
     def bits(self, universe: int) -> Array:
         """Return the set as uint32 words."""
-        if self.words is not None:
-            return self.words
-        words = self._backend.xp.zeros((universe + 31) // 32, dtype=np.uint32)
-        kernels = self._backend.kernels("codec", index_t=self._ids.dtype)
-        try:
-            kernels.codec_set_bits(len(self._ids), self._ids, words, universe)
-        except KernelError as error:
-            raise InputError(f"an id is not in [0, {universe})") from error
-        return words
+        return _set_bits(self._ids, universe, self._backend) if self.words is None else self.words
 
     def put(self, column: Array, out: Array) -> None:
         """Write `column` into `out` in ascending order of the ids."""
@@ -266,12 +258,26 @@ class _Order:
         return (1 if largest <= 0xFF else 2 if largest <= 0xFFFF else 0), first
 
 
-def _write_ids(code: int, width: int, ids: Array, order: _Order | None, payload: Array, universe: int) -> None:
-    if code == LIST or order is None:
+def _set_bits(ids: Array, universe: int, backend: Backend) -> Array:
+    """A set as uint32 words."""
+    words = backend.xp.zeros((universe + 31) // 32, dtype=np.uint32)
+    try:
+        backend.kernels("codec", index_t=ids.dtype).codec_set_bits(len(ids), ids, words, universe)
+    except KernelError as error:
+        raise InputError(f"an id is not in [0, {universe})") from error
+    return words
+
+
+def _write_ids(
+    backend: Backend, code: int, width: int, ids: Array, order: _Order | None, payload: Array, universe: int
+) -> None:
+    if code == LIST:
         payload[: len(ids) * width].view(f"int{8 * width}")[:] = ids
     elif code == BITMAP:
-        payload[: _bitmap_bytes(universe)].view(np.uint32)[:] = order.bits(universe)
+        bits = _set_bits(ids, universe, backend) if order is None else order.bits(universe)
+        payload[: _bitmap_bytes(universe)].view(np.uint32)[:] = bits
     else:
+        assert order is not None
         payload[: len(ids) * width].view(f"uint{8 * width}")[:] = order.gaps
 
 
