@@ -75,6 +75,11 @@ class Environment:
         assert self.comm is not None
         return fetch_ghosts(self.comm, self.backend, part, values)
 
+    def gather(self, values: Array) -> Array:
+        """The 1-D arrays of all ranks, one after the other. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return self.xp.concatenate(self.comm.alltoallv([values] * self.size))
+
 
 @dataclass
 class RankContext:

@@ -16,29 +16,43 @@ __device__ __forceinline__ index_t find_root(index_t v, index_t *link) {
     return at;
 }
 
+__device__ __forceinline__ index_t hook(index_t a, index_t b, index_t *link) {
+    a = find_root(a, link);
+    b = find_root(b, link);
+    while (a != b) {
+        if (a < b) {
+            const index_t keep = a;
+            a = b;
+            b = keep;
+        }
+        const index_t seen = gd_atomic_cas(link + a, a, b);
+        if (seen == a) break;
+        a = find_root(seen, link);
+        b = find_root(b, link);
+    }
+    return b;
+}
+
 struct Hook : NoQueue {
     const index_t *indices;
     index_t *link;
 
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        index_t a = find_root(row, link), b = find_root(indices[edge], link);
-        while (a != b) {
-            if (a < b) {
-                const index_t keep = a;
-                a = b;
-                b = keep;
-            }
-            const index_t seen = gd_atomic_cas(link + a, a, b);
-            if (seen == a) break;
-            a = find_root(seen, link);
-            b = find_root(b, link);
-        }
-    }
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const { hook(row, indices[edge], link); }
 };
 
-extern "C" __global__ void components_hook(long long n, const long long *indptr, const index_t *indices,
-                                           index_t *link, index_t *hubs, unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Hook{{}, indices, link});
+extern "C" __global__ void components_sample(long long n, const long long *indptr, const index_t *indices,
+                                             index_t *link, long long few) {
+    GD_FOR(u, n) {
+        const long long first = indptr[u], last = min(first + few, indptr[u + 1]);
+        index_t a = (index_t)u;
+        for (long long e = first; e < last; e++) a = hook(a, indices[e], link);
+    }
+}
+
+extern "C" __global__ void components_hook(long long n, const index_t *rows, const long long *indptr,
+                                           const index_t *indices, index_t *link, index_t *hubs,
+                                           unsigned long long *counters) {
+    gd_for_edges(n, rows, indptr, hubs, counters, counters + 1, Hook{{}, indices, link});
 }
 
 extern "C" __global__ void components_hook_hubs(long long n, const long long *indptr, const index_t *indices,
@@ -46,60 +60,43 @@ extern "C" __global__ void components_hook_hubs(long long n, const long long *in
     gd_for_hubs(hubs, counters, indptr, Hook{{}, indices, link});
 }
 
-extern "C" __global__ void components_compress(long long n, const index_t *link, index_t *root) {
+extern "C" __global__ void components_pairs(long long n, const index_t *a, const index_t *b, index_t *link) {
+    GD_FOR(i, n) hook(a[i], b[i], link);
+}
+
+extern "C" __global__ void components_compress(long long n, index_t *link) {
     GD_FOR(v, n) {
-        index_t at = link[v];
-        while (at != link[at]) at = link[at];
-        root[v] = at;
+        index_t at = link[v], next;
+        while (at != (next = *(volatile index_t *)(link + at))) at = next;
+        link[v] = at;  // others may follow the old link or this one: both lead to the root
     }
 }
 
-extern "C" __global__ void components_label(long long n, const index_t *ids, const index_t *root, index_t *label) {
-    GD_FOR(v, n) gd_atomic_min(label + root[v], ids[v]);
-}
-
-extern "C" __global__ void components_fold(long long n, const index_t *slots, const index_t *labels,
-                                           const index_t *root, index_t *label, int *changed_in, long long step,
-                                           index_t *changed, unsigned long long *counters) {
-    GD_FOR(i, n) {
-        const index_t r = root[slots[i]];
-        // most labels change nothing: looking first keeps them from queueing at the label of the largest component
-        if (labels[i] >= *(volatile index_t *)(label + r)) continue;
-        if (labels[i] < gd_atomic_min(label + r, labels[i]) && atomicExch(changed_in + r, (int)step) != (int)step)
-            changed[gd_reserve(counters)] = r;
+extern "C" __global__ void components_label(long long n, const index_t *ids, const index_t *link, index_t *label) {
+    GD_FOR(v, n) {
+        // most ids change nothing: looking first keeps them from queueing at the label of the largest tree
+        index_t *mine = label + link[v];
+        if (ids[v] < *(volatile index_t *)mine) gd_atomic_min(mine, ids[v]);
     }
 }
 
-struct Spread {
-    const index_t *grouped, *label;
-    index_t *value, *ghost_queue;
-    unsigned long long *counters;
-    Queue<index_t> *ghosts;
-
-    __device__ __forceinline__ void operator()(index_t root, long long place) const {
-        const index_t ghost = grouped[place];
-        value[ghost] = label[root];
-        ghosts->push(ghost);
+extern "C" __global__ void components_witness(long long n, const index_t *rows, const long long *indptr,
+                                              const index_t *indices, const index_t *link, long long root,
+                                              long long owned, const index_t *told, const long long *bounds,
+                                              const index_t *wanted, int *found) {
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    const int lane = threadIdx.x & 31;
+    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {
+        const index_t v = rows[i];
+        if (link[v] != root) continue;
+        for (long long e = indptr[v] + lane; e < indptr[v + 1]; e += 32) {
+            const index_t ghost = indices[e];
+            if (ghost < owned) continue;
+            int step = 1;
+            while (ghost >= bounds[step + 1]) step++;
+            if (told[ghost] == wanted[step] && !*(volatile int *)(found + step)) found[step] = 1;
+        }
     }
-    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, counters + 1, all); }
-};
-
-extern "C" __global__ void components_spread(long long n, const index_t *changed, const long long *group_start,
-                                             const index_t *grouped, const index_t *label, index_t *value,
-                                             index_t *ghost_queue, index_t *hubs, unsigned long long *counters) {
-    __shared__ Queue<index_t> ghosts;
-    ghosts.open();
-    const Spread spread{grouped, label, value, ghost_queue, counters, &ghosts};
-    gd_for_edges(n, changed, group_start, hubs, counters + 2, counters + 3, spread);
-}
-
-extern "C" __global__ void components_spread_hubs(long long n, const long long *group_start, const index_t *grouped,
-                                                  const index_t *label, index_t *value, index_t *ghost_queue,
-                                                  const index_t *hubs, unsigned long long *counters) {
-    __shared__ Queue<index_t> ghosts;
-    ghosts.open();
-    const Spread spread{grouped, label, value, ghost_queue, counters, &ghosts};
-    gd_for_hubs(hubs, counters + 2, group_start, spread);
 }
 
 struct Check : NoQueue {

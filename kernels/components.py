@@ -1,12 +1,12 @@
-"""Connected components of one partition, and the labels that travel between partitions: twins of components.cu.
+"""Connected components of one partition by hooking trees of slots: twins of components.cu.
 
-link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves
-root     link, followed to its end
-label    index dtype per root slot: the smallest id known of its component
-counters int64; hook and check: hubs, edges looked at; fold and spread: changed roots, ghosts to send,
-         roots of many ghosts, ghosts looked at
+link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves; after
+         components_compress straight to the root
+label    index dtype per root slot: the smallest id of the tree's own vertices
+counters int64: hubs, edges looked at
 """
 
+import numba
 import numpy as np
 
 from graphdask.kernels.twin import twin
@@ -14,24 +14,48 @@ from graphdask.kernels.twin import twin
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _hook(link, a, b):
+    """Join the trees of a and b; return the root of a."""
+    while link[a] != a:
+        link[a] = link[link[a]]
+        a = link[a]
+    while link[b] != b:
+        link[b] = link[link[b]]
+        b = link[b]
+    if a < b:
+        link[b] = a
+        return a
+    link[a] = b
+    return b
+
+
 @twin
-def components_hook(n, indptr, indices, link, hubs, counters):
+def components_sample(n, indptr, indices, link, few):
+    """Hook each of the rows 0 .. n-1 to its first `few` neighbours."""
     for u in range(n):
         a = np.int64(u)
-        while link[a] != a:
-            link[a] = link[link[a]]
-            a = link[a]
+        for e in range(indptr[u], min(indptr[u] + few, indptr[u + 1])):
+            a = np.int64(_hook(link, a, np.int64(indices[e])))
+
+
+@twin
+def components_hook(n, rows, indptr, indices, link, hubs, counters):
+    """Hook each of the rows to all of its neighbours."""
+    for i in range(n):
+        u = rows[i]
+        a = np.int64(u)
         for e in range(indptr[u], indptr[u + 1]):
-            b = np.int64(indices[e])
-            while link[b] != b:
-                link[b] = link[link[b]]
-                b = link[b]
-            if a < b:
-                link[b] = a
-            elif b < a:
-                link[a] = b
-                a = b
-    counters[1] += indptr[n] - indptr[0]
+            if link[a] != link[indices[e]]:
+                a = np.int64(_hook(link, a, np.int64(indices[e])))
+        counters[1] += indptr[u + 1] - indptr[u]
+
+
+@twin
+def components_pairs(n, a, b, link):
+    """Hook a[i] to b[i]."""
+    for i in range(n):
+        _hook(link, np.int64(a[i]), np.int64(b[i]))
 
 
 @twin
@@ -40,50 +64,46 @@ def components_hook_hubs(n, indptr, indices, link, hubs, counters):
 
 
 @twin
-def components_compress(n, link, root):
+def components_compress(n, link):
     for v in range(n):
         at = link[v]
         while at != link[at]:
             at = link[at]
-        root[v] = at
+        link[v] = at
 
 
 @twin
-def components_label(n, ids, root, label):
+def components_label(n, ids, link, label):
     for v in range(n):
-        if ids[v] < label[root[v]]:
-            label[root[v]] = ids[v]
+        if ids[v] < label[link[v]]:
+            label[link[v]] = ids[v]
 
 
 @twin
-def components_fold(n, slots, labels, root, label, changed_in, step, changed, counters):
-    tail = counters[0]
+def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds, wanted, found):
+    """Find edges from the tree `root` to ghosts that were told the wanted label of their owner's step.
+
+    Ghosts of the owner `step` ranks on stand from bounds[step] on; found[step] becomes 1.
+    """
+    steps, missing = len(wanted), 0
+    for step in range(1, steps):
+        missing += int(wanted[step] >= 0 and found[step] == 0)
     for i in range(n):
-        r = root[slots[i]]
-        if labels[i] < label[r]:
-            label[r] = labels[i]
-            if changed_in[r] != step:
-                changed_in[r] = step
-                changed[tail] = r
-                tail += 1
-    counters[0] = tail
-
-
-@twin
-def components_spread(n, changed, group_start, grouped, label, value, ghost_queue, hubs, counters):
-    tail = counters[1]
-    for i in range(n):
-        r = changed[i]
-        for g in range(group_start[r], group_start[r + 1]):
-            value[grouped[g]] = label[r]
-            ghost_queue[tail] = grouped[g]
-            tail += 1
-    counters[1] = tail
-
-
-@twin
-def components_spread_hubs(n, group_start, grouped, label, value, ghost_queue, hubs, counters):
-    pass
+        if missing == 0:
+            return
+        v = rows[i]
+        if link[v] != root:
+            continue
+        for e in range(indptr[v], indptr[v + 1]):
+            ghost = indices[e]
+            if ghost < owned:
+                continue
+            step = 1
+            while ghost >= bounds[step + 1]:
+                step += 1
+            if found[step] == 0 and told[ghost] == wanted[step]:
+                found[step] = 1
+                missing -= 1
 
 
 @twin

@@ -1,11 +1,14 @@
 """Connected components (weak ones, where edges are directed): every vertex gets the smallest id of its component.
 
-Each rank first joins its own vertices and ghosts into trees, over all its edges, before anything is exchanged. From
-then on a tree has one label, the smallest id known of it. A superstep takes in labels for own vertices, lowers the
-labels of their trees, and tells the owners of all ghosts in a lowered tree. Labels only fall and every one is an id of
-the component, so the loop ends, and then labels are equal across every edge.
+Each rank joins its own vertices and ghosts into trees. First each row is hooked to a few neighbours; most vertices are
+then in one tree, the *giant*, and only the rows outside it are hooked in full (Afforest). A tree is labelled with its
+smallest own id, and owners tell their labels to ghosts. A ghost in a tree then says which label here and which label
+there are one component. What no rank has seen are edges between the giants of two ranks, whose rows both left out: one
+such edge is searched for, and usually the first that is looked at is one. The distinct pairs of labels, few in all but
+contrived cases, go to every rank, and each joins them by itself: two supersteps, whatever the graph.
 
-Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC: several hops within a superstep); Soman et al. (2010).
+Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC); Sutton, Ben-Nun, Barak, Optimizing parallel graph
+connectivity computation via subgraph sampling (Afforest, 2018); Jaiganesh, Burtscher (2018).
 """
 
 from __future__ import annotations
@@ -17,36 +20,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.graph import Graph, Part, checked_graph
+from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.graph import Csr, Graph, Part, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
-MANY = 4096
-"""A root with more ghosts than this is dealt out among all threads; GD_HUB in kernels/rows.cuh."""
+FEW = 2
+"""Neighbours that each row is hooked to before the giant is known."""
+SAMPLES = 1024
+"""Vertices that are asked for their tree to find the giant."""
+ROWS = 1 << 14
+"""Rows that are searched at first for an edge between two giants; the next search is eight times as long."""
 
 
 @dataclass
 class State:
-    root: Array
+    link: Array
     """Per slot, the slot at the root of its tree."""
     label: Array
-    """Per root slot, the smallest id known."""
-    value: Array
-    """Per slot, what is sent for a ghost."""
-    group_start: Array
-    """int64, shape (slots + 1,): where the ghosts of a root begin in `grouped`."""
-    grouped: Array
-    """Ghost slots by root."""
-    changed_in: Array
-    """int32 per root slot: the last superstep that lowered its label."""
-    changed: Array
-    ghost_queue: Array
-    hubs: Array
-    """Changed roots of very many ghosts."""
-    counters: Array
-    """int64: changed roots, ghosts to send, roots of many ghosts, ghosts looked at."""
-    step: int = 0
+    """Per root slot, the smallest own id of the tree."""
+    giant: int
+    """Root of the giant; -1 without vertices."""
+    pairs: tuple[Array, Array]
+    """Labels of this rank and labels of others that are one component."""
 
 
 class ComponentsResult(Result):
@@ -72,6 +68,8 @@ class ConnectedComponents(Primitive[State]):
 
     name = "components"
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
+    tells_ghosts = True
+    votes = 1
     verifier = "graphdask.verify.components"
     result_type = ComponentsResult
 
@@ -80,58 +78,118 @@ class ConnectedComponents(Primitive[State]):
         return True
 
     def memory(self, part: Part) -> int:
-        return 14 * part.num_slots * part.vertex_map.dtype.itemsize
+        return 9 * part.num_slots * part.vertex_map.dtype.itemsize
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
         link = xp.arange(slots, dtype=dtype)
-        hubs = xp.empty(owned, dtype)
-        edges = 0
-        for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:
-            assert csr is not None
+        for csr in _directions(part):
+            kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
+        kernels.components_compress(slots, link)
+        giant = _most_frequent(env, link[:owned])
+        rows = xp.flatnonzero(link[:owned] != giant).astype(dtype)
+        hubs, edges = xp.empty(len(rows), dtype), 0
+        for csr in _directions(part):
             counters = xp.zeros(2, np.int64)
-            kernels.components_hook(owned, csr.indptr, csr.indices, link, hubs, counters)
+            kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
             kernels.components_hook_hubs(HUB_THREADS, csr.indptr, csr.indices, link, hubs, counters)
-            edges += int(counters[1])
-        root = xp.empty(slots, dtype)
-        kernels.components_compress(slots, link, root)
+            edges += int(counters[1]) + min(FEW * owned, csr.num_edges)
+        kernels.components_compress(slots, link)
         label = xp.full(slots, np.iinfo(dtype).max, dtype)
-        kernels.components_label(owned, part.ids, root, label)
-        ghosts = xp.arange(owned, slots, dtype=dtype)
-        ghosts = ghosts[root[ghosts] != ghosts]  # a ghost on its own is no neighbour: it has a slot, but no edge here
-        group_start = xp.zeros(slots + 1, np.int64)
-        grouped = ghosts[xp.argsort(root[ghosts], kind="stable")]
-        if len(ghosts):
-            xp.cumsum(xp.bincount(root[ghosts], minlength=slots), out=group_start[1:])
-        value = xp.zeros(slots, dtype)
-        value[ghosts] = label[root[ghosts]]
-        state = State(
-            root, label, value, group_start, grouped, xp.full(slots, -1, np.int32), xp.empty(slots, dtype),
-            xp.empty(len(ghosts), dtype), xp.empty(len(ghosts) // MANY + 1, dtype), xp.zeros(4, np.int64),
-        )  # fmt: skip
-        return state, Messages(ghosts[:0], ghosts, {"label": value}, False, owned, edges)
+        kernels.components_label(owned, part.ids, link, label)
+        giant = int(link[giant]) if giant >= 0 else -1
+        none = link[:0]
+        state = State(link, label, giant, (none, none))
+        if part.size == 1:
+            return state, Messages(none, none, {}, False, owned, edges)
+        vote = float(label[giant]) if giant >= 0 else -1.0
+        values = {"label": label[link]}
+        return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        kernels = env.kernels("components", index_t=part.vertex_map.dtype)
-        state.counters.fill(0)
-        kernels.components_fold(
-            len(inbox), inbox.slots, inbox.columns["label"], state.root, state.label, state.changed_in, state.step,
-            state.changed, state.counters,
-        )  # fmt: skip
-        state.step += 1
-        changed = int(state.counters[0])
-        shared = (
-            state.group_start, state.grouped, state.label, state.value, state.ghost_queue, state.hubs, state.counters,
-        )  # fmt: skip
-        kernels.components_spread(changed, state.changed, *shared)
-        if len(state.grouped) > MANY:
-            kernels.components_spread_hubs(HUB_THREADS, *shared)
-        ghosts = state.ghost_queue[: int(state.counters[1])]
-        return Messages(ghosts[:0], ghosts, {"label": state.value}, False, changed, 0)
+        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
+        told = xp.full(part.num_slots, -1, dtype)
+        inbox.put("label", told)
+        # labels of the giants, by the steps to their ranks, as slot_bounds counts them
+        giants = np.roll(inbox.votes[:, 0], -part.rank).astype(np.int64)
+        joined = self._giants_joined(part, state, told, giants, env)
+        here, there = [], []
+        for step in range(1, part.size):
+            first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
+            ghosts = xp.arange(first, last, dtype=dtype)
+            known = state.link[first:last] != ghosts  # a ghost on its own has no edge that was looked at
+            mine, theirs = state.label[state.link[first:last]][known], told[first:last][known]
+            usual = (mine == int(giants[0])) & (theirs == int(giants[step]))
+            if joined[step] or bool(usual.any()):
+                here.append(xp.full(1, giants[0], dtype))
+                there.append(xp.full(1, giants[step], dtype))
+            mine, theirs = _distinct(xp, mine[~usual], theirs[~usual])
+            here.append(mine)
+            there.append(theirs)
+        state.pairs = xp.concatenate(here), xp.concatenate(there)
+        none = state.link[:0]
+        return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
+
+    def _giants_joined(self, part: Part, state: State, told: Array, giants: np.ndarray, env: Environment) -> np.ndarray:
+        """Per step, whether an edge joins the giant of this rank and that of the rank so many steps on."""
+        xp, dtype = env.xp, part.vertex_map.dtype
+        found = xp.zeros(part.size, np.int32)
+        wanted = (giants >= 0) & (np.diff(part.slot_bounds) > 0)
+        if state.giant < 0 or not wanted[1:].any():
+            return env.backend.to_host(found)
+        kernels = env.kernels("components", index_t=dtype)
+        bounds = env.backend.from_host(part.slot_bounds)
+        labels = env.backend.from_host(np.where(wanted, giants, -1).astype(dtype))
+        begin, count = 0, ROWS
+        while begin < part.num_owned and not env.backend.to_host(found)[1:][wanted[1:]].all():
+            rows = xp.arange(begin, min(begin + count, part.num_owned), dtype=dtype)
+            for csr in _directions(part):
+                kernels.components_witness(
+                    len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, told, bounds,
+                    labels, found,
+                )  # fmt: skip
+            begin, count = begin + count, 8 * count
+        return env.backend.to_host(found)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        return {"label": state.label[state.root[: part.num_owned]]}
+        xp, dtype = env.xp, part.vertex_map.dtype
+        if part.size > 1:
+            here, there = (env.gather(column) for column in state.pairs)
+            names = xp.unique(xp.concatenate([here, there]))
+            if len(names):
+                kernels = env.kernels("components", index_t=dtype)
+                link = xp.arange(len(names), dtype=dtype)
+                ends = (xp.searchsorted(names, column).astype(dtype) for column in (here, there))
+                kernels.components_pairs(len(here), *ends, link)
+                kernels.components_compress(len(names), link)
+                roots = xp.flatnonzero(state.link == xp.arange(part.num_slots, dtype=dtype))
+                labels = state.label[roots]
+                place = xp.minimum(xp.searchsorted(names, labels), len(names) - 1)
+                state.label[roots] = xp.where(names[place] == labels, names[link[place]], labels)
+        return {"label": state.label[state.link[: part.num_owned]]}
+
+
+def _directions(part: Part) -> list[Csr]:
+    assert part.inward is not None
+    return [part.out] if part.inward is part.out else [part.out, part.inward]
+
+
+def _most_frequent(env: Environment, roots: Array) -> int:
+    """The value that most of a sample have; -1 where there is none."""
+    if not len(roots):
+        return -1
+    sample = env.backend.to_host(roots[:: max(1, len(roots) // SAMPLES)])
+    values, counts = np.unique(sample, return_counts=True)
+    return int(values[counts.argmax()])
+
+
+def _distinct(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
+    """The distinct pairs; those of 64-bit numbers as they are."""
+    if a.dtype == np.int64 or not len(a):
+        return a, b
+    pairs = xp.unique((a.astype(np.int64) << 32) | b.astype(np.int64))
+    return (pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)
 
 
 def connected_components(

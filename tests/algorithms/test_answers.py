@@ -108,6 +108,34 @@ def test_a_long_path_takes_a_superstep_for_each_hop(parts):
     )
 
 
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("parts", [2, 3, 4])
+def test_giants_of_ranks_are_one_component_where_an_edge_joins_them(parts, directed, joined, ghosts, rng):
+    size = 400
+    owners = np.repeat(np.arange(parts), size)
+    inside = [rng.integers(0, size, (2, 4000)) + k * size for k in range(parts)]
+    src, dst = np.concatenate(inside, axis=1)
+    if joined:  # between the vertices of the most neighbours, so that no sample of neighbours meets the edge
+        last = size * np.arange(parts) + size - 1
+        src, dst = np.concatenate([src, last[:-1]]), np.concatenate([dst, last[1:]])
+    graph = gd.from_edges(src, dst, num_vertices=parts * size, directed=directed)
+    found = gd.connected_components(graph.partition(parts, owners, ghosts, device="cpu")).verify()
+    matrix = adjacency(parts * size, src, dst, directed)
+    np.testing.assert_array_equal(found.label, smallest_of_component(matrix))
+    assert (found.num_components == 1) == joined
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_components_take_two_supersteps_however_long_the_graph(parts):
+    n = 2000
+    graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).partition(parts, "random", device="cpu")
+    found = gd.connected_components(graph)
+    assert found.num_components == 1
+    assert len(found.stats) == 2
+
+
 def test_answers_agree_with_networkx(rng):
     g = nx.gnm_random_graph(150, 220, seed=int(rng.integers(2**31)), directed=True)
     graph = gd.from_networkx(g).partition(3, device="cpu")

@@ -47,7 +47,7 @@ class Launch:
         for name in names:
             count = HUB_THREADS if name.endswith("_hubs") else n
             # kernels for hubs take no list of rows
-            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_spread_hubs") else sent
+            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_hook_hubs") else sent
             getattr(self.kernels, name)(count, *rest)
         self.backend.synchronize()
         for mine, theirs in zip(arguments, sent, strict=True):
@@ -241,66 +241,56 @@ def test_hook_and_compress_find_the_smallest_of_each_tree(backend, dtype, rng, r
         indices, indptr = indices[keep], np.concatenate([[0], np.cumsum(degrees)])
     link, hubs, counters = np.arange(slots, dtype=dtype), np.full(owned, POISON, dtype), np.zeros(2, np.int64)
     launch = Launch(backend, "components", dtype)
-    launch(owned, indptr, indices, link, hubs, counters, names=("components_hook", "components_hook_hubs"))
-    root = np.full(slots, POISON, dtype)
-    launch(slots, link, root, names=("components_compress",))
+    rows = rng.permutation(owned).astype(dtype)
+    launch(owned, rows, indptr, indices, link, hubs, counters, names=("components_hook", "components_hook_hubs"))
+    launch(slots, link, names=("components_compress",))
+    root = link
     sources = np.repeat(np.arange(owned), np.diff(indptr))
     expected = trees(slots, zip(sources.tolist(), indices.tolist(), strict=True))
     np.testing.assert_array_equal(root, expected)
     assert counters[1] == len(indices)
     ids = rng.permutation(10**6)[:owned].astype(dtype)
     label = np.full(slots, np.iinfo(dtype).max, dtype)
-    launch(owned, ids, root, label, names=("components_label",))
+    launch(owned, ids, link, label, names=("components_label",))
     smallest = np.full(slots, np.iinfo(dtype).max, dtype)
     np.minimum.at(smallest, expected[:owned], ids)
     np.testing.assert_array_equal(label, smallest)
 
 
+@pytest.mark.parametrize("few", [0, 1, 2, 50])
+def test_sampling_hooks_the_first_neighbours_and_pairs_are_hooked(backend, dtype, rng, few):
+    owned, slots = 300, 420
+    indptr, indices = random_rows(rng, owned, slots, dtype)
+    link, launch = np.arange(slots, dtype=dtype), Launch(backend, "components", dtype)
+    launch(owned, indptr, indices, link, few, names=("components_sample",))
+    launch(slots, link, names=("components_compress",))
+    pairs = [(u, int(v)) for u in range(owned) for v in indices[indptr[u] : indptr[u + 1]][:few]]
+    np.testing.assert_array_equal(link, trees(slots, pairs))
+    a, b = (rng.integers(0, slots, 60).astype(dtype) for _ in range(2))
+    launch(60, a, b, link, names=("components_pairs",))
+    launch(slots, link, names=("components_compress",))
+    np.testing.assert_array_equal(link, trees(slots, pairs + list(zip(a.tolist(), b.tolist(), strict=True))))
+
+
 @pytest.mark.parametrize("repeat", range(5))
-def test_fold_and_spread(backend, dtype, rng, repeat):
-    slots, step = 120, 4
-    root = np.minimum(np.arange(slots), rng.integers(0, 30, slots)).astype(dtype)
-    root = root[root]
-    root = root[root]
-    label = rng.integers(100, 200, slots).astype(dtype)
-    arrived, labels = rng.integers(0, slots, 90).astype(dtype), rng.integers(50, 200, 90).astype(dtype)
-    changed_in = rng.integers(-1, step, slots).astype(np.int32)
-    expected = label.copy()
-    np.minimum.at(expected, root[arrived], labels)
-    lowered = np.flatnonzero(expected < label)
-    changed, counters = np.full(slots, POISON, dtype), np.zeros(2, np.int64)
-    launch = Launch(backend, "components", dtype)
-    launch(90, arrived, labels, root, label, changed_in, step, changed, counters, names=("components_fold",))
-    np.testing.assert_array_equal(label, expected)
-    check_queue(changed, counters[0], lowered.tolist())
-    assert (changed_in[lowered] == step).all()
-    grouped = np.argsort(root, kind="stable").astype(dtype)
-    group_start = np.concatenate([[0], np.cumsum(np.bincount(root, minlength=slots))])
-    check_spread(launch, dtype, lowered, root, label, group_start, grouped)
-
-
-def check_spread(launch, dtype, changed, root, label, group_start, grouped):
-    slots = len(root)
-    value, queue, hubs = (np.full(slots, POISON, dtype) for _ in range(3))
-    counters = np.zeros(4, np.int64)
-    launch(
-        len(changed), changed.astype(dtype), group_start, grouped, label, value, queue, hubs, counters,
-        names=("components_spread", "components_spread_hubs"),
-    )  # fmt: skip
-    members = np.isin(root, changed)
-    check_queue(queue, counters[1], np.flatnonzero(members).tolist())
-    np.testing.assert_array_equal(value, np.where(members, label[root], POISON))
-
-
-def test_spread_over_a_root_of_very_many_ghosts(backend, dtype, rng):
-    slots = 20_000
-    root = np.where(rng.random(slots) < 0.7, 0, rng.integers(0, 50, slots)).astype(dtype)
-    root[:50] = np.arange(50)
-    grouped = np.argsort(root, kind="stable").astype(dtype)
-    group_start = np.concatenate([[0], np.cumsum(np.bincount(root, minlength=slots))])
-    label = rng.integers(0, 100, slots).astype(dtype)
-    changed = np.array([7, 0, 30])
-    check_spread(Launch(backend, "components", dtype), dtype, changed, root, label, group_start, grouped)
+def test_a_witness_is_an_edge_to_a_ghost_that_was_told_the_wanted_label(backend, dtype, rng, repeat):
+    owned, bounds = 60, np.array([0, 60, 80, 80, 110])
+    indptr, indices = random_rows(rng, owned, 110, dtype)
+    root = 3
+    link = np.where(rng.random(110) < 0.2, root, np.arange(110)).astype(dtype)
+    told = rng.integers(0, 12, 110).astype(dtype)
+    wanted, found = np.array([5, 5, 7, 9 if repeat else -1], dtype), np.zeros(4, np.int32)
+    rows = rng.permutation(owned)[:50].astype(dtype)
+    expected = np.zeros(4, np.int32)
+    for v in rows[link[rows] == root]:
+        for ghost in indices[indptr[v] : indptr[v + 1]]:
+            step = int(np.searchsorted(bounds, ghost, side="right")) - 1
+            if step and told[ghost] == wanted[step]:
+                expected[step] = 1
+    Launch(backend, "components", dtype)(
+        len(rows), rows, indptr, indices, link, root, owned, told, bounds, wanted, found, names=("components_witness",)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("entries", [0, 1, 40, 3000])
@@ -339,7 +329,7 @@ def test_check_of_labels(backend, dtype, rng, wrong, hub):
 
 
 @pytest.mark.parametrize(
-    ("family", "name", "count"), [("bfs", "bfs_visit", 8), ("components", "components_compress", 2)]
+    ("family", "name", "count"), [("bfs", "bfs_visit", 8), ("components", "components_compress", 1)]
 )
 def test_no_work_changes_nothing(backend, dtype, family, name, count):
     arrays = [np.full(4, POISON, dtype) for _ in range(count)]
