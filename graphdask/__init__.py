@@ -17,6 +17,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 
 _HOME = {
     "Graph": "graph",
+    "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
     "connected_components": "algorithms.components",
     "from_dask_dataframe": "adapters",

@@ -5,7 +5,8 @@ Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
     k = backend.kernels("bfs", index_t=indices.dtype)
     k.bfs_push(n, frontier, indptr, indices, ...)
 
-`n` is the number of work items. Python integers travel as int64, floats as float64, NumPy scalars as they are.
+`n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
+floats as float64, NumPy scalars as they are.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class _CpuKernels:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._module, name)
 
-        def call(*args: Any) -> Any:
+        def call(*args: Any, per_item: int = 1) -> Any:
             try:
                 return function(*args)
             except (ValueError, IndexError, ZeroDivisionError) as error:
@@ -256,11 +257,11 @@ class _CudaKernels:
         backend = self._backend
         most_blocks = backend._processors * 32
 
-        def launch(n: int, *args: Any) -> None:
+        def launch(n: int, *args: Any, per_item: int = 1) -> None:
             if n <= 0:
                 return
             backend._launched.append(label)
-            blocks = min((int(n) + BLOCK - 1) // BLOCK, most_blocks)
+            blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, most_blocks)
             with backend._named_failures():
                 function((blocks,), (BLOCK,), (np.int64(n), *map(_kernel_argument, args)))
 

@@ -104,7 +104,8 @@ class Primitive(ABC, Generic[S]):
 
     name: str
     columns: ClassVar[Mapping[str, Any]]
-    """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype."""
+    """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype, and
+    (float64, (k,)) for k numbers a vertex."""
     verifier: str
     """The module whose `verify(context, part, primitive, result)` proves the result."""
     result_type: Any

@@ -95,7 +95,8 @@ class Inbox:
 
     def _joined(self, name: str, pieces: list[Array]) -> Array:
         if not pieces:
-            return self.xp.zeros(0, self.dtypes[name])
+            of = np.dtype(self.dtypes[name])
+            return self.xp.zeros((0, *of.shape), of.base)
         return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
 
     def put(self, name: str, out: Array) -> None:

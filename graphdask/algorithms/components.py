@@ -147,7 +147,7 @@ class ConnectedComponents(Primitive[State]):
             for csr in _directions(part):
                 kernels.components_witness(
                     len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, told, bounds,
-                    labels, found,
+                    labels, found, per_item=32,
                 )  # fmt: skip
             begin, count = begin + count, 8 * count
         return env.backend.to_host(found)

@@ -44,7 +44,7 @@ def encode(
     ids : int32 or int64 array, shape (n,)
         Distinct, in [0, universe), in any order.
     universe : int
-    columns : mapping of str to array, shape (n,)
+    columns : mapping of str to array, shape (n,) or (n, k)
         Values aligned with `ids`; the receiver must know their names, order and dtypes.
     force : {"list", "bitmap", "delta"}, optional
         Use this code. A delta that does not fit into 2 bytes a gap raises InputError.
@@ -61,7 +61,7 @@ def encode(
         raise InputError(f"force={force!r} is not one of {', '.join(CODES)}")
     n = len(ids)
     for name, column in columns.items():
-        if column.shape != (n,):
+        if column.shape[:1] != (n,):
             raise InputError(f"column {name!r} has shape {column.shape}, not {(n,)} as the ids")
     if n > universe:
         raise InputError(f"{n} distinct ids do not fit into a universe of {universe}")
@@ -91,7 +91,7 @@ def encode(
     _write_ids(backend, code, width, ids, order, payload, universe)
     at = head
     for column in columns.values():
-        view = payload[at : at + column.nbytes].view(column.dtype)
+        view = payload[at : at + column.nbytes].view(column.dtype).reshape(column.shape)
         if order is None:
             view[:] = column
         else:
@@ -122,9 +122,9 @@ def encode_all(
     xp = backend.xp
     parts = []
     for name, column in columns.items():
-        if column.shape != (universe,):
+        if column.shape[:1] != (universe,):
             raise InputError(f"column {name!r} has shape {column.shape}, not {(universe,)}")
-        parts.append(xp.ascontiguousarray(column).view(np.uint8))
+        parts.append(xp.ascontiguousarray(column).reshape(-1).view(np.uint8))
         parts.append(xp.zeros(_padded(column.nbytes) - column.nbytes, np.uint8))
     return _meta(ALL, 0, dtype, universe, 0, universe), xp.concatenate(parts)
 
@@ -138,7 +138,7 @@ def decode(
     -------
     ids : array, shape (n,)
         With the dtype that was encoded.
-    columns : dict of str to array, shape (n,)
+    columns : dict of str to array, shape (n,), or (n, k) where the dtype is one of k values
         Views of `payload`, aligned with `ids`.
 
     Raises
@@ -151,8 +151,7 @@ def decode(
     code, width, itemsize = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF
     if n == 0 and payload is None:
         dtype = np.dtype(np.int64 if itemsize == 8 or universe > 1 << 31 else np.int32)
-        empty = backend.xp.empty
-        return empty(0, dtype=dtype), {name: empty(0, dtype=of) for name, of in column_dtypes.items()}
+        return _empty(backend, dtype), {name: _empty(backend, of) for name, of in column_dtypes.items()}
     widths = {LIST: (_list_width(universe),), BITMAP: (0,), DELTA: (1, 2), ALL: (0,)}
     problem = None
     if sender_universe != universe:
@@ -174,9 +173,15 @@ def decode(
         raise CommunicationError(f"a message does not fit its description: {error}") from error
     columns, at = {}, _ids_bytes(code, width, n, universe)
     for (name, of), nbytes in zip(column_dtypes.items(), sizes, strict=True):
-        columns[name] = payload[at : at + nbytes].view(of)
+        of = np.dtype(of)
+        columns[name] = payload[at : at + nbytes].view(of.base).reshape(n, *of.shape)
         at += _padded(nbytes)
     return ids, columns
+
+
+def _empty(backend: Backend, of: Any) -> Array:
+    of = np.dtype(of)
+    return backend.xp.empty((0, *of.shape), of.base)
 
 
 def name_of(meta: np.ndarray) -> str:

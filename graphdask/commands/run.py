@@ -128,6 +128,37 @@ def components_command(**options: Any) -> None:
     execute(Request(**options), Algorithm("components", start, component_summary, component_words))
 
 
+@command.command("betweenness")
+@click.option(
+    "--sources", type=click.IntRange(min=1), metavar="K", help="Estimate from K vertices; default: all, exact."
+)
+@click.option("--normalized", is_flag=True, help="Divide by the number of pairs of other vertices.")
+@shared_options
+def betweenness_command(sources: int | None, normalized: bool, **options: Any) -> None:
+    """Betweenness: how many shortest paths pass through a vertex."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.betweenness import betweenness
+
+        return betweenness(G, sources, normalized=normalized, **where)
+
+    def summary(result: Any) -> dict[str, Any]:
+        score = result.score
+        top = int(score.argmax()) if len(score) else None
+        found = {"vertices": len(score), "sources": len(result.primitive.sources)}
+        return found if top is None else found | {"highest": result.graph.vertex_ids[top], "score": float(score[top])}
+
+    def words(found: dict[str, Any]) -> str:
+        searched = f"paths from {terminal.count(found['sources'], 'vertex')}"
+        return (
+            f"{searched}; the highest, of {found['highest']}, is {found['score']:,.6g}"
+            if "score" in found
+            else searched
+        )
+
+    execute(Request(**options), Algorithm("betweenness", start, summary, words))
+
+
 def component_summary(result: Any) -> dict[str, Any]:
     """Number of components, and the largest one."""
     import numpy as np

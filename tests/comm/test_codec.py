@@ -130,6 +130,21 @@ def test_a_column_of_another_length_is_not_all(backend):
     assert encode_all(backend, np.int32, 0, {"flag": backend.xp.zeros(0, np.uint8)})[1] is None
 
 
+@pytest.mark.parametrize("force", [None, *CODES])
+def test_a_vertex_may_have_several_numbers(backend, rng, force):
+    ids = random_set(rng, 1000, 300, np.int32)
+    column = rng.random((300, 5))
+    meta, payload = encode(backend, backend.from_host(ids), 1000, {"x": backend.from_host(column)}, force=force)
+    decoded, values = decode(backend, meta, payload, 1000, {"x": (np.float64, (5,))})
+    order = np.argsort(ids) if name_of(meta) != "list" else np.arange(300)
+    np.testing.assert_array_equal(backend.to_host(decoded), ids[order])
+    np.testing.assert_array_equal(backend.to_host(values["x"]), column[order])
+    meta, payload = encode_all(backend, np.int32, 300, {"x": backend.from_host(column)})
+    _, values = decode(backend, meta, payload, 300, {"x": (np.float64, (5,))})
+    np.testing.assert_array_equal(backend.to_host(values["x"]), column)
+    assert decode(backend, np.zeros(4, np.int64), None, 10, {"x": (np.float64, (5,))})[1]["x"].shape == (0, 5)
+
+
 def test_an_empty_set_is_no_payload(backend):
     meta, payload = encode(backend, backend.xp.empty(0, np.int64), 0, {})
     assert payload is None

@@ -1,0 +1,146 @@
+"""Betweenness is NetworkX's, the same bits for every number of partitions."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import GRAPHS
+
+import graphdask as gd
+from graphdask.algorithms.betweenness import LANES, Betweenness
+from graphdask.runtime import runtime
+
+PARTS = (1, 2, 3, 4, 7)
+
+
+def of_networkx(n, src, dst, directed):
+    g = nx.DiGraph() if directed else nx.Graph()
+    g.add_nodes_from(range(n))
+    g.add_edges_from(zip(src.tolist(), dst.tolist(), strict=True))
+    return g
+
+
+def values(by_vertex):
+    return [by_vertex[v] for v in range(len(by_vertex))]
+
+
+def check(name, device="cpu", parts=PARTS):
+    n, src, dst, directed = GRAPHS[name]()
+    g = of_networkx(n, src, dst, directed)
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    expected = values(nx.betweenness_centrality(g, normalized=False))
+    scaled = values(nx.betweenness_centrality(g, normalized=True))
+    first = None
+    for size in parts:
+        ways = (("range", "all", "selective"), ("random", "1-hop", "broadcast"), ("random", "all", "selective"))
+        by, ghosts, exchange = ways[size % 3]
+        divided = graph.partition(size, by, ghosts, device=device)
+        found = gd.betweenness(divided, exchange=exchange).verify()
+        np.testing.assert_allclose(found.score, expected, rtol=1e-12, atol=1e-12)
+        if device == "cpu":
+            first = found.score if first is None else first
+            np.testing.assert_array_equal(found.score, first)
+        np.testing.assert_allclose(gd.betweenness(divided, normalized=True).score, scaled, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_scores_are_those_of_networkx(name):
+    check(name)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", GRAPHS)
+def test_scores_on_a_gpu_are_those_of_networkx(name):
+    check(name, "cuda", (1, 2, 4))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("parts", [1, 3])
+def test_hubs_on_a_gpu_are_those_of_a_cpu(parts):
+    graph = gd.generate.preferential_attachment(30_000, degree=4, seed=3)
+    ids = np.arange(0, 30_000, 1000)
+    expected = gd.betweenness(graph.partition(1, device="cpu"), ids).score
+    found = gd.betweenness(graph.partition(parts, device="cuda"), ids).score
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 130])
+def test_given_sources_are_a_subset_of_all_paths(count, parts, rng):
+    g = nx.gnm_random_graph(150, 300, seed=4)
+    sources = rng.permutation(150)[:count].tolist()
+    expected = nx.betweenness_centrality_subset(g, sources, list(range(150)), normalized=False)
+    found = gd.betweenness(gd.from_networkx(g).partition(parts, device="cpu"), sources).verify()
+    np.testing.assert_allclose(found.score, values(expected), rtol=1e-12, atol=1e-12)
+
+
+def test_a_sample_of_sources_is_scaled_up_and_follows_the_seed():
+    graph = gd.generate.preferential_attachment(400, degree=3).partition(2, device="cpu")
+    sampled = gd.betweenness(graph, 100, seed=1)
+    sources = sampled.primitive.sources
+    assert len(set(sources)) == 100
+    np.testing.assert_allclose(sampled.score, gd.betweenness(graph, sources).score * 4, rtol=1e-12)
+    assert gd.betweenness(graph, 100, seed=2).primitive.sources != sources
+    assert gd.betweenness(graph, 100, seed=1).primitive.sources == sources
+    np.testing.assert_allclose(gd.betweenness(graph, 400).score, gd.betweenness(graph).score, rtol=1e-12)
+
+
+def test_a_sampled_score_is_near_the_exact_one():
+    graph = gd.generate.preferential_attachment(2000, degree=3).partition(1, device="cpu")
+    exact, sampled = gd.betweenness(graph).score, gd.betweenness(graph, 500).score
+    assert np.corrcoef(exact, sampled)[0, 1] > 0.97
+    assert abs(sampled.sum() / exact.sum() - 1) < 0.1
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_ids_of_the_caller_and_no_vertices(parts):
+    strings = gd.from_edges(["c", "a"], ["a", "b"], directed=False).partition(parts, device="cpu")
+    assert gd.betweenness(strings).score.tolist() == [1.0, 0.0, 0.0]
+    assert gd.betweenness(strings, ["c"]).score.tolist() == [0.5, 0.0, 0.0]
+    assert gd.betweenness(gd.from_edges([], [], num_vertices=0).partition(parts, device="cpu")).score.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        (0, "sources=0 is not a number of vertices between 1 and 4"),
+        (5, "sources=5 is not a number"),
+        (1.5, "neither a number of vertices nor an array"),
+        ([], "sources is empty"),
+        ([1, 2, 1], "source 1 is given twice"),
+    ],
+)
+def test_sources_that_cannot_be_are_refused(sources, message):
+    with pytest.raises(gd.InputError, match=message):
+        gd.betweenness(gd.from_edges([0, 1, 2], [1, 2, 3]), sources)
+    with pytest.raises(gd.VertexNotFound, match="source 9 is not in the graph"):
+        gd.betweenness(gd.from_edges([0, 1, 2], [1, 2, 3]), [9])
+
+
+WRONG = {
+    "negative": (2, -1.0, "the score of 2 is negative"),
+    "not a number": (2, np.nan, "the score of 2 is negative or not a number"),
+    "where no path passes": (0, 1.0, "no path leads through 0"),
+    "too large": (2, 99.0, "the scores add up to"),
+    "too small": (2, 0.0, "the scores add up to"),
+}
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_score_is_found(what, parts):
+    vertex, value, message = WRONG[what]
+    graph = gd.from_edges([0, 1, 2, 3, 1, 5], [1, 2, 3, 4, 5, 3], directed=True).partition(parts, device="cpu")
+    result = gd.betweenness(graph).verify()
+    rank, place = result.built.vertex_map.locate(vertex)
+    result.parts.values[rank].columns["score"][place] = value
+    with pytest.raises(gd.VerificationError, match=message):
+        result.verify()
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 7, LANES])
+def test_the_answer_does_not_depend_on_the_lanes(lanes):
+    graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")
+    found = runtime().run(graph, Betweenness(range(300), lanes, 0.5))
+    np.testing.assert_allclose(found.score, gd.betweenness(graph).score, rtol=1e-12)
