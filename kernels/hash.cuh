@@ -13,6 +13,8 @@ typedef unsigned long long gd_u64;
 // What a number is drawn for; every use has its own keys.
 #define GD_DRAW_TARGET 1
 #define GD_DRAW_FRACTION 2
+#define GD_DRAW_AGAIN 4
+#define GD_DRAW_ENDPOINT 5
 
 #define GD_GOLDEN 0x9e3779b97f4a7c15ULL
 #define GD_MULTIPLY_1 0xbf58476d1ce4e5b9ULL

@@ -8,8 +8,10 @@ from numba.extending import intrinsic
 
 DRAW_TARGET = np.uint64(1)
 DRAW_FRACTION = np.uint64(2)
+DRAW_AGAIN = np.uint64(4)
+DRAW_ENDPOINT = np.uint64(5)
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLY_2 = np.uint64(0x94D049BB133111EB)
 _2, _27, _30, _31 = np.uint64(2), np.uint64(27), np.uint64(30), np.uint64(31)
@@ -38,7 +40,7 @@ def mix(x):
 
 @_inlined
 def key(seed, what, part):
-    return mix(mix(seed + _GOLDEN) + (_2 * what + np.uint64(part)) * _GOLDEN)
+    return mix(mix(seed + GOLDEN) + (_2 * what + np.uint64(part)) * GOLDEN)
 
 
 @_inlined
