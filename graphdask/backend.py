@@ -58,8 +58,12 @@ class Backend(ABC):
     """The array module."""
 
     @abstractmethod
-    def kernels(self, family: str, **types: Any) -> Any:
-        """Return the kernels of a family as attributes, compiled for the given dtypes."""
+    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
+        """Return the kernels of a family as attributes, compiled for the given dtypes.
+
+        With `cooperative`, they get no more blocks than run at the same time, so that these may wait for each other
+        (kernels/grid.cuh).
+        """
 
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
@@ -111,7 +115,7 @@ class CpuBackend(Backend):
     name = "cpu"
     xp = np
 
-    def kernels(self, family: str, **types: Any) -> Any:
+    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
         return _cpu_kernels(family)
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -179,10 +183,11 @@ class CudaBackend(Backend):
         with self.activate():
             self._processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
 
-    def kernels(self, family: str, **types: Any) -> Any:
-        key = (family, *sorted((name, np.dtype(dtype).name) for name, dtype in types.items()))
+    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
+        key = (family, cooperative, *sorted((name, np.dtype(dtype).name) for name, dtype in types.items()))
         if key not in self._modules:
-            self._modules[key] = _CudaKernels(self, family, {k: np.dtype(v).name for k, v in types.items()})
+            names = {k: np.dtype(v).name for k, v in types.items()}
+            self._modules[key] = _CudaKernels(self, family, names, cooperative)
         return self._modules[key]
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -222,8 +227,8 @@ class CudaBackend(Backend):
 
 
 class _CudaKernels:
-    def __init__(self, backend: CudaBackend, family: str, types: dict[str, str]):
-        self._backend, self._family = backend, family
+    def __init__(self, backend: CudaBackend, family: str, types: dict[str, str], cooperative: bool):
+        self._backend, self._family, self._cooperative = backend, family, cooperative
         source = files("graphdask.kernels").joinpath(f"{family}.cu")
         with as_file(files("graphdask.kernels").joinpath("common.cuh")) as common:
             self._include = str(common.parent)
@@ -255,18 +260,30 @@ class _CudaKernels:
         function = self._module.get_function(name)
         label = f"{self._family}.{name}"
         backend = self._backend
-        most_blocks = backend._processors * 32
+        cooperative = self._cooperative
+        most_blocks = backend._processors * (self._resident(function) if cooperative else 32)
 
         def launch(n: int, *args: Any, per_item: int = 1) -> None:
             if n <= 0:
                 return
             backend._launched.append(label)
             blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, most_blocks)
+            arguments = (np.int64(n), *map(_kernel_argument, args))
             with backend._named_failures():
-                function((blocks,), (BLOCK,), (np.int64(n), *map(_kernel_argument, args)))
+                if cooperative:
+                    # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
+                    function.kernel((blocks,), (BLOCK,), arguments, enable_cooperative_groups=True)
+                else:
+                    function((blocks,), (BLOCK,), arguments)
 
         setattr(self, name, launch)
         return launch
+
+    def _resident(self, function: Any) -> int:
+        """How many blocks of a kernel run on one processor at the same time."""
+        with self._backend.activate():
+            driver = self._backend.xp.cuda.driver
+            return driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, BLOCK, 0)
 
 
 @cache
