@@ -5,16 +5,17 @@ F_{degree-1}(v): F_l(v) is the candidate of the first attempt a = 0, 1, 2, ... t
 Attempt a of slot e = v*degree + l draws for the number x = e where a = 0, else x = hash(AGAIN; e) + a * GOLDEN modulo
 2^64, so that attempt 0 draws what cuPPA-Hash draws for the slot.
 
-Copy model: the hash of x, read as a fraction, gives the digits u in [0, v), k in [0, degree) and the coin; from v = FAR
-on, k and the coin come from a second hash of x. The candidate is u if u < degree or the coin says "direct", else F_k(u).
-Barabasi-Albert: the digit r in [0, 2m) of the hash of x, where m edges end at vertices before v, picks an end of an edge
-from the list of all ends; the candidate is that vertex. For v = degree it is the digit in [0, degree).
+Copy model: the hash of x, read as a fraction, gives the digits u in [0, v), k in [0, degree) and the coin; from v =
+FAR on, k and the coin come from a second hash of x. The candidate is u if u < degree or the coin says "direct", else
+F_k(u).
+Barabasi-Albert: the digit in [0, 2m) of the hash of x, where the m edges are those of the vertices before v, picks an
+end of an edge from the list of all ends; the candidate is that vertex. For v = degree it is the digit in [0, degree).
 
-An attempt of the copy model finds a free vertex with probability 1/degree at least: of degree-1 taken vertices a copied
-row of degree distinct targets misses one, and so do the degree vertices of the clique. Of Barabasi-Albert it is
-1/(2 degree), as every row brings degree distinct targets and degree times its own vertex into the list. After `attempts`
-attempts, 64 or 128 times the degree, which a slot reaches with probability below e^-64, the target is the first free
-vertex of s, s+1, ... modulo v, where s is the digit in [0, v) that attempt number `attempts` draws.
+An attempt of the copy model finds a free vertex with probability 1/degree at least: the degree-1 vertices taken leave
+one of any row of degree distinct targets, and one of the clique. Of Barabasi-Albert it is 1/(2 degree), as a row brings
+degree distinct targets and degree times its own vertex into the list. After `attempts` attempts, 64 or 128 times the
+degree, which a slot needs with probability below e^-64, the target is the first free vertex of s, s+1, ... modulo v,
+where s is the digit in [0, v) that attempt number `attempts` draws.
 
 `out` holds the rows of the vertices from `degree` on, `degree` entries each.
 
@@ -95,10 +96,10 @@ def copy_draw(keys, slot, attempt, v, degree, threshold):
 
 @_inlined
 def is_free(out, row, taken, candidate):
-    for i in range(row, row + taken):
-        if out[i] == candidate:
-            return False
-    return True
+    i = row
+    while i < row + taken and out[i] != candidate:
+        i += 1
+    return i == row + taken
 
 
 @_inlined

@@ -30,14 +30,14 @@ from graphdask.kernels.twin import twin
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 FIRST, STOP, PASS, VERTICES, WAITING, HELD, FINISHED, MOST = range(8)
-"""Columns of the log: the segment's vertices (counted from the first after the clique); 0 for phase one, else the number
-of the pass; then, when it ended: waiting vertices, waiting and held edges, edges that got their target in it, and the
+"""Columns of the log: the segment's vertices (counted from the first after the clique); 0 for phase one, else the
+number of the pass; what it left: waiting vertices, waiting and held edges; the edges that got their target in it; the
 most waiting edges of one thread."""
 COLUMNS = 8
 
 ARRIVED, LONGEST, PASSES, SEGMENTS = 0, 1, 4, 5
-"""Places in `state`: the barrier's count and three votes on the longest queue (GPU only); rows of the log that there are
-to fill; segments."""
+"""Places in `state`: the barrier's count and three votes on the longest queue (GPU only); the rows that a log of any
+length would have; segments."""
 STATE = 6
 
 LOGICAL = 1024

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphdask.errors import InputError
+from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel, checked_count
 from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.sources import GeneratedSource
 
-METHODS = ("hash",)
+METHODS = ("hash", "queue")
 
 
 def preferential_attachment(
@@ -20,8 +24,11 @@ def preferential_attachment(
     *,
     directed: bool = False,
     multi_edges: str = "keep",
+    schedule: str | None = None,
+    segment: int | None = None,
+    factor: int | None = None,
 ) -> Graph:
-    """Generate a scale-free graph by preferential attachment (the copy model), with cuPPA-Hash.
+    """Generate a scale-free graph by preferential attachment (the copy model), with cuPPA-Hash or cuPPA.
 
     The first `degree` vertices are a clique. Every later vertex v draws `degree` targets: a vertex u, uniform among
     the earlier ones, and with probability `p` the target is u, else the target of a random edge of u. p = 0.5 gives
@@ -38,13 +45,26 @@ def preferential_attachment(
         Probability of a direct edge, 0 to 1.
     seed : int
         0 to 2**64 - 1. The same seed gives the same graph on every device and for every number of partitions.
-    method : {"hash"}
-        cuPPA-Hash: copied edges are computed again instead of being communicated.
+    method : {"hash", "queue"}
+        `hash`: cuPPA-Hash, copied edges are computed again instead of being communicated. `queue`: cuPPA, copied edges
+        are looked up, and wait in queues until they are known; the targets of a vertex are distinct, drawn again where
+        they are not. Nothing is communicated either, but each part makes all edges before its own too, and the last
+        one all of them: OverBudget is raised where they do not fit. The two methods make different graphs of the same
+        degree law.
     directed : bool
         With True, edges lead from a vertex to its targets. Default: undirected.
     multi_edges : {"keep", "merge"}
         The model may draw a target twice. `keep` keeps such parallel edges; `merge` leaves one of each, and then
-        `num_edges` is known when the partitions are built.
+        `num_edges` is known when the partitions are built. With method `queue` there are none, so both mean the same.
+    schedule : {"segmented", "round-robin"}, optional
+        Of method `queue`, as are the next two; the graph does not depend on them. `segmented` (the default): segments
+        of the vertices one after the other, each divided round-robin among the threads (SRRP); `round-robin`: all
+        vertices at once (RRP), which lets much more wait.
+    segment : int, optional
+        Of `segmented`: vertices of the first segment. Default: as many as the queues hold if every vertex waits.
+    factor : int, optional
+        Of `segmented`: segments grow by this factor while the queues have room for it; 1: their size is fixed.
+        Default: 2.
 
     Returns
     -------
@@ -71,10 +91,107 @@ def preferential_attachment(
         raise InputError(f"method={method!r} is not one of {', '.join(METHODS)}")
     if multi_edges not in ("keep", "merge"):
         raise InputError(f"multi_edges={multi_edges!r} is not one of keep, merge")
-    generator = PreferentialAttachment(n, degree, p, seed)
+    generator: Any
+    if method == "queue":
+        generator = _queue(n, degree, p, seed, schedule, segment, factor)
+    else:
+        for name, value in (("schedule", schedule), ("segment", segment), ("factor", factor)):
+            if value is not None:
+                raise InputError(f'{name}={value!r} belongs to method="queue"; method={method!r} has no queues')
+        generator = PreferentialAttachment(n, degree, p, seed)
     report = {"generator": f"preferential attachment, method {method}", "n": n, "degree": degree, "p": p, "seed": seed}
-    source = GeneratedSource(generator, skewed=True)
-    return Graph(source, VertexIds(n), directed, report, merge=multi_edges == "merge")
+    merge = multi_edges == "merge" and method != "queue"
+    return Graph(GeneratedSource(generator, skewed=True), VertexIds(n), directed, report, merge=merge)
 
 
-__all__ = ["METHODS", "PreferentialAttachment", "preferential_attachment"]
+def _queue(
+    n: int, degree: int, p: float, seed: int, schedule: str | None, segment: int | None, factor: int | None
+) -> QueueCopyModel:
+    if schedule == "round-robin":
+        for name, value in (("segment", segment), ("factor", factor)):
+            if value is not None:
+                raise InputError(f'{name}={value!r} belongs to schedule="segmented"; "round-robin" has no segments')
+    if segment is not None and checked_count("segment", segment, 1):
+        return QueueCopyModel(n, degree, p, seed, schedule or "segmented", segment, 2 if factor is None else factor)
+    return QueueCopyModel(n, degree, p, seed, schedule or "segmented", factor=2 if factor is None else factor)
+
+
+def sequential_copy_model(n: int, degree: int = 4, p: float = 0.5, seed: int = 0, *, directed: bool = False) -> Graph:
+    """Generate the copy model one vertex after the other: the reference SCM. It runs on one core.
+
+    The graph is, edge by edge, that of `preferential_attachment(..., method="queue")`, where the parameters are
+    described. Each part runs through all vertices up to its last one.
+
+    Parameters
+    ----------
+    n, degree, p, seed, directed
+        As in `preferential_attachment`.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+
+    References
+    ----------
+    Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for the web graph, FOCS (2000).
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> gd.generate.sequential_copy_model(1000, degree=2, seed=1)
+    <Graph: 1,000 vertices, 1,997 edges, undirected>
+    """
+    report = {"generator": "sequential copy model", "n": n, "degree": degree, "p": p, "seed": seed}
+    source = GeneratedSource(SequentialCopyModel(n, degree, p, seed), skewed=True)
+    return Graph(source, VertexIds(n), directed, report)
+
+
+def sequential_barabasi_albert(n: int, degree: int = 4, seed: int = 0, *, directed: bool = False) -> Graph:
+    """Generate a Barabasi-Albert graph one vertex after the other: the reference SBA. It runs on one core.
+
+    The first `degree` vertices are a clique. Every later vertex draws `degree` distinct targets from a list in which
+    each earlier vertex stands once for each of its edges. Each part runs through all vertices up to its last one.
+
+    Parameters
+    ----------
+    n, degree, seed, directed
+        As in `preferential_attachment`.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+
+    References
+    ----------
+    Batagelj, Brandes: Efficient generation of large random networks, Physical Review E 71 (2005), Algorithm 5.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> gd.generate.sequential_barabasi_albert(1000, degree=2, seed=1)
+    <Graph: 1,000 vertices, 1,997 edges, undirected>
+    """
+    report = {"generator": "sequential Barabasi-Albert", "n": n, "degree": degree, "seed": seed}
+    source = GeneratedSource(SequentialBarabasiAlbert(n, degree, seed=seed), skewed=True)
+    return Graph(source, VertexIds(n), directed, report)
+
+
+__all__ = [
+    "METHODS",
+    "PreferentialAttachment",
+    "WaitingQueue",
+    "preferential_attachment",
+    "sequential_barabasi_albert",
+    "sequential_copy_model",
+    "waiting_queue",
+]

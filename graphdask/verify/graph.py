@@ -17,10 +17,11 @@ from graphdask.backend import Array, Backend
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
 from graphdask.engine import RankContext
 from graphdask.errors import VerificationError
+from graphdask.generate.copy_model import DistinctAttachment
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph import Part
 from graphdask.sources import GeneratedPiece
-from graphdask.verify import preferential_attachment
+from graphdask.verify import copy_model, preferential_attachment
 
 PIECE = 1 << 24
 """Edges that are hashed at a time."""
@@ -39,6 +40,8 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
     if isinstance(piece, GeneratedPiece) and isinstance(piece.generator, PreferentialAttachment):
         start, stop = piece.generator.vertices(piece.rank, piece.size)
         preferential_attachment.check(backend, piece.generator, start, stop, dst)
+    if isinstance(piece, GeneratedPiece) and isinstance(piece.generator, DistinctAttachment):
+        copy_model.check(backend, piece.generator, *piece.generator.vertices(piece.rank, piece.size), dst)
     if not directed:
         other_way = src != dst
         src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])

@@ -1,0 +1,147 @@
+"""What waits in the queues of cuPPA, round by round: the paper's Figures 8 and 9 on any machine.
+
+Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of massive
+scale-free networks", Data Science and Engineering 4 (2019), Section 5.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.backend import get_backend
+from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
+
+ROWS = 4096
+"""Records of a first run; one that makes more is run again with room for them."""
+
+
+@dataclass(frozen=True)
+class WaitingQueue:
+    """A record for phase one of every segment and for every pass over its queues, in order; the arrays are int64."""
+
+    segment: np.ndarray
+    """Number of the segment (the paper's round), from 0."""
+    first: np.ndarray
+    """The segment's first vertex."""
+    stop: np.ndarray
+    """The vertex after its last one."""
+    number: np.ndarray
+    """0 for phase one, then the number of the pass over the queues, from 1."""
+    vertices: np.ndarray
+    """Vertices left in the queues."""
+    waiting: np.ndarray
+    """Edges whose copied target was not known: the items of the paper's queue."""
+    held: np.ndarray
+    """Edges that waited only for an earlier edge of their own vertex, with which they must be compared."""
+    finished: np.ndarray
+    """Edges that got their target in this phase or pass."""
+    most: np.ndarray
+    """The most waiting edges (`waiting`) of one thread."""
+    targets: np.ndarray
+    """Shape (n - degree, degree): the targets of the vertices after the clique."""
+
+    @property
+    def placed(self) -> np.ndarray:
+        """The most items that one thread put into its queue in phase one, for each segment (Figure 9)."""
+        return self.most[self.number == 0]
+
+    @property
+    def passes(self) -> np.ndarray:
+        """Passes over the queues of each segment."""
+        return np.bincount(self.segment)[: len(self.placed)] - 1
+
+
+def waiting_queue(
+    n: int,
+    degree: int = 4,
+    p: float = 0.5,
+    seed: int = 0,
+    *,
+    threads: int = 1280,
+    schedule: str = "segmented",
+    segment: int = 0,
+    factor: int = 1,
+    capacity: int = CAPACITY,
+    device: str = "cpu",
+) -> WaitingQueue:
+    """Run cuPPA and record what waits in its queues.
+
+    Figure 8 of the paper is `waiting_queue(1280 + degree, degree, p, schedule="round-robin").placed[0]` for many
+    degrees and p: each of 1280 threads has one vertex. Figure 9 is `waiting_queue(n, degree, 0.5,
+    segment=1280).placed`.
+
+    Parameters
+    ----------
+    n, degree, p, seed
+        The graph, as in `preferential_attachment(..., method="queue")`.
+    threads : int
+        Threads among which the vertices of a segment go round.
+    schedule : {"segmented", "round-robin"}
+        Segments one after the other (SRRP), or all vertices at once (RRP).
+    segment : int
+        Vertices of the first segment; 0: `capacity` for each thread.
+    factor : int
+        1: all segments have the same size. More: the next segment is so many times longer if so many times the longest
+        queue would not exceed `capacity`.
+    capacity : int
+        Vertices that fit the queue of one thread; more spill to other memory.
+    device : {"cpu", "cuda", "auto"}
+        On the CPU the threads are logical and in lockstep: the most that can wait, the same in every run. On a GPU they
+        are real, no more than run at the same time, and a thread may already find what another has just written: less
+        waits, by chance. The targets are the same.
+
+    Returns
+    -------
+    WaitingQueue
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    OverBudget
+        If the targets do not fit the memory.
+
+    References
+    ----------
+    Alam, Perumalla, Sanders: Novel parallel algorithms for fast multi-GPU-based generation of massive scale-free
+    networks, Data Science and Engineering (2019), Sections 3.2, 3.3 and 5.5.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> records = gd.generate.waiting_queue(5000, degree=8, p=0.5, segment=1280)
+    >>> records.placed[0] > records.placed[-1]
+    True
+    """
+    graph = QueueCopyModel(n, degree, p, seed, schedule, segment, factor)
+    threads, capacity = checked_count("threads", threads, 1), checked_count("capacity", capacity, 1)
+    backend = get_backend(device)
+    graph.check_memory(backend, (graph.n - graph.degree) * graph.degree, graph.n)
+    rows = ROWS
+    with backend.activate():
+        while True:
+            out = backend.xp.full((graph.n - graph.degree) * graph.degree, -1, graph.dtype)
+            state, log = backend.xp.zeros(STATE, np.int64), backend.xp.zeros(rows * COLUMNS, np.int64)
+            graph.run(backend, graph.n - graph.degree, threads, capacity, out, state, log)
+            backend.synchronize()
+            made = int(state[PASSES])
+            if made <= rows:
+                break
+            rows = 2 * made
+        targets = backend.to_host(out).reshape(-1, graph.degree)
+        columns = backend.to_host(log).reshape(-1, COLUMNS)[:made].T
+    first, stop, number, vertices, waiting, held, finished, most = columns
+    return WaitingQueue(
+        segment=np.cumsum(number == 0) - 1,
+        first=first + graph.degree,
+        stop=stop + graph.degree,
+        number=number,
+        vertices=vertices,
+        waiting=waiting,
+        held=held,
+        finished=finished,
+        most=most,
+        targets=targets,
+    )
