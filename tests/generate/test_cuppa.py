@@ -1,0 +1,282 @@
+"""Sequential model, waiting queues of any schedule, CUDA kernel and the definition in plain integers: one graph."""
+
+import ctypes
+import itertools
+import shutil
+import subprocess
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import copy_model as definition
+import numpy as np
+import pytest
+
+from graphdask.backend import get_backend
+from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
+from graphdask.generate.preferential_attachment import coin_threshold, targets
+
+POISON = -77
+CPU = get_backend("cpu")
+# n, degree
+SIZES = [(2, 1), (3, 1), (900, 1), (4, 2), (500, 2), (5, 4), (400, 4), (90, 16), (101, 100), (140, 100)]
+PROBABILITIES = [0.0, 0.1, 0.5, 1.0]
+THREADS = [1, 2, 7, 64]
+# segment, factor, capacity
+SCHEDULES = [(0, 1, 16), (0, 2, 2), (1, 1, 16), (7, 3, 4), (1 << 40, 1, 1)]
+
+
+@cache
+def from_definition(n, degree, p, attempts=None):
+    return np.array(definition.copy_model(n, degree, p, n + degree, attempts)).ravel()
+
+
+def draws(n, degree, p, attempts=None):
+    return (
+        n - degree,
+        degree,
+        np.uint64(coin_threshold(p)),
+        np.uint64(n + degree),
+        64 * degree if attempts is None else attempts,
+    )
+
+
+def run_queue(backend, dtype, graph, threads, segment, factor, capacity, rows=500):
+    """Targets and log of one run; what lies around them is poisoned and must stay."""
+    count = (graph[0] - graph[1]) * graph[1]
+    out = backend.xp.full(count + 2, POISON, dtype)
+    out[1:-1] = -1
+    state, log = backend.xp.zeros(STATE, np.int64), backend.xp.zeros(rows * COLUMNS + 1, np.int64)
+    log[-1] = POISON
+    kernels = backend.kernels("cuppa", cooperative=True, index_t=np.dtype(dtype))
+    kernels.cuppa_targets(*draws(*graph), threads, segment, factor, capacity, rows, out[1:-1], state, log[:-1])
+    backend.synchronize()
+    out, state, log = map(backend.to_host, (out, state, log))
+    assert out[0] == out[-1] == log[-1] == POISON
+    return out[1:-1], log[:-1].reshape(-1, COLUMNS)[: state[PASSES]]
+
+
+def check_log(log, graph, segment, factor):
+    """What holds for every schedule, on every machine."""
+    first, stop, number, vertices, waiting, held, finished, most = log.T
+    n, degree = graph[:2]
+    begins = number == 0
+    assert first[0] == 0
+    assert stop[-1] == n - degree
+    np.testing.assert_array_equal(first[begins][1:], stop[begins][:-1])
+    assert finished.sum() == (n - degree) * degree
+    assert (vertices[np.append(begins[1:], True)] == 0).all()
+    assert (vertices[~begins] < vertices[np.flatnonzero(~begins) - 1]).all()
+    left = np.where(begins, (stop - first) * degree, np.roll(waiting + held, 1))
+    np.testing.assert_array_equal(waiting + held, left - finished)
+    assert (waiting >= vertices).all()
+    assert ((most <= waiting) & ((most > 0) == (waiting > 0))).all()
+    if factor == 1 and segment:
+        assert (stop - first)[begins].tolist()[:-1] == [segment] * (begins.sum() - 1)
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request):
+    return get_backend(request.param)
+
+
+@pytest.mark.parametrize("p", PROBABILITIES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_sequential_copy_model_follows_the_definition(size, p):
+    for dtype in (np.int32, np.int64):
+        out = np.full(len(from_definition(*size, p)) + 2, POISON, dtype)
+        CPU.kernels("copy_model").scm_targets(*draws(*size, p), out[1:-1])
+        np.testing.assert_array_equal(out[1:-1], from_definition(*size, p))
+        assert out[0] == out[-1] == POISON
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_sequential_barabasi_albert_model_follows_the_definition(size):
+    for attempts in (128 * size[1], 1):
+        expected = np.array(definition.barabasi_albert(*size, 7, attempts)).ravel()
+        out = np.full(len(expected) + 2, POISON, np.int32)
+        CPU.kernels("copy_model").sba_targets(size[0] - size[1], size[1], np.uint64(7), attempts, out[1:-1])
+        np.testing.assert_array_equal(out[1:-1], expected)
+        assert out[0] == out[-1] == POISON
+
+
+@pytest.mark.parametrize("p", PROBABILITIES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_no_schedule_changes_the_graph(backend, size, p):
+    graph = (*size, p)
+    for threads, (segment, factor, capacity) in itertools.product(THREADS, SCHEDULES):
+        out, log = run_queue(backend, np.int32, graph, threads, segment, factor, capacity)
+        np.testing.assert_array_equal(out, from_definition(*graph))
+        if len(log) < 500:
+            check_log(log, graph, segment, factor)
+    out, _ = run_queue(backend, np.int64, graph, 0, 0, 2, 16)
+    np.testing.assert_array_equal(out, from_definition(*graph))
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+@pytest.mark.parametrize("size", [(300, 4), (120, 16), (101, 100)], ids=str)
+def test_slots_without_a_free_candidate_take_the_first_free_vertex(backend, size, attempts):
+    for p in PROBABILITIES:
+        graph = (*size, p, attempts)
+        rows = from_definition(*graph).reshape(-1, size[1])
+        assert all(len(set(row)) == size[1] for row in rows.tolist())
+        for threads in (1, 64):
+            out, _ = run_queue(backend, np.int32, graph, threads, 0, 2, 4)
+            np.testing.assert_array_equal(out, rows.ravel())
+        scm = np.empty(rows.size, np.int32)
+        CPU.kernels("copy_model").scm_targets(*draws(*graph), scm)
+        np.testing.assert_array_equal(scm, rows.ravel())
+
+
+@pytest.mark.parametrize("v", [5, 1000, (1 << 31) - 1, 1 << 31, 1 << 45])
+@pytest.mark.parametrize("attempt", [0, 1, 300])
+def test_draws_of_any_vertex_follow_the_definition(v, attempt):
+    from graphdask.kernels import copy_model as twins
+
+    keys = tuple(map(np.uint64, twins.copy_keys(np.uint64(2**64 - 1))))
+    threshold = np.uint64(coin_threshold(0.4))
+    for edge in range(5):
+        u, k, direct = definition.copy_draw(v, 5, 0.4, 2**64 - 1, v * 5 + edge, attempt)
+        assert twins.copy_draw(keys, v * 5 + edge, attempt, v, 5, threshold) == (u, -1 if direct else k)
+
+
+@pytest.mark.parametrize("p", PROBABILITIES)
+def test_with_one_edge_a_vertex_it_is_the_graph_of_the_hash_method(p):
+    out, _ = run_queue(CPU, np.int32, (5000, 1, p), 64, 0, 2, 16)
+    np.testing.assert_array_equal(out, targets(CPU, 5000, 1, p, 5001, 1, 5000))
+
+
+def test_one_thread_never_waits(backend):
+    for segment in (1, 50, 1000):
+        _, log = run_queue(backend, np.int32, (1000, 2, 0.1), 1, segment, 1, 16, rows=2000)
+        assert (log[:, 2] == 0).all()
+        assert (log[:, 3:6] == 0).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("n", "degree", "p"), [(3_000_000, 4, 0.5), (1_000_000, 3, 0.0), (100_001, 17, 0.01)])
+def test_a_large_graph_is_the_same_on_both_devices(n, degree, p):
+    cuda = get_backend("cuda")
+    graph = (n, degree, p)
+    expected = np.empty((n - degree) * degree, np.int32)
+    CPU.kernels("copy_model").scm_targets(*draws(*graph), expected)
+    for dtype in (np.int32, np.int64):
+        for segment, factor in ((0, 2), (0, 1), (1 << 40, 1), (100_000, 2)):
+            out, log = run_queue(cuda, dtype, graph, 0, segment, factor, 16, rows=20_000)
+            np.testing.assert_array_equal(out, expected)
+            check_log(log, graph, min(segment, n), factor)
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory):
+    """The CUDA kernels compiled for the CPU, with blocks of 64 threads that race; one library per index type."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs g++ to compile the CUDA kernels for the CPU")
+    folder = tmp_path_factory.mktemp("emulated")
+    source = folder / "kernel.cpp"
+    arguments = "n, degree, threshold, seed, attempts, threads, segment, factor, capacity, rows, out, state, log"
+    source.write_text(
+        '#include "grid_emulator.h"\n'
+        '#include "cuppa.cu"\n'
+        'extern "C" void launch(unsigned blocks, long long n, long long degree, gd_u64 threshold, gd_u64 seed,\n'
+        "    long long attempts, long long threads, long long segment, long long factor, long long capacity,\n"
+        "    long long rows, index_t *out, gd_count *state, gd_count *log) {\n"
+        f"    emulate(blocks, CUPPA_THREADS, [=] {{ cuppa_targets({arguments}); }});\n"
+        "}\n"
+        'extern "C" void launch_check(unsigned blocks, long long n, long long degree, gd_u64 threshold, gd_u64 seed,\n'
+        "    long long attempts, index_t *out, long long *first_bad) {\n"
+        "    emulate(blocks, CUPPA_THREADS,\n"
+        "            [=] { cuppa_check(n, degree, threshold, seed, attempts, out, first_bad); });\n"
+        "}\n"
+    )
+    libraries = {}
+    for dtype, c_type in ((np.int32, "int"), (np.int64, "long long")):
+        library = folder / f"{np.dtype(dtype).name}.so"
+        options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", "-DCUPPA_THREADS=64", f"-Dindex_t={c_type}"]
+        options += [f"-I{Path(__file__).parent}", f"-I{files('graphdask.kernels')}"]
+        subprocess.run([compiler, *options, "-o", library, source], check=True)
+        libraries[dtype] = ctypes.CDLL(str(library))
+    return libraries
+
+
+def run_emulated(libraries, dtype, graph, blocks, threads, segment, factor, capacity, rows=500):
+    count = (graph[0] - graph[1]) * graph[1]
+    out = np.full(count + 2, POISON, dtype)
+    out[1:-1] = -1
+    state, log = np.zeros(STATE, np.int64), np.zeros(rows * COLUMNS + 1, np.int64)
+    log[-1] = POISON
+    n, degree, threshold, seed, attempts = draws(*graph)
+    numbers = [ctypes.c_longlong(x) for x in (attempts, threads, segment, factor, capacity, rows)]
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (out[1:], state, log)]
+    libraries[dtype].launch(
+        ctypes.c_uint(blocks),
+        ctypes.c_longlong(n),
+        ctypes.c_longlong(degree),
+        ctypes.c_ulonglong(int(threshold)),
+        ctypes.c_ulonglong(int(seed)),
+        *numbers,
+        *arrays,
+    )
+    assert out[0] == out[-1] == log[-1] == POISON
+    return out[1:-1], log[:-1].reshape(-1, COLUMNS)[: state[PASSES]]
+
+
+@pytest.mark.parametrize("p", PROBABILITIES)
+@pytest.mark.parametrize("size", [(3, 1), (900, 1), (400, 4), (140, 100)], ids=str)
+def test_blocks_that_race_make_the_same_graph(emulated, size, p):
+    graph = (*size, p)
+    for blocks, threads in ((1, 0), (3, 0), (3, 7), (2, 1)):
+        for segment, factor, capacity in SCHEDULES[:2] + SCHEDULES[3:]:
+            out, log = run_emulated(emulated, np.int32, graph, blocks, threads, segment, factor, capacity)
+            np.testing.assert_array_equal(out, from_definition(*graph))
+            if len(log) < 500:
+                check_log(log, graph, segment, factor)
+    out, _ = run_emulated(emulated, np.int64, graph, 3, 0, 0, 2, 16)
+    np.testing.assert_array_equal(out, from_definition(*graph))
+
+
+def test_emulated_slots_without_a_free_candidate_take_the_first_free_vertex(emulated):
+    for dtype in (np.int32, np.int64):
+        graph = (120, 16, 0.1, 1)
+        out, _ = run_emulated(emulated, dtype, graph, 2, 0, 0, 2, 4)
+        np.testing.assert_array_equal(out, from_definition(*graph))
+
+
+def check_emulated(libraries, dtype, graph, out):
+    n, degree, threshold, seed, attempts = draws(*graph)
+    first_bad = np.full(1, 1 << 62)
+    libraries[dtype].launch_check(
+        ctypes.c_uint(2),
+        ctypes.c_longlong(n),
+        ctypes.c_longlong(degree),
+        ctypes.c_ulonglong(int(threshold)),
+        ctypes.c_ulonglong(int(seed)),
+        ctypes.c_longlong(attempts),
+        ctypes.c_void_p(out.ctypes.data),
+        ctypes.c_void_p(first_bad.ctypes.data),
+    )
+    return int(first_bad[0])
+
+
+@pytest.mark.parametrize("machine", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_the_check_finds_the_first_wrong_entry(request, machine, rng):
+    graph = (300, 4, 0.3)
+    right = from_definition(*graph)
+
+    def first_bad(out):
+        if machine == "emulated":
+            return check_emulated(request.getfixturevalue("emulated"), np.int32, graph, out)
+        backend = get_backend(machine)
+        found = backend.xp.full(1, 1 << 62, np.int64)
+        kernels = backend.kernels("cuppa", cooperative=True, index_t=np.dtype(np.int32))
+        kernels.cuppa_check(*draws(*graph), backend.from_host(out), found)
+        backend.synchronize()
+        return int(found[0])
+
+    assert first_bad(right.astype(np.int32)) == 1 << 62
+    for entry in rng.integers(0, len(right), 30):
+        for wrong in (-1, -5, right[entry] + 1, right[entry - 1] if entry % 4 else 10**6):
+            out = right.astype(np.int32)
+            out[entry] = wrong
+            assert first_bad(out) == entry
