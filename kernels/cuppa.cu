@@ -8,7 +8,8 @@
 // thread that owns the vertex; others read it with a volatile load, which is one access that no cache of theirs answers,
 // and use nothing but the value read, so no fence is needed inside a pass.
 //
-// A thread's queue is CUPPA_QUEUE vertices of shared memory. What does not fit spills to global memory, in a list through
+// The row that a thread works on is staged in shared memory up to CUPPA_STAGED targets, as each new one is compared with
+// all of them. A thread's queue is CUPPA_QUEUE vertices of shared memory. What does not fit spills to global memory, in a list through
 // the rows of the waiting vertices themselves: the last entry of a spilled row holds -2 - (next vertex), or -1 at the
 // end, until it holds its target.
 #include "common.cuh"
@@ -19,6 +20,7 @@
 #define CUPPA_THREADS 256
 #endif
 #define CUPPA_QUEUE ((int)(64 / sizeof(index_t)))
+#define CUPPA_STAGED 8
 #define CUPPA_FAR (1ULL << 31)
 
 // Columns of the log, places in the state: as in cuppa.py.
@@ -29,6 +31,18 @@ enum { PASSES = 4, SEGMENTS = 5 };
 template <class T> struct cuppa_unsigned { typedef gd_u64 type; };
 template <> struct cuppa_unsigned<int> { typedef gd_u32 type; };
 typedef cuppa_unsigned<index_t>::type cuppa_vertex;
+
+// The targets of one vertex, `stride` entries apart.
+struct cuppa_row {
+    index_t *entries;
+    int stride;
+
+    __device__ __forceinline__ bool is_free(gd_u64 taken, index_t target) const {
+        for (gd_u64 i = 0; i < taken; i++)
+            if (entries[i * stride] == target) return false;
+        return true;
+    }
+};
 
 struct cuppa_model {
     gd_u64 key_0, key_1, far_0, far_1, again_0, again_1;
@@ -61,33 +75,32 @@ struct cuppa_model {
         return *(volatile index_t *)(out + ((gd_u64)(u - degree) * degree + k));
     }
 
-    __device__ __forceinline__ bool is_free(gd_u64 row, gd_u64 taken, index_t target) const {
-        for (gd_u64 i = row; i < row + taken; i++)
-            if (out[i] == target) return false;
-        return true;
-    }
-
     // The target of a slot of vertex v whose first `taken` targets are known; negative while it must wait.
-    __device__ index_t target(gd_u64 row, gd_u64 taken, cuppa_vertex v) const {
+    __device__ index_t target(cuppa_row row, gd_u64 taken, cuppa_vertex v) const {
         const gd_u64 slot = (gd_u64)v * degree + taken;
         for (long long attempt = 0; attempt < attempts; attempt++) {
             const index_t found = candidate(slot, attempt, v);
-            if (found < 0 || is_free(row, taken, found)) return found;
+            if (found < 0 || row.is_free(taken, found)) return found;
         }
         gd_u64 number = gd_hash(key_0, key_1, number_drawn(slot, attempts));
         cuppa_vertex found = gd_digit(number, v);
-        while (!is_free(row, taken, (index_t)found))
+        while (!row.is_free(taken, (index_t)found))
             if (++found == v) found = 0;
         return (index_t)found;
     }
 
     // Give a vertex (counted from the clique's end) its targets from `edge` on; return the edge that must wait.
-    __device__ gd_u64 visit(gd_u64 vertex, gd_u64 edge) const {
-        const gd_u64 row = vertex * degree;
+    __device__ gd_u64 visit(gd_u64 vertex, gd_u64 edge, index_t *staging) const {
+        index_t *const stored = out + vertex * degree;
+        const bool staged = degree <= CUPPA_STAGED;
+        const cuppa_row row = {staged ? staging : stored, staged ? CUPPA_THREADS : 1};
+        if (staged)
+            for (gd_u64 i = 0; i < edge; i++) row.entries[i * CUPPA_THREADS] = stored[i];
         for (; edge < degree; edge++) {
             const index_t found = target(row, edge, (cuppa_vertex)vertex + degree);
             if (found < 0) break;
-            *(volatile index_t *)(out + row + edge) = found;
+            if (staged) row.entries[edge * CUPPA_THREADS] = found;
+            *(volatile index_t *)(stored + edge) = found;
         }
         return edge;
     }
@@ -101,7 +114,8 @@ struct cuppa_model {
 
 // The waiting vertices of one thread.
 struct cuppa_queue {
-    index_t *shared;  // entries CUPPA_THREADS apart
+    index_t *shared;   // entries CUPPA_THREADS apart
+    index_t *staging;  // the row in work, likewise
     int room, held;
     index_t spilled;  // the first vertex of the list, or -1
     gd_count length;
@@ -151,7 +165,7 @@ struct cuppa_tally {
 // Try a vertex from `edge` on; queue it if it must wait still.
 __device__ __forceinline__ void cuppa_try(const cuppa_model &model, cuppa_queue &queue, cuppa_tally &tally, bool logged,
                                           gd_u64 vertex, gd_u64 edge) {
-    const gd_u64 reached = model.visit(vertex, edge);
+    const gd_u64 reached = model.visit(vertex, edge, queue.staging);
     tally.finished += reached - edge;
     if (reached < model.degree) {
         if (logged) tally.add(model, vertex, reached);
@@ -164,15 +178,17 @@ cuppa_targets(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long
               long long segment, long long factor, long long capacity, long long rows, index_t *out, gd_count *state,
               gd_count *log) {
     __shared__ index_t queues[CUPPA_QUEUE * CUPPA_THREADS];
+    __shared__ index_t staged_rows[CUPPA_STAGED * CUPPA_THREADS];
     const cuppa_model model(degree, threshold, seed, attempts, out);
     const long long launched = (long long)gridDim.x * CUPPA_THREADS;
     const long long me = (long long)blockIdx.x * CUPPA_THREADS + threadIdx.x;
     if (threads <= 0 || threads > launched) threads = launched;
     cuppa_queue queue;
     queue.shared = queues + threadIdx.x;
+    queue.staging = staged_rows + threadIdx.x;
     queue.room = capacity < CUPPA_QUEUE ? (int)capacity : CUPPA_QUEUE;
 
-    long long size = segment > 0 ? segment : queue.room * threads;
+    long long size = segment > 0 ? segment : factor > 1 ? threads : queue.room * threads;
     gd_count round = 0, row = 0, segments = 0;
     for (long long first = 0; first < n; segments++) {
         const long long stop = n - first < size ? n : first + size;
@@ -222,11 +238,11 @@ cuppa_check(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long l
             long long *first_bad) {
     const cuppa_model model(degree, threshold, seed, attempts, out);
     GD_FOR(vertex, n) {
-        const gd_u64 row = vertex * model.degree;
+        const cuppa_row row = {out + vertex * model.degree, 1};
         for (gd_u64 edge = 0; edge < model.degree; edge++) {
             const index_t found = model.target(row, edge, (cuppa_vertex)vertex + model.degree);
-            if (found != out[row + edge] || found < 0) {
-                gd_atomic_min(first_bad, (long long)(row + edge));
+            if (found != row.entries[edge] || found < 0) {
+                gd_atomic_min(first_bad, (long long)(vertex * model.degree + edge));
                 break;
             }
         }

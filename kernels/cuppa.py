@@ -6,8 +6,9 @@ thread i modulo the number of threads. Phase one: every thread goes once through
 in order, until one is a copy of a target that is not known yet; then the vertex goes into the thread's waiting queue.
 Phase two: passes over the queues, until they are empty. With one segment this is round-robin partitioning (RRP), with
 more it is segmented round-robin partitioning (SRRP). A segment as long as `capacity` vertices for each thread never
-overflows a queue; with `factor` > 1 the next segment is `factor` times longer if so many times the longest queue would
-still fit (dynamic segment size).
+overflows a queue: the fixed segment size. With `factor` > 1 the next segment is `factor` times longer if so many times
+the longest queue would still fit: the dynamic segment size. It begins with one vertex for each thread, since among the
+first vertices nearly all depend on each other, and what waits lets more wait.
 
 Here the threads are logical and run in lockstep: in phase one, each at its i-th vertex, they see what was known before
 all of them came there; in a pass of phase two they see what was known before the pass. That is the most that can wait.
@@ -141,12 +142,12 @@ def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor
     """Write the targets of vertices degree .. degree+n-1 into `out`, shape (n * degree,), which holds -1 before.
 
     `threshold` is uint64, p * 2^63; `seed` is uint64. `threads` is their number, 0 for as many as the machine has;
-    `segment` a number of vertices, 0 for `capacity` of each thread; `factor` is 1 for a fixed segment size; `capacity`
+    `segment` a number of vertices, 0 for `capacity` of each thread or, with `factor` > 1, one of each; `capacity`
     counts vertices that fit the queue of one thread. `state` holds STATE zeros; `log`, shape (rows * COLUMNS,), zeros.
     """
     keys = copy_keys(seed)
     threads = min(threads if threads > 0 else LOGICAL, n)
-    size = min(segment if segment > 0 else capacity * threads, n)
+    size = min(segment if segment > 0 else threads if factor > 1 else capacity * threads, n)
     first = 0
     while first < n:
         stop = min(first + size, n)

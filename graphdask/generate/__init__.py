@@ -61,7 +61,8 @@ def preferential_attachment(
         of the vertices one after the other, each divided round-robin among the threads (SRRP); `round-robin`: all
         vertices at once (RRP), which lets much more wait.
     segment : int, optional
-        Of `segmented`: vertices of the first segment. Default: as many as the queues hold if every vertex waits.
+        Of `segmented`: vertices of the first segment. Default: one for each thread, or with `factor=1` as many as the
+        queues hold if all of them wait.
     factor : int, optional
         Of `segmented`: segments grow by this factor while the queues have room for it; 1: their size is fixed.
         Default: 2.

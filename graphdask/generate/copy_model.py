@@ -194,7 +194,7 @@ class QueueCopyModel(SequentialCopyModel):
     schedule: str = "segmented"
     """`segmented` or `round-robin`."""
     segment: int = 0
-    """Vertices of the first segment; 0: as many as fit the queues if all wait."""
+    """Vertices of the first segment; 0: one for each thread, or with factor 1 as many as fit the queues if all wait."""
     factor: int = 2
     """By how much segments grow while the queues have room; 1: not at all."""
 

@@ -81,7 +81,7 @@ def waiting_queue(
     schedule : {"segmented", "round-robin"}
         Segments one after the other (SRRP), or all vertices at once (RRP).
     segment : int
-        Vertices of the first segment; 0: `capacity` for each thread.
+        Vertices of the first segment; 0: `capacity` for each thread, or with `factor` > 1 one for each.
     factor : int
         1: all segments have the same size. More: the next segment is so many times longer if so many times the longest
         queue would not exceed `capacity`.
@@ -112,7 +112,7 @@ def waiting_queue(
     --------
     >>> import graphdask as gd
     >>> records = gd.generate.waiting_queue(5000, degree=8, p=0.5, segment=1280)
-    >>> records.placed[0] > records.placed[-1]
+    >>> bool(records.placed[0] > records.placed[-1])
     True
     """
     graph = QueueCopyModel(n, degree, p, seed, schedule, segment, factor)

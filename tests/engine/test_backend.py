@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from graphdask.backend import CudaBackend, _cgroup_free
+from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,40 @@ def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
     backend.synchronize()
     assert checked == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("n", "cooperative", "blocks"), [(1, True, 1), (300, True, 2), (10**9, True, 15), (10**9, False, 160)]
+)
+def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(monkeypatch, n, cooperative, blocks):
+    launches = []
+
+    class Function:
+        ptr = 7
+
+        def __call__(self, grid, block, arguments, **options):
+            launches.append((grid, block, arguments, options))
+
+    class Kernel(Function):
+        kernel = Function()
+
+    class Cupy:
+        class cuda:
+            class driver:
+                @staticmethod
+                def occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared):
+                    assert (function, threads, shared) == (7, 256, 0)
+                    return 3
+
+    backend = object.__new__(CudaBackend)
+    backend.xp, backend._launched, backend._processors = Cupy, deque(), 5
+    monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
+    monkeypatch.setattr(CudaBackend, "activate", lambda self: nullcontext())
+    kernels = object.__new__(_CudaKernels)
+    kernels._backend, kernels._family, kernels._cooperative = backend, "cuppa", cooperative
+    kernels._module = type("Module", (), {"get_function": lambda self, name: Kernel()})()
+    kernels.cuppa_targets(n, 5)
+    kernels.cuppa_targets(0, 5)
+    options = {"enable_cooperative_groups": True} if cooperative else {}
+    assert launches == [((blocks,), (256,), (n, 5), options)]
+    assert list(backend._launched) == ["cuppa.cuppa_targets"]

@@ -176,6 +176,8 @@ def test_segments_are_fixed_or_grow():
     np.testing.assert_array_equal(grown.targets, records.targets)
     default = gd.generate.waiting_queue(30_004, 4, 0.5, 1, threads=100, capacity=3)
     assert default.stop[0] - default.first[0] == 300
+    dynamic = gd.generate.waiting_queue(30_004, 4, 0.5, 1, threads=100, factor=2)
+    assert dynamic.stop[0] - dynamic.first[0] == 100
 
 
 def test_more_records_than_were_expected_are_all_there(monkeypatch):
