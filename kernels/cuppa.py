@@ -43,27 +43,51 @@ STATE = 6
 
 LOGICAL = 1024
 """Threads where the caller leaves the number to the machine."""
+WAVE = 128
+"""Vertices whose first draws are made together."""
 
 _inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
 
 
 @_inlined
-def _visit(out, keys, vertex, edge, known, passing, degree, threshold, attempts):
+def _look(out, keys, first, stop, known, degree, threshold, seen):
+    """Write what the first draw of every edge of vertices first .. stop-1 finds into `seen`: a target, or -1.
+
+    Rows from `known` on are not looked at. Without a branch on what was drawn, the reads of many edges overlap.
+    """
+    limit = known * degree
+    place = 0
+    for vertex in range(first, stop):
+        v = vertex + degree
+        for slot in range(v * degree, (v + 1) * degree):
+            u, k = copy_draw(keys, slot, 0, v, degree, threshold)
+            entry = (u - degree) * degree + k
+            found = np.int64(out[entry if (k >= 0) & (entry < limit) else 0])
+            seen[place] = u if k < 0 else (found if entry < limit else np.int64(-1))
+            place += 1
+
+
+@_inlined
+def _visit(out, keys, vertex, edge, seen, known, passing, degree, threshold, attempts):
     """Give `vertex` (counted from the clique's end) its targets from `edge` on; return the edge that must wait.
 
-    Rows from `known` on count as unknown. In a pass, targets are written as -2 - target, which others take for unknown.
+    In phase one `seen` holds what its first draws find, and rows from `known` on count as unknown. In a pass, targets
+    are written as -2 - target, which others take for unknown.
     """
     v, row = vertex + degree, vertex * degree
     while edge < degree:
         slot = v * degree + edge
         target = np.int64(-1)
         for attempt in range(attempts):
-            u, k = copy_draw(keys, slot, attempt, v, degree, threshold)
-            candidate = u
-            if k >= 0:
-                candidate = np.int64(out[(u - degree) * degree + k])
-                if candidate < 0 or u - degree >= known:
-                    return edge
+            if attempt == 0 and not passing:
+                candidate = seen[edge]
+            else:
+                u, k = copy_draw(keys, slot, attempt, v, degree, threshold)
+                candidate = u
+                if k >= 0:
+                    candidate = np.int64(out[(u - degree) * degree + k]) if u - degree < known else np.int64(-1)
+            if candidate < 0:
+                return edge
             if is_free(out, row, edge, candidate) and (not passing or is_free(out, row, edge, -2 - candidate)):
                 target = candidate
                 break
@@ -148,6 +172,7 @@ def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor
     keys = copy_keys(seed)
     threads = min(threads if threads > 0 else LOGICAL, n)
     size = min(segment if segment > 0 else threads if factor > 1 else capacity * threads, n)
+    seen = np.empty(min(WAVE, n) * degree, np.int64)
     first = 0
     while first < n:
         stop = min(first + size, n)
@@ -155,13 +180,17 @@ def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor
         in_queue = np.zeros(threads, np.int64)
         length = finished = number = 0
         for step in range(first, stop, threads):
-            for vertex in range(step, min(step + threads, stop)):
-                edge = _visit(out, keys, vertex, 0, step, False, degree, threshold, attempts)
-                finished += edge
-                if edge < degree:
-                    queued[length] = vertex
-                    length += 1
-                    in_queue[vertex - step] += 1
+            for wave in range(step, min(step + threads, stop), WAVE):
+                end = min(wave + WAVE, step + threads, stop)
+                _look(out, keys, wave, end, step, degree, threshold, seen)
+                for vertex in range(wave, end):
+                    row = seen[(vertex - wave) * degree :]
+                    edge = _visit(out, keys, vertex, 0, row, step, False, degree, threshold, attempts)
+                    finished += edge
+                    if edge < degree:
+                        queued[length] = vertex
+                        length += 1
+                        in_queue[vertex - step] += 1
         longest = in_queue.max()
         while True:
             if state[PASSES] < rows:
@@ -176,7 +205,7 @@ def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor
             finished = 0
             for vertex in queued[:length]:
                 edge = _next_edge(out, vertex, degree)
-                finished += _visit(out, keys, vertex, edge, n, True, degree, threshold, attempts) - edge
+                finished += _visit(out, keys, vertex, edge, seen, n, True, degree, threshold, attempts) - edge
         state[SEGMENTS] += 1
         first = stop
         if factor > 1 and longest * factor <= capacity:
