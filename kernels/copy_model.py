@@ -11,11 +11,12 @@ F_k(u).
 Barabasi-Albert: the digit in [0, 2m) of the hash of x, where the m edges are those of the vertices before v, picks an
 end of an edge from the list of all ends; the candidate is that vertex. For v = degree it is the digit in [0, degree).
 
-An attempt of the copy model finds a free vertex with probability 1/degree at least: the degree-1 vertices taken leave
-one of any row of degree distinct targets, and one of the clique. Of Barabasi-Albert it is 1/(2 degree), as a row brings
-degree distinct targets and degree times its own vertex into the list. After `attempts` attempts, 64 or 128 times the
-degree, which a slot needs with probability below e^-64, the target is the first free vertex of s, s+1, ... modulo v,
-where s is the digit in [0, v) that attempt number `attempts` draws.
+An attempt of the copy model finds a free vertex with probability 1/degree at least, since this chance is linear in p,
+and the degree-1 vertices taken leave one of the degree targets of any row and one of the clique (p = 0), and v-degree+1
+of all v vertices (p = 1). Of Barabasi-Albert it is 1/(2 degree), as a row brings degree distinct targets and degree
+times its own vertex into the list. After `attempts` attempts, 64 or 128 times the degree, which all fail with a chance
+below e^-64, the target is the first free vertex of s, s+1, ... modulo v, where s is the digit in [0, v) that attempt
+number `attempts` draws.
 
 `out` holds the rows of the vertices from `degree` on, `degree` entries each.
 
