@@ -205,6 +205,10 @@ cuppa_targets(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long
 
         gd_count left = longest;
         for (gd_u64 pass = 1; left; pass++) {
+            if (pass > (gd_u64)(stop - first)) {  // so all threads leave together
+                gd_fail(3);
+                return;
+            }
             const int held = queue.held;
             index_t next = queue.spilled;
             queue.held = 0;
