@@ -1,0 +1,99 @@
+"""Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
+
+The rows of few edges are found by the kernel itself; those of more stand in lists, made once. The order of additions in
+a row depends on nothing but the row (kernels/pagerank.py), so a sum has the same bits on every device and for every
+division of the graph.
+
+Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
+for low and high in-degree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.graph import Csr
+
+FEW, IN_GROUP, IN_WARP = 8, 256, 4096
+"""Most edges of a row that a thread, eight threads and a warp take; GD_FEW, GD_CHUNK, GD_IN_WARP in the kernels."""
+
+
+def padded(count: int) -> int:
+    """The next multiple of a warp."""
+    return -(-count // 32) * 32
+
+
+@dataclass
+class Rows:
+    """The rows of a Csr, ready to be summed."""
+
+    kernels: Any
+    csr: Csr
+    indices: Array
+    """Into x."""
+    weights: Array
+    """float32 where that holds every weight exactly, or where x is float32; empty where there are none."""
+    groups: Array
+    """Rows of 9 to 256 edges, then -1 up to a multiple of 4."""
+    warps: Array
+    """Rows of 257 to 4096 edges."""
+    many: Array
+    """Rows of more."""
+    first_chunk: Array
+    """int64, shape (len(many) + 1,): the chunks of 256 edges before each of them."""
+    partial: Array
+    """float64: the sum of each such chunk."""
+
+    @classmethod
+    def of(cls, env: Environment, csr: Csr, weighted: bool, real: Any, place: Array | None = None) -> Rows:
+        """Lay out a Csr; with `place`, x stands in another order than slots, and the indices are copied."""
+        xp, dtype = env.xp, csr.indices.dtype
+        weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
+        kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
+        indices = csr.indices
+        if place is not None:
+            indices = xp.empty_like(csr.indices)
+            kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
+        degree = csr.indptr[1:] - csr.indptr[:-1]
+        groups = xp.flatnonzero((degree > FEW) & (degree <= IN_GROUP)).astype(dtype)
+        rest = xp.full(-len(groups) % 4, -1, dtype)
+        many = xp.flatnonzero(degree > IN_WARP).astype(dtype)
+        first_chunk = xp.zeros(len(many) + 1, np.int64)
+        xp.cumsum((degree[many] + (IN_GROUP - 1)) // IN_GROUP, out=first_chunk[1:])
+        return cls(
+            kernels,
+            csr,
+            indices,
+            weights,
+            xp.concatenate([groups, rest]),
+            xp.flatnonzero((degree > IN_GROUP) & (degree <= IN_WARP)).astype(dtype),
+            many,
+            first_chunk,
+            xp.empty(int(first_chunk[-1]), np.float64),
+        )
+
+    def sum(self, x: Array, sums: Array) -> None:
+        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`."""
+        kernels, indptr, many = self.kernels, self.csr.indptr, self.many
+        shared = (indptr, self.indices, self.weights, int(len(self.weights) > 0), x)
+        kernels.pagerank_sum(self.csr.num_rows, *shared, sums)
+        kernels.pagerank_sum_groups(8 * len(self.groups), self.groups, *shared, sums)
+        kernels.pagerank_sum_warps(32 * len(self.warps), self.warps, *shared, sums)
+        chunks = padded(8 * len(self.partial))
+        kernels.pagerank_sum_chunks(chunks, many, len(many), self.first_chunk, *shared, self.partial)
+        kernels.pagerank_sum_partials(32 * len(many), many, self.first_chunk, self.partial, sums)
+
+
+def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:
+    """The weights as floats of half the bytes where nothing is lost, or as narrow as x is."""
+    assert weights is not None
+    with np.errstate(over="ignore", under="ignore"):  # what does not fit is seen in the next line
+        narrow = weights.astype(np.float32)
+    if real == np.float32 or bool((narrow == weights).all()):
+        return narrow
+    return weights.astype(np.float64)
