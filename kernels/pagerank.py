@@ -84,14 +84,12 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, sums):
             sums[v] = _plain_chunk(first, last, indices, x)
             continue
         lane[:] = 0.0
-        turn = 0
-        for k in range(first, last, CHUNK):
+        for turn, k in enumerate(range(first, last, CHUNK)):
             end = min(k + CHUNK, last)
             if weighted:
                 lane[turn & 7] += _weighted_chunk(k, end, indices, weights, x, edges)
             else:
                 lane[turn & 7] += _plain_chunk(k, end, indices, x)
-            turn += 1
         sums[v] = _tree(lane)
 
 
@@ -142,8 +140,8 @@ def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
 
 @twin
 def pagerank_update(
-    n, sums, inverse, teleport, personalized, extra, has_extra, place, damping, base, dangling_scale, change_scale, tells,
-    rank, x, told, counters,
+    n, sums, inverse, teleport, personalized, extra, has_extra, place, damping, base, dangling_scale, change_scale,
+    tells, rank, x, told, counters,
 ):  # fmt: skip
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
     for v in range(n):

@@ -1,4 +1,4 @@
-"""Distribution: a share of 1 for some vertices, as the caller gave it by ids or by an array, for the ranks to look up."""
+"""Distribution: shares of 1 for some vertices, given by ids or as an array, for the ranks to look up."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def distribution(G: Graph, given: Any, what: str) -> Distribution | None:
     except ValueError as error:
         raise InputError(f"{what} holds what is not a number: {error}") from error
     if values.shape != numbers.shape:
-        raise InputError(f"{what} has the shape {values.shape}; one value for each of {G.num_vertices} vertices is needed")
+        raise InputError(f"{what} has the shape {values.shape}; {G.num_vertices} vertices need one value each")
     wrong = np.flatnonzero(~((values >= 0) & (values < math.inf)))
     if len(wrong):
         vertex = G.ids.to_caller(numbers[wrong[:1]])[0]
@@ -66,7 +66,7 @@ def distribution(G: Graph, given: Any, what: str) -> Distribution | None:
     with np.errstate(over="ignore"):
         total = float(values.sum())
     if not 0 < total < math.inf:
-        raise InputError(f"{what} sums to {total}; at least one vertex needs a value above 0, and the sum must be finite")
+        raise InputError(f"{what} sums to {total}; the sum must be finite, and a vertex needs a value above 0")
     shares = values / total
     keep = np.flatnonzero(shares > 0)
     keep = keep[np.argsort(numbers[keep])]

@@ -143,12 +143,20 @@ class PageRank(Primitive[State]):
         assert part.inward is not None
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
         owned, slots, edges = part.num_owned, part.num_slots, part.inward.num_edges
-        layout = edges * (index + (8 if self.weighted else 0))
+        weight = wide = 0
+        if self.weighted and part.inward.weights is not None:
+            weight = wide = 4
+            if real == 8 and part.inward.weights.dtype != np.float32:
+                weight, wide = 8, 12  # both widths are there while one is made from the other
+        layout = edges * (index + weight) + slots * index
         per_own = real + 8 + 8 + (8 if self.personalization else 0) + (1 if self.self_loops else 0) + index
-        kept = layout + owned * per_own + slots * (index + real * (1 if part.size == 1 else 2))
+        kept = layout + owned * per_own + slots * real * (1 if part.size == 1 else 2)
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
-        weighing = (part.out.num_edges * 8 + slots * (real + index)) if self.weighted else 0
-        return max(kept, ordering, layout + weighing + owned * 16) + 2**16
+        weighing = owned * 8 + slots * real
+        if self.weighted and part.out is not part.inward:
+            weighing += part.out.num_edges * wide
+        narrowing = edges * (wide - weight)
+        return max(kept, ordering, layout + max(weighing, narrowing)) + 2**16
 
     def start_ranks(self, part: Part, env: Environment) -> Array:
         """Ranks of the own vertices before the first iteration."""
@@ -181,13 +189,13 @@ class PageRank(Primitive[State]):
         without = rank[inverse == 0].astype(np.float64)
         counters[0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         state = State(
-            rows, rank, inverse, self._teleport(part, env), extra, place, x, told, xp.empty(owned, np.float64), counters,
+            rows, rank, inverse, self._teleport(part, env), extra, place, x, told, xp.empty(owned), counters,
             part.num_vertices, 2.0**-40 if self.real == np.float64 else 2.0**-14,
         )  # fmt: skip
         return state, self._say(part, state, env, 0)
 
     def _places(self, part: Part, env: Environment) -> Array:
-        """Where contributions stand: in descending order of out-edges, sorted by 16-bit keys, for which a radix serves."""
+        """Where contributions stand: those of many out-edges first. Keys have 16 bits, so that a radix sort serves."""
         xp, dtype = env.xp, part.vertex_map.dtype
         (degree,) = env.fetch_ghosts(part, [(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype)])
         key = (65535 - xp.minimum(degree, 65535)).astype(np.uint16)
@@ -255,7 +263,7 @@ class PageRank(Primitive[State]):
         totals = [int(total) for total in votes[:, :4].sum(axis=0)]
         state.dangling = ((totals[0] << 32) + totals[1]) / int(DANGLING_SCALE)
         if state.iterations:
-            state.change = math.ldexp((totals[2] << 32) + totals[3], 0) / state.change_scale
+            state.change = ((totals[2] << 32) + totals[3]) / state.change_scale
             state.residual = state.change if self.norm == "l1" else float(votes[:, 4].max())
         elif not state.num_vertices:
             state.change = state.residual = 0.0
