@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, rng):
     if weighted:
         assert rows.weights.dtype == (np.float32 if weighted == "narrow" or real == np.float32 else np.float64)
         terms = terms * (weights.astype(np.float32) if real == np.float32 else weights).astype(np.float64)
-    expected = [ordered_sum(terms[a:b].tolist()) for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    expected = [ordered_sum(terms[a:b].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 
 
@@ -75,7 +76,7 @@ def test_64_bit_indices_are_summed_alike(env, rng):
     rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float64)
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
     rows.sum(backend.from_host(x), sums)
-    expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 
 
