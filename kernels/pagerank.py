@@ -26,48 +26,8 @@ MACROS = [
 ]
 
 CHUNK = 256
-
-
-@twin
-def _plain_chunk(k, end, indices, x):
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    while k + 8 <= end:
-        a0 += x[indices[k]]
-        a1 += x[indices[k + 1]]
-        a2 += x[indices[k + 2]]
-        a3 += x[indices[k + 3]]
-        a4 += x[indices[k + 4]]
-        a5 += x[indices[k + 5]]
-        a6 += x[indices[k + 6]]
-        a7 += x[indices[k + 7]]
-        k += 8
-    if k < end:
-        a0 += x[indices[k]]
-    if k + 1 < end:
-        a1 += x[indices[k + 1]]
-    if k + 2 < end:
-        a2 += x[indices[k + 2]]
-    if k + 3 < end:
-        a3 += x[indices[k + 3]]
-    if k + 4 < end:
-        a4 += x[indices[k + 4]]
-    if k + 5 < end:
-        a5 += x[indices[k + 5]]
-    if k + 6 < end:
-        a6 += x[indices[k + 6]]
-    return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
-
-
-@twin
-def _weighted_chunk(k, end, indices, weights, x, lane):
-    lane[:] = 0.0
-    while k + 8 <= end:
-        for i in range(8):
-            lane[i] += np.float64(weights[k + i]) * np.float64(x[indices[k + i]])
-        k += 8
-    for i in range(end - k):
-        lane[i] += np.float64(weights[k + i]) * np.float64(x[indices[k + i]])
-    return _tree(lane)
+u64 = np.uint64
+"""Numba asks of a signed index whether it counts from the end; of an unsigned one it does not, which saves a third."""
 
 
 @twin
@@ -77,19 +37,73 @@ def _tree(lane):
 
 @twin
 def pagerank_sum(n, indptr, indices, weights, weighted, x, sums):
+    if weighted:
+        _sum_weighted(n, indptr, indices, weights, x, sums)
+        return
+    lane = np.zeros(8)
+    for v in range(n):
+        k, last = u64(indptr[v]), u64(indptr[v + 1])
+        one_chunk = last - k <= u64(CHUNK)
+        turn = 0
+        lane[:] = 0.0
+        while True:
+            end = min(k + u64(CHUNK), last)
+            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+            while k + u64(8) <= end:
+                a0 += x[u64(indices[k])]
+                a1 += x[u64(indices[k + u64(1)])]
+                a2 += x[u64(indices[k + u64(2)])]
+                a3 += x[u64(indices[k + u64(3)])]
+                a4 += x[u64(indices[k + u64(4)])]
+                a5 += x[u64(indices[k + u64(5)])]
+                a6 += x[u64(indices[k + u64(6)])]
+                a7 += x[u64(indices[k + u64(7)])]
+                k += u64(8)
+            if k < end:
+                a0 += x[u64(indices[k])]
+            if k + u64(1) < end:
+                a1 += x[u64(indices[k + u64(1)])]
+            if k + u64(2) < end:
+                a2 += x[u64(indices[k + u64(2)])]
+            if k + u64(3) < end:
+                a3 += x[u64(indices[k + u64(3)])]
+            if k + u64(4) < end:
+                a4 += x[u64(indices[k + u64(4)])]
+            if k + u64(5) < end:
+                a5 += x[u64(indices[k + u64(5)])]
+            if k + u64(6) < end:
+                a6 += x[u64(indices[k + u64(6)])]
+            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+            if one_chunk:
+                break
+            lane[turn & 7] += total
+            turn += 1
+            k = end
+            if k == last:
+                total = _tree(lane)
+                break
+        sums[v] = total
+
+
+@twin
+def _sum_weighted(n, indptr, indices, weights, x, sums):
     lane, edges = np.zeros(8), np.zeros(8)
     for v in range(n):
-        first, last = indptr[v], indptr[v + 1]
-        if last - first <= CHUNK and not weighted:
-            sums[v] = _plain_chunk(first, last, indices, x)
-            continue
         lane[:] = 0.0
-        for turn, k in enumerate(range(first, last, CHUNK)):
-            end = min(k + CHUNK, last)
-            if weighted:
-                lane[turn & 7] += _weighted_chunk(k, end, indices, weights, x, edges)
-            else:
-                lane[turn & 7] += _plain_chunk(k, end, indices, x)
+        k, last = u64(indptr[v]), u64(indptr[v + 1])
+        turn = 0
+        while k < last:
+            end = min(k + u64(CHUNK), last)
+            edges[:] = 0.0
+            while k + u64(8) <= end:
+                for i in range(u64(8)):
+                    edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+                k += u64(8)
+            for i in range(end - k):
+                edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+            k = end
+            lane[turn & 7] += _tree(edges)
+            turn += 1
         sums[v] = _tree(lane)
 
 
@@ -116,7 +130,7 @@ def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
 @twin
 def pagerank_relabel(n, indices, place, out):
     for k in range(n):
-        out[k] = place[indices[k]]
+        out[k] = place[u64(indices[k])]
 
 
 @twin

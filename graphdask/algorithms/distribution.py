@@ -28,8 +28,9 @@ class Distribution:
         """The shares of a partition's own vertices, float64 of shape (num_owned,)."""
         xp = env.xp
         vertices, shares = env.backend.from_host(self.vertices), env.backend.from_host(self.shares)
-        at = xp.minimum(xp.searchsorted(vertices, part.ids), len(vertices) - 1)
-        return xp.where(vertices[at] == part.ids, shares[at], 0.0)
+        ids = part.ids.astype(np.int64)
+        at = xp.minimum(xp.searchsorted(vertices, ids), len(vertices) - 1)
+        return xp.where(vertices[at] == ids, shares[at], 0.0)
 
 
 def distribution(G: Graph, given: Any, what: str) -> Distribution | None:
@@ -53,9 +54,9 @@ def distribution(G: Graph, given: Any, what: str) -> Distribution | None:
             numbers = np.arange(G.num_vertices)
     except (TypeError, OverflowError) as error:
         raise InputError(f"{what} is neither a dict nor an array of numbers: {error}") from error
-    except InputError:
-        raise
     except ValueError as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{what} holds what is not a number: {error}") from error
     if values.shape != numbers.shape:
         raise InputError(f"{what} has the shape {values.shape}; {G.num_vertices} vertices need one value each")

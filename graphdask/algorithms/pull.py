@@ -64,7 +64,8 @@ class Rows:
         rest = xp.full(-len(groups) % 4, -1, dtype)
         many = xp.flatnonzero(degree > IN_WARP).astype(dtype)
         first_chunk = xp.zeros(len(many) + 1, np.int64)
-        xp.cumsum((degree[many] + (IN_GROUP - 1)) // IN_GROUP, out=first_chunk[1:])
+        if len(many):
+            xp.cumsum((degree[many] + (IN_GROUP - 1)) // IN_GROUP, out=first_chunk[1:])
         return cls(
             kernels,
             csr,
