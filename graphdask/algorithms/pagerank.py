@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.distribution import Distribution, distribution
-from graphdask.algorithms.pull import Rows
+from graphdask.algorithms.pull import Rows, refuse_weights, without_loop
 from graphdask.backend import Array
-from graphdask.engine import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.errors import GraphdaskWarning, InputError
 from graphdask.graph import Graph, Part, checked_graph
 from graphdask.result import Result
@@ -168,11 +168,11 @@ class PageRank(Primitive[State]):
         xp, owned, slots = env.xp, part.num_owned, part.num_slots
         assert part.inward is not None
         if self.weighted:
-            _refuse_bad_weights(part, env)
+            refuse_weights(part, env, "pagerank")
         place = self._places(part, env)
         rows = Rows.of(env, part.inward, self.weighted, self.real, place)
         out_weight = self._out_weights(part, env, rows)
-        extra = _without_loop(part, env, rows) if self.self_loops else xp.zeros(0, np.uint8)
+        extra = without_loop(part, env) if self.self_loops else xp.zeros(0, np.uint8)
         if self.self_loops:
             out_weight += extra
         self._refuse_extremes(part, env, out_weight)
@@ -284,31 +284,6 @@ class SinglePageRank(PageRank):
 
     columns: ClassVar[Mapping[str, Any]] = {"contribution": np.float32}
     real: ClassVar[Any] = np.float32
-
-
-def _refuse_bad_weights(part: Part, env: Environment) -> None:
-    weights = part.out.weights
-    if weights is None or not len(weights):
-        return
-    for edge in (int(weights.argmin()), int(weights.argmax())):
-        value = float(weights[edge])
-        if not 0 <= value < math.inf:
-            row = int(env.xp.searchsorted(part.out.indptr, env.xp.asarray([edge]), side="right")[0]) - 1
-            raise InputError(
-                f"an edge out of vertex number {int(part.ids[row])} (of vertex_ids) has the weight {value:g}; pagerank "
-                f"takes weights of 0 or more that are finite; weighted=False leaves them aside"
-            )
-
-
-def _without_loop(part: Part, env: Environment, rows: Rows) -> Array:
-    """1 for each own vertex that has no self-loop, uint8."""
-    xp, csr = env.xp, part.out
-    loop = xp.zeros(part.num_owned, np.uint8)
-    if part.counts.get("self_loops", 1):
-        hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
-        rows.kernels.pagerank_loops(part.num_owned, csr.indptr, csr.indices, loop, hubs, counters)
-        rows.kernels.pagerank_loops_hubs(HUB_THREADS, csr.indptr, csr.indices, loop, hubs, counters)
-    return 1 - loop
 
 
 def pagerank(

@@ -10,14 +10,16 @@ for low and high in-degree.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.graph import Csr
+from graphdask.engine import HUB_THREADS, Environment
+from graphdask.errors import InputError
+from graphdask.graph import Csr, Part
 
 FEW, IN_GROUP, IN_WARP = 8, 256, 4096
 """Most edges of a row that a thread, eight threads and a warp take; GD_FEW, GD_CHUNK, GD_IN_WARP in the kernels."""
@@ -98,3 +100,30 @@ def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:
     if real == np.float32 or bool((narrow == weights).all()):
         return narrow
     return weights.astype(np.float64)
+
+
+def refuse_weights(part: Part, env: Environment, algorithm: str) -> None:
+    """Raise InputError where a weight is negative, infinite or NaN."""
+    weights = part.out.weights
+    if weights is None or not len(weights):
+        return
+    for edge in (int(weights.argmin()), int(weights.argmax())):
+        value = float(weights[edge])
+        if not 0 <= value < math.inf:
+            row = int(env.xp.searchsorted(part.out.indptr, env.xp.asarray([edge]), side="right")[0]) - 1
+            raise InputError(
+                f"an edge out of vertex number {int(part.ids[row])} (of vertex_ids) has the weight {value:g}; "
+                f"{algorithm} takes weights of 0 or more that are finite; weighted=False leaves them aside"
+            )
+
+
+def without_loop(part: Part, env: Environment) -> Array:
+    """1 for each own vertex that has no self-loop, uint8."""
+    xp, csr = env.xp, part.out
+    loop = xp.zeros(part.num_owned, np.uint8)
+    if part.counts.get("self_loops", 1):
+        kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
+        hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
+        kernels.pagerank_loops(part.num_owned, csr.indptr, csr.indices, loop, hubs, counters)
+        kernels.pagerank_loops_hubs(HUB_THREADS, csr.indptr, csr.indices, loop, hubs, counters)
+    return 1 - loop
