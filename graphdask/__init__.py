@@ -24,6 +24,7 @@ _HOME = {
     "from_edges": "construct",
     "from_networkx": "adapters",
     "from_scipy": "adapters",
+    "pagerank": "algorithms.pagerank",
     "read_graph": "construct",
 } | dict.fromkeys(
     (

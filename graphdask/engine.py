@@ -138,6 +138,10 @@ class Primitive(ABC, Generic[S]):
     def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
         """Take in what arrived and compute."""
 
+    def ends(self, state: S, votes: np.ndarray) -> bool:
+        """Take in what all ranks voted, float64 of shape (ranks, votes); True ends the run now, on all ranks alike."""
+        return False
+
     @abstractmethod
     def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
         """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
@@ -211,8 +215,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         control[3:].view(np.float64)[:] = messages.votes or 0.0
         received = comm.exchange(sends, meta, control)
         exchanged = time.perf_counter()
-        ends = not received.control[:, :2].any()
         votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
+        ends = primitive.ends(state, votes) or not received.control[:, :2].any()
         inbox = mail.open(received.payloads, received.meta, votes)
         slowest = received.control[:, 2].max() / 1e9
         wait = min(max(slowest - (computed - started), 0.0), exchanged - coded)

@@ -159,6 +159,53 @@ def betweenness_command(sources: int | None, normalized: bool, **options: Any) -
     execute(Request(**options), Algorithm("betweenness", start, summary, words))
 
 
+@command.command("pagerank")
+@click.option("--damping", default=0.85, show_default=True, help="Probability of following an edge, in [0, 1).")
+@click.option("--tol", default=1e-10, show_default=True, help="Largest change of the ranks, summed, at the end.")
+@click.option("--max-iter", default=500, show_default=True, help="Iterations at most.")
+@click.option(
+    "--dangling",
+    type=click.Choice(("uniform", "self-loop")),
+    default="uniform",
+    show_default=True,
+    help="At a vertex without out-edges: start anew, or give every vertex a self-loop.",
+)
+@click.option(
+    "--weighted/--unweighted",
+    default=None,
+    help="Follow edges in proportion to their weights.  [default: where there are weights]",
+)
+@shared_options
+def pagerank_command(
+    damping: float, tol: float, max_iter: int, dangling: str, weighted: bool | None, **options: Any
+) -> None:
+    """PageRank of every vertex."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.pagerank import pagerank
+
+        return pagerank(G, damping, tol, max_iter, dangling=dangling, weighted=weighted, **where)
+
+    execute(Request(**options), Algorithm("pagerank", start, pagerank_summary, pagerank_words))
+
+
+def pagerank_summary(result: Any) -> dict[str, Any]:
+    """How the iteration ended, and the vertex of the highest rank."""
+    rank = result.rank
+    found = {"iterations": result.iterations, "residual": result.residual, "converged": result.converged}
+    if len(rank):
+        best = int(rank.argmax())
+        found |= {"highest": result.graph.vertex_ids[best], "highest_rank": float(rank[best])}
+    return found
+
+
+def pagerank_words(found: dict[str, Any]) -> str:
+    """The same in a line."""
+    ended = terminal.count(found["iterations"], "iteration")
+    ended += f", residual {found['residual']:.2g}{'' if found['converged'] else ' (not converged)'}"
+    return f"{ended}, highest rank {found['highest_rank']:.4g} at {found['highest']}" if "highest" in found else ended
+
+
 def component_summary(result: Any) -> dict[str, Any]:
     """Number of components, and the largest one."""
     import numpy as np

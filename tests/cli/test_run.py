@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import networkx as nx
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -139,6 +140,37 @@ def test_components_on_a_cluster_that_runs_elsewhere_are_scipys(call, slashdot, 
     assert record["answer"]["largest"] == np.bincount(labels).max()
     assert record["stats"]["ranks"] == 2
     assert json.loads(again.stdout)["answer"] == record["answer"]
+
+
+def test_ranks_are_networkxs(call, tmp_path, rng):
+    file, output = tmp_path / "weighted.txt", tmp_path / "rank.npz"
+    edges = [(int(a), int(b), float(w)) for a, b, w in rng.integers(1, 40, (150, 3))]
+    file.write_text("".join(f"{a} {b} {w}\n" for a, b, w in edges))
+    result = call("run", "pagerank", file, "--damping", 0.7, "--tol", 1e-14, "--weights", "--verify",
+                  "--output", output)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "residual" in result.output
+    assert "pagerank" in result.output
+    g = nx.MultiDiGraph()
+    g.add_weighted_edges_from(edges)
+    expected = nx.pagerank(g, 0.7, tol=1e-15, max_iter=500)
+    with np.load(output) as columns:
+        np.testing.assert_allclose(columns["rank"], [expected[v] for v in columns["vertex"]], rtol=1e-9)
+    plain = nx.pagerank(g, tol=1e-15, max_iter=500, weight=None)
+    record = json.loads(call("run", "pagerank", file, "--weights", "--unweighted", "--partitions", 3, "--json").stdout)
+    best = max(plain, key=plain.get)
+    assert record["answer"]["highest"] == best
+    assert record["answer"]["highest_rank"] == pytest.approx(plain[best], rel=1e-9)
+    assert record["answer"]["converged"]
+    assert record["answer"]["iterations"] == len(record["stats"]["supersteps"]) - 1
+
+
+def test_ranks_that_did_not_converge_are_said_to(call, path_graph):
+    result = call("run", "pagerank", path_graph, "--max-iter", 2, "--dangling", "self-loop")
+    assert "warning: pagerank stopped after max_iter=2 iterations" in " ".join(result.stderr.split())
+    assert result.exit_code == 0
+    assert "2 iterations, residual 0." in result.output
+    assert "(not converged)" in result.output
 
 
 def test_shortest_paths_of_one_step_are_depths(call, tmp_path, rng):

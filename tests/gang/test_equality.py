@@ -23,7 +23,12 @@ def answers(which: str) -> dict[str, np.ndarray]:
     make, source = GRAPHS[which]
     G = make()
     r = gd.bfs(G, source)
-    return {"depth": r.depth, "parent": r.parent, "label": gd.connected_components(G).label}
+    return {
+        "depth": r.depth,
+        "parent": r.parent,
+        "label": gd.connected_components(G).label,
+        "rank": gd.pagerank(G, tol=1e-4).rank,
+    }
 
 
 def test_the_answer_of_one_process_is_scipys():
@@ -56,14 +61,17 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
             with active(cluster_of(workers)), dask.config.set({"graphdask.comm": comm}):
                 r = gd.bfs(G, source, exchange=exchange)
                 c = gd.connected_components(G, exchange=exchange)
-            for name, values in (("depth", r.depth), ("parent", r.parent), ("label", c.label)):
+                p = gd.pagerank(G, tol=1e-4, exchange=exchange)
+            found = (("depth", r.depth), ("parent", r.parent), ("label", c.label), ("rank", p.rank))
+            for name, values in found:
                 assert values.dtype == expected[name].dtype
                 assert np.array_equal(values, expected[name]), (name, parts, comm)
             used = "single" if parts == 1 else "threads" if workers == 1 else comm
-            assert {r.stats.transport, c.stats.transport} == {used}
+            assert {r.stats.transport, c.stats.transport, p.stats.transport} == {used}
             assert r.stats.ranks == parts
         r.verify()
         c.verify()
+        p.verify()
 
 
 def test_ucx_is_chosen_where_every_worker_has_it(two_workers):

@@ -38,3 +38,23 @@ def smallest_of_component(matrix: sp.csr_array) -> np.ndarray:
     smallest = np.full(count, n, np.int64)
     np.minimum.at(smallest, component, np.arange(n))
     return smallest[component]
+
+
+def power_iteration(
+    matrix: sp.csr_array,
+    damping: float = 0.85,
+    iterations: int = 200,
+    personalization: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+) -> np.ndarray:
+    """PageRank after a number of iterations; rank of vertices without out-edges goes where walkers start anew."""
+    n = matrix.shape[0]
+    share = np.full(n, 1 / n) if personalization is None else personalization / personalization.sum()
+    rank = np.full(n, 1 / n) if start is None else start / start.sum()
+    out = np.asarray(matrix.sum(axis=1), float).reshape(-1)
+    inward = matrix.T.tocsr().astype(float)
+    inverse = np.divide(1.0, out, out=np.zeros(n), where=out > 0)
+    for _ in range(iterations):
+        lost = rank[out == 0].sum()
+        rank = damping * (inward @ (rank * inverse) + lost * share) + (1 - damping) * share
+    return rank

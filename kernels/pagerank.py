@@ -1,0 +1,182 @@
+"""PageRank by pulling over in-edges: twins of pagerank.cu.
+
+sums     float64 per row: what it gathers, the sum of x[j], or weight * x[j], over its stored edges
+x        real_t, contributions rank / out-weight in the order of `place`
+place    index dtype per slot: where its contribution stands in x; those that are read most stand first
+told     real_t per slot: the same contributions, which travel between partitions
+counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
+         of the largest |change|; adding integers gives the same in every order
+real_t   of ranks and contributions; sums and products are float64 and never fused
+weight_t of the weights; where there are none, the array is empty
+
+The order of additions in a row depends on nothing but the row: edges are cut into chunks of 256, eight lanes take the
+edges of a chunk in turn and are added as a tree; the sums of the chunks are dealt to eight lanes and added likewise. A
+CUDA kernel takes rows of up to 8 edges with a thread, 256 with eight, 4096 with a warp, and more with all threads; on a
+CPU there is nothing to balance: `pagerank_sum` does every row, and the twins of the other kernels do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.twin import twin
+
+MACROS = [
+    {"index_t": index, "real_t": real, "weight_t": weight}
+    for index in ("int", "long long")
+    for real, weight in (("float", "float"), ("double", "float"), ("double", "double"))
+]
+
+CHUNK = 256
+u64 = np.uint64
+"""Numba asks of a signed index whether it counts from the end; of an unsigned one it does not, which saves a third."""
+
+
+@twin
+def _tree(lane):
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
+
+
+@twin
+def pagerank_sum(n, indptr, indices, weights, weighted, x, sums):
+    if weighted:
+        _sum_weighted(n, indptr, indices, weights, x, sums)
+        return
+    lane = np.zeros(8)
+    for v in range(n):
+        k, last = u64(indptr[v]), u64(indptr[v + 1])
+        one_chunk = last - k <= u64(CHUNK)
+        turn = 0
+        lane[:] = 0.0
+        while True:
+            end = min(k + u64(CHUNK), last)
+            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+            while k + u64(8) <= end:
+                a0 += x[u64(indices[k])]
+                a1 += x[u64(indices[k + u64(1)])]
+                a2 += x[u64(indices[k + u64(2)])]
+                a3 += x[u64(indices[k + u64(3)])]
+                a4 += x[u64(indices[k + u64(4)])]
+                a5 += x[u64(indices[k + u64(5)])]
+                a6 += x[u64(indices[k + u64(6)])]
+                a7 += x[u64(indices[k + u64(7)])]
+                k += u64(8)
+            if k < end:
+                a0 += x[u64(indices[k])]
+            if k + u64(1) < end:
+                a1 += x[u64(indices[k + u64(1)])]
+            if k + u64(2) < end:
+                a2 += x[u64(indices[k + u64(2)])]
+            if k + u64(3) < end:
+                a3 += x[u64(indices[k + u64(3)])]
+            if k + u64(4) < end:
+                a4 += x[u64(indices[k + u64(4)])]
+            if k + u64(5) < end:
+                a5 += x[u64(indices[k + u64(5)])]
+            if k + u64(6) < end:
+                a6 += x[u64(indices[k + u64(6)])]
+            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+            if one_chunk:
+                break
+            lane[turn & 7] += total
+            turn += 1
+            k = end
+            if k == last:
+                total = _tree(lane)
+                break
+        sums[v] = total
+
+
+@twin
+def _sum_weighted(n, indptr, indices, weights, x, sums):
+    lane, edges = np.zeros(8), np.zeros(8)
+    for v in range(n):
+        lane[:] = 0.0
+        k, last = u64(indptr[v]), u64(indptr[v + 1])
+        turn = 0
+        while k < last:
+            end = min(k + u64(CHUNK), last)
+            edges[:] = 0.0
+            while k + u64(8) <= end:
+                for i in range(u64(8)):
+                    edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+                k += u64(8)
+            for i in range(end - k):
+                edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+            k = end
+            lane[turn & 7] += _tree(edges)
+            turn += 1
+        sums[v] = _tree(lane)
+
+
+@twin
+def pagerank_sum_groups(n, rows, indptr, indices, weights, weighted, x, sums):
+    pass
+
+
+@twin
+def pagerank_sum_warps(n, rows, indptr, indices, weights, weighted, x, sums):
+    pass
+
+
+@twin
+def pagerank_sum_chunks(n, rows, count, first_chunk, indptr, indices, weights, weighted, x, partial):
+    pass
+
+
+@twin
+def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
+    pass
+
+
+@twin
+def pagerank_relabel(n, indices, place, out):
+    for k in range(n):
+        out[k] = place[u64(indices[k])]
+
+
+@twin
+def pagerank_scatter(n, told, place, x, owned):
+    for i in range(n):
+        x[place[owned + i]] = told[owned + i]
+
+
+@twin
+def pagerank_loops(n, indptr, indices, loop, hubs, counters):
+    for v in range(n):
+        for k in range(indptr[v], indptr[v + 1]):
+            if indices[k] == v:
+                loop[v] = 1
+
+
+@twin
+def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
+    pass
+
+
+@twin
+def pagerank_update(
+    n, sums, inverse, teleport, personalized, extra, has_extra, place, damping, base, dangling_scale, change_scale,
+    tells, rank, x, told, counters,
+):  # fmt: skip
+    dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
+    for v in range(n):
+        at = place[v]
+        gathered = sums[v]
+        if has_extra and extra[v]:
+            gathered += np.float64(x[at])
+        jump = base * teleport[v] if personalized else base
+        old = np.float64(rank[v])
+        rank[v] = jump + damping * gathered
+        new = np.float64(rank[v])
+        if inverse[v] > 0.0:
+            x[at] = new * inverse[v]
+            if tells:
+                told[v] = x[at]
+        else:
+            dangling += np.uint64(np.rint(new * dangling_scale))
+        moved = abs(new - old)
+        change += np.uint64(np.rint(moved * change_scale))
+        largest = max(largest, moved)
+    counters[0] += dangling
+    counters[1] += change
+    bits = np.array([largest]).view(np.uint64)[0]
+    counters[2] = max(counters[2], bits)

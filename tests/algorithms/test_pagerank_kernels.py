@@ -1,0 +1,141 @@
+"""Kernels of PageRank against plain Python, bit for bit, outputs poisoned first; on a GPU the CUDA twins likewise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from graphdask.algorithms.pull import Rows
+from graphdask.backend import get_backend
+from graphdask.comm.single import SingleCommunicator
+from graphdask.engine import HUB_THREADS, RankContext
+from graphdask.graph import Csr
+
+POISON = -77
+LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request):
+    return get_backend(request.param)
+
+
+@pytest.fixture
+def env(backend):
+    with SingleCommunicator() as comm:
+        yield RankContext(comm, backend, deadline=1e9).environment("selective")
+
+
+def tree(lane):
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
+
+
+def dealt(values):
+    """Eight lanes take the values in turn; then they are added as a tree."""
+    return tree([reduce(lambda a, b: a + b, values[i::8], 0.0) for i in range(8)])
+
+
+def ordered_sum(values):
+    return dealt([dealt(values[first : first + 256]) for first in range(0, len(values), 256)])
+
+
+def random_rows(rng, dtype, slots):
+    lengths = rng.permutation([*LENGTHS, *rng.integers(0, 12, 40), *rng.integers(250, 600, 5)])
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
+
+
+@pytest.mark.parametrize("weighted", [None, "narrow", "wide"])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_rows_are_summed_in_the_stated_order(env, weighted, real, rng):
+    slots, backend = 700, env.backend
+    indptr, indices = random_rows(rng, np.int32, slots)
+    weights = {None: None, "narrow": rng.integers(0, 100, len(indices)), "wide": rng.random(len(indices))}[weighted]
+    x, place = (rng.random(slots) ** 9).astype(real), rng.permutation(slots).astype(np.int32)
+    sent = [None if array is None else backend.from_host(array) for array in (indptr, indices, weights)]
+    rows = Rows.of(env, Csr(*sent), weighted is not None, real, backend.from_host(place))
+    sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
+    rows.sum(backend.from_host(x), sums)
+    backend.synchronize()
+    terms = x[place[indices]].astype(np.float64)
+    if weighted:
+        assert rows.weights.dtype == (np.float32 if weighted == "narrow" or real == np.float32 else np.float64)
+        terms = terms * (weights.astype(np.float32) if real == np.float32 else weights).astype(np.float64)
+    expected = [ordered_sum(terms[a:b].tolist()) for a, b in pairwise(indptr)]
+    np.testing.assert_array_equal(backend.to_host(sums), expected)
+
+
+def test_64_bit_indices_are_summed_alike(env, rng):
+    backend = env.backend
+    indptr, indices = random_rows(rng, np.int64, 300)
+    x = rng.random(300)
+    rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float64)
+    sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
+    rows.sum(backend.from_host(x), sums)
+    expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
+    np.testing.assert_array_equal(backend.to_host(sums), expected)
+
+
+@pytest.mark.parametrize("personalized", [0, 1])
+@pytest.mark.parametrize("has_extra", [0, 1])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_update(backend, real, has_extra, personalized, rng):
+    n, slots, damping, base = 5000, 6000, 0.85, 0.375
+    place = rng.permutation(slots).astype(np.int32)
+    sums, teleport = rng.random(n) / n, rng.random(n)
+    inverse = np.where(rng.random(n) < 0.3, 0.0, rng.random(n))
+    extra = rng.integers(0, 2, n).astype(np.uint8)
+    rank, x, told = (rng.random(n) / n).astype(real), rng.random(slots).astype(real), np.full(slots, POISON, real)
+    scales = 2.0**40, 2.0**50
+    mine = [sums, inverse, teleport, extra, place, rank, x, told, np.array([5, 7, 0], np.uint64)]
+    sent = [backend.from_host(array.copy()) for array in mine]
+    kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)
+    kernels.pagerank_update(
+        n, *sent[:3], personalized, sent[3], has_extra, sent[4], damping, base, *scales, 1, *sent[5:]
+    )
+    backend.synchronize()
+    found_rank, found_x, found_told, counters = (backend.to_host(array) for array in sent[5:])
+    at = place[:n]
+    gathered = sums + (x[at].astype(float) * extra if has_extra else 0.0)
+    new = ((base * teleport if personalized else base) + damping * gathered).astype(real)
+    contribution = (new * inverse).astype(real)
+    expected_x, some = x.copy(), inverse > 0
+    expected_x[at[some]] = contribution[some]
+    np.testing.assert_array_equal(found_rank, new)
+    np.testing.assert_array_equal(found_x, expected_x)
+    np.testing.assert_array_equal(found_told[:n], np.where(some, contribution, real(POISON)))
+    assert (found_told[n:] == POISON).all()
+    moved = np.abs(new.astype(float) - rank.astype(float))
+    in_fixed_point = [
+        5 + sum(round(Fraction(value) * 2**40) for value in new[~some].tolist()),
+        7 + sum(round(Fraction(value) * 2**50) for value in moved.tolist()),
+    ]
+    assert counters[:2].tolist() == in_fixed_point
+    assert counters[2:].view(np.float64)[0] == moved.max()
+
+
+@pytest.mark.parametrize("hub", [False, True])
+def test_self_loops_and_ghosts(backend, hub, rng):
+    owned, slots = 60, 90
+    indptr, indices = random_rows(rng, np.int32, slots)
+    owned = len(indptr) - 1
+    if hub:
+        indices[indptr[:-1][np.argmax(np.diff(indptr))]] = np.argmax(np.diff(indptr))
+    loop, hubs, counters = np.zeros(owned, np.uint8), np.full(owned, POISON, np.int32), np.zeros(2, np.int64)
+    kernels = backend.kernels("pagerank", index_t=np.int32, real_t=np.float64, weight_t=np.float32)
+    sent = [backend.from_host(array) for array in (indptr, indices, loop, hubs, counters)]
+    kernels.pagerank_loops(owned, *sent)
+    kernels.pagerank_loops_hubs(HUB_THREADS, *sent)
+    expected = np.zeros(owned, np.uint8)
+    rows = np.repeat(np.arange(owned), np.diff(indptr))
+    expected[rows[rows == indices]] = 1
+    np.testing.assert_array_equal(backend.to_host(sent[2]), expected)
+    told, place, x = rng.random(slots), rng.permutation(slots).astype(np.int32), np.full(slots, float(POISON))
+    sent = [backend.from_host(array) for array in (told, place, x.copy())]
+    kernels.pagerank_scatter(20, *sent, 70)
+    x[place[70:]] = told[70:]
+    np.testing.assert_array_equal(backend.to_host(sent[2]), x)
