@@ -36,28 +36,55 @@ def _hash(keys: tuple[int, int], number: int) -> int:
     return x ^ (x >> 31)
 
 
-def recompute(source: PreferentialAttachment, vertices: Iterable[int]) -> list[list[int]]:
-    """Return the targets of each of `vertices`, from the definition.
+def _hash_pair(key: int, a: int, b: int) -> int:
+    x = a * 0x9E3779B1 + (b * 0x85EBCA6B << 32) & _MASK
+    x = (x ^ (x >> 32) ^ (key % 2**32)) * 0xDABA0B6EB09322E3 & _MASK
+    x = (x ^ (x >> 32) ^ (key >> 32)) * 0xD6E8FEB86659FD93 & _MASK
+    return x ^ (x >> 32)
 
-    For vertex v and edge l the hash of v * degree + l, read as a fraction of 2^64, gives u = floor(fraction *
-    v); the rest of that product gives k = floor(rest * degree), and the rest of that one is the coin: direct
-    if it is below p. From v = 2^31 on, k and the coin come from a second hash of the same number.
+
+class Definition:
+    """The generator in Python integers, a slot at a time.
+
+    A step from edge k of vertex v reads a hash of (v, k) as a fraction of 2^64: u = floor(fraction * v); the rest
+    of that product, cut to 32 bits, times the degree is the drawn edge, and the rest of that the coin: direct if it
+    is below p * 2^32. From v = 2^31 on, for degrees above 256, and where p or 1 - p is less than degree / 2^16 but
+    not 0, edge and coin come from a second hash, of the slot and of 64 bits, with p in steps of 2^-63.
     """
-    keys, far_keys = _keys(source.seed, 1), _keys(source.seed, 2)
-    degree, coin_below = source.degree, int(source.p * 2**63)
 
-    def target(v: int, edge: int) -> int:
+    def __init__(self, source: PreferentialAttachment):
+        self.source = source
+        self.keys, self.fraction_keys = _keys(source.seed, 1), _keys(source.seed, 2)
+        self.below = int(source.p * 2**63)
+        least = source.degree / 2**16
+        self.careful = source.degree > 256 or 0 < source.p < least or 0 < 2**63 - self.below < least * 2**63
+
+    def target(self, v: int, edge: int) -> int:
+        """The end of the walk that begins at `edge` of vertex v."""
+        degree = self.source.degree
         while True:
-            slot = v * degree + edge
-            u, rest = divmod(_hash(keys, slot) * v, 1 << 64)
-            if v >= 1 << 31:
-                rest = _hash(far_keys, slot)
-            k, coin = divmod(rest * degree, 1 << 64)
-            if u < degree or coin // 2 < coin_below:
+            slot, far = v * degree + edge, v >= 1 << 31
+            u, rest = divmod((_hash(self.keys, slot) if far else _hash_pair(self.keys[0], v, edge)) * v, 1 << 64)
+            if far or self.careful:
+                edge, coin = divmod(_hash(self.fraction_keys, slot) * degree, 1 << 64)
+                direct = coin // 2 < self.below
+            else:
+                edge, coin = divmod((rest >> 32) * degree, 1 << 32)
+                direct = coin < (self.below + 2**30) >> 31
+            if u < degree or direct:
                 return u
-            v, edge = u, k
+            v = u
 
-    return [list(range(v)) if v < degree else [target(v, edge) for edge in range(degree)] for v in vertices]
+    def raw(self, v: int) -> list[int]:
+        """The targets of v before anything is done about parallel edges."""
+        degree = self.source.degree
+        return list(range(v)) if v < degree else [self.target(v, edge) for edge in range(degree)]
+
+
+def recompute(source: PreferentialAttachment, vertices: Iterable[int]) -> list[list[int]]:
+    """Return the targets of each of `vertices`, from the definition."""
+    definition = Definition(source)
+    return [definition.raw(v) for v in vertices]
 
 
 def check(

@@ -94,7 +94,7 @@ def emulated(tmp_path_factory):
         pytest.skip("needs g++ to compile the CUDA kernel for the CPU")
     folder = tmp_path_factory.mktemp("emulated")
     kernels = files("graphdask.kernels")
-    for name in ("preferential_attachment.cu", "hash.cuh"):
+    for name in ("preferential_attachment.cu", "pa_walk.cuh", "hash.cuh"):
         (folder / name).write_text(kernels.joinpath(name).read_text())
     (folder / "common.cuh").write_text("// The kernel takes nothing from it.\n")
     source = folder / "kernel.cpp"

@@ -2,6 +2,7 @@
 // and an intrinsic on a warp returns once all 32 lanes have called the same one. A lane that has left the kernel, or
 // waits at another intrinsic, while its warp waits ends the process: on a GPU that is undefined.
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,9 @@
 #include <memory>
 #include <ucontext.h>
 #include <vector>
+
+using std::max;
+using std::min;
 
 struct emulated_index {
     unsigned x = 0, y = 0, z = 0;
@@ -50,6 +54,7 @@ static unsigned emulated_meet(emulated_call call, unsigned mask, bool vote) {
     return self.result;
 }
 static unsigned __ballot_sync(unsigned mask, int vote) { return emulated_meet(BALLOT, mask, vote != 0); }
+static bool __all_sync(unsigned mask, int vote) { return emulated_meet(BALLOT, mask, vote != 0) == 0xffffffffu; }
 static void __syncwarp(unsigned mask = 0xffffffffu) { emulated_meet(SYNC, mask, false); }
 
 static void emulated_entry() {
