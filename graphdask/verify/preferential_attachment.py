@@ -63,21 +63,25 @@ class Definition:
         least = source.degree / 2**16
         self.careful = source.degree > 256 or 0 < source.p < least or 0 < 2**63 - self.below < least * 2**63
 
+    def step(self, v: int, edge: int) -> tuple[int, int, bool]:
+        """The vertex u that is drawn at `edge` of v, the drawn edge of u, and whether the walk ends at u."""
+        degree = self.source.degree
+        slot, far = v * degree + edge, v >= 1 << 31
+        u, rest = divmod((_hash(self.keys, slot) if far else _hash_pair(self.keys[0], v, edge)) * v, 1 << 64)
+        if far or self.careful:
+            edge, coin = divmod(_hash(self.fraction_keys, slot) * degree, 1 << 64)
+            direct = coin // 2 < self.below
+        else:
+            edge, coin = divmod((rest >> 32) * degree, 1 << 32)
+            direct = coin < (self.below + 2**30) >> 31
+        return u, edge, u < degree or direct
+
     def target(self, v: int, edge: int) -> int:
         """The end of the walk that begins at `edge` of vertex v."""
-        degree = self.source.degree
-        while True:
-            slot, far = v * degree + edge, v >= 1 << 31
-            u, rest = divmod((_hash(self.keys, slot) if far else _hash_pair(self.keys[0], v, edge)) * v, 1 << 64)
-            if far or self.careful:
-                edge, coin = divmod(_hash(self.fraction_keys, slot) * degree, 1 << 64)
-                direct = coin // 2 < self.below
-            else:
-                edge, coin = divmod((rest >> 32) * degree, 1 << 32)
-                direct = coin < (self.below + 2**30) >> 31
-            if u < degree or direct:
-                return u
-            v = u
+        ended = False
+        while not ended:
+            v, edge, ended = self.step(v, edge)
+        return v
 
     def raw(self, v: int) -> list[int]:
         """The targets of v before anything is done about parallel edges."""
@@ -154,9 +158,7 @@ def check(
     step = max(1, _PIECE // source.degree)
     for low in range(start, stop, step):
         high = min(low + step, stop)
-        src, again = edges(
-            backend, source.n, source.degree, source.p, source.seed, low, high, multi_edges=source.multi_edges
-        )
+        src, again = edges(backend, source.n, source.degree, source.p, source.seed, low, high, source.multi_edges)
         with backend.activate():
             stored = dst[begin : begin + len(again)]
             differing = backend.xp.flatnonzero(stored != again[: len(stored)])

@@ -28,6 +28,16 @@ static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)(((unsigned __int128)a * b) >> 64);
 }
+static int atomicCAS(int *address, int expected, int value) {
+    const int found = *address;
+    if (found == expected) *address = value;
+    return found;
+}
+static int atomicMin(int *address, int value) {
+    const int found = *address;
+    *address = min(found, value);
+    return found;
+}
 static int __popc(unsigned x) { return __builtin_popcount(x); }
 
 enum emulated_call { RUNNING, BALLOT, SYNC, ENDED };
