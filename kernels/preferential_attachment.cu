@@ -14,9 +14,12 @@
 
 #define PA_THREADS 256
 #define PA_WARPS (PA_THREADS / 32)
+// Rows of the stage, how many of them leave at a time, and after how many steps it is looked whether they can.
+#ifndef PA_ROWS
 #define PA_ROWS ((int)(128 / sizeof(index_t)))
 #define PA_FLUSH (PA_ROWS / 2)
 #define PA_STEPS 8
+#endif
 #define PA_ALL 0xffffffffu
 
 #define PA_PITCH ((int)(32 * sizeof(index_t)))

@@ -45,7 +45,7 @@ class Emulated:
             + "}); }\n"
             for name, parameters in kernels.items()
         ]
-        source = folder / "kernel.cpp"
+        source = folder / f"{np.dtype(dtype).name}.cpp"
         source.write_text(f'#include "warp_emulator.h"\n#include "{family}.cu"\n' + "".join(launches))
         library = folder / f"{np.dtype(dtype).name}.so"
         options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={C_TYPES[dtype]}", f"-I{Path(__file__).parent}"]
