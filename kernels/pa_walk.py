@@ -5,9 +5,9 @@ degree, gives the next edge, uniform in [0, degree), and the coin. The walk ends
 (u < degree) or the coin says "direct"; otherwise it goes on at the drawn edge of u. Since u < v it ends, and
 since nothing but (seed, v, k) is read, a slot has the same target wherever it is computed.
  With p the probability of a direct edge, a walk from v takes 1/p - (1-p)/p * (degree/v)^p steps on average,
-and 1 + ln(v/degree) at p = 0: 2 at p = 1/2, however large v is, and never more than those 19.6 for
-v = 500 million, degree = 4. Above that the number of steps at p = 0 is all but Poisson, so that ten more
-standard deviations (each the root of it) occur in no graph.
+and 1 + ln(v/degree) at p = 0: 2 at p = 1/2 however large v is, 13 at p = 0.05 and 19.6 at p = 0 for v = 500
+million and degree 4. The longest of all is about e * ln(n) steps even at p = 0, the height of a random recursive
+tree (B. Pittel, Random Structures and Algorithms 5, 1994): 54 there.
  From vertex FAR on the fraction is a hash of the slot, and k and the coin have a second one, since u leaves too
 little of the first. A second hash is also taken throughout where 32 bits are too coarse for an edge and a coin:
 for degrees above 256, and where p or 1 - p is below degree / 2^16 but not 0.

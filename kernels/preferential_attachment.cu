@@ -22,6 +22,8 @@
 #endif
 #define PA_ALL 0xffffffffu
 
+static_assert((PA_ROWS & (PA_ROWS - 1)) == 0 && PA_ROWS % PA_FLUSH == 0, "places in the ring are found by masks");
+
 #define PA_PITCH ((int)(32 * sizeof(index_t)))
 #define PA_RING (PA_ROWS * PA_PITCH)
 
