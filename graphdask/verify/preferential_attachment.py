@@ -161,7 +161,7 @@ def check(
         src, again = edges(backend, source.n, source.degree, source.p, source.seed, low, high, source.multi_edges)
         with backend.activate():
             stored = dst[begin : begin + len(again)]
-            differing = backend.xp.flatnonzero(stored != again[: len(stored)])
+            differing = backend.xp.flatnonzero(stored != again[: len(stored)]) if len(stored) else ()
             if len(differing):
                 position = int(differing[0])
                 v = int(src[position])
@@ -191,8 +191,8 @@ def _sample(source: PreferentialAttachment, start: int, stop: int, sample: int) 
 
 def _first(backend: Backend, src: Array, vertices: list[int]) -> list[int]:
     """Where the edges of each of the vertices begin in `src`, which ascends."""
-    if not vertices:
-        return []
+    if not vertices or not len(src):
+        return [0] * len(vertices)
     wanted = backend.from_host(np.array(vertices, src.dtype))
     return backend.to_host(backend.xp.searchsorted(src, wanted)).tolist()
 
