@@ -161,7 +161,7 @@ def check(
         src, again = edges(backend, source.n, source.degree, source.p, source.seed, low, high, source.multi_edges)
         with backend.activate():
             stored = dst[begin : begin + len(again)]
-            differing = backend.xp.flatnonzero(stored != again[: len(stored)]) if len(stored) else ()
+            differing = backend.xp.flatnonzero(stored != again[: len(stored)]) if len(stored) else stored
             if len(differing):
                 position = int(differing[0])
                 v = int(src[position])
