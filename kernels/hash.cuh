@@ -15,10 +15,15 @@ typedef unsigned long long gd_u64;
 #define GD_DRAW_FRACTION 2
 #define GD_DRAW_AGAIN 4
 #define GD_DRAW_ENDPOINT 5
+#define GD_DRAW_REDRAW 16
 
 #define GD_GOLDEN 0x9e3779b97f4a7c15ULL
 #define GD_MULTIPLY_1 0xbf58476d1ce4e5b9ULL
 #define GD_MULTIPLY_2 0x94d049bb133111ebULL
+#define GD_PAIR_FIRST 0x9e3779b1u
+#define GD_PAIR_SECOND 0x85ebca6bu
+#define GD_PAIR_1 0xdaba0b6eb09322e3ULL
+#define GD_PAIR_2 0xd6e8feb86659fd93ULL
 
 __device__ __forceinline__ gd_u64 gd_mix(gd_u64 x) {
     x = (x ^ (x >> 30)) * GD_MULTIPLY_1;
@@ -50,6 +55,26 @@ __device__ __forceinline__ gd_u64 gd_wide(gd_u32 a, gd_u32 b, gd_u64 c) {
 }
 
 __device__ __forceinline__ gd_u64 gd_wide(gd_u64 a, gd_u64 b, gd_u64 c) { return a * b + c; }
+
+// The product of hi:lo and a constant, and its high half xored to the low one and `key`: the step of gd_hash_pair.
+__device__ __forceinline__ void gd_fold(gd_u32 &lo, gd_u32 &hi, gd_u64 constant, gd_u32 key) {
+    const gd_u64 product = gd_wide(lo, (gd_u32)constant, 0);
+    hi = hi * (gd_u32)constant + (gd_u32)(product >> 32);
+    hi = lo * (gd_u32)(constant >> 32) + hi;
+    lo = (gd_u32)product ^ hi ^ key;
+}
+
+// A 64-bit number of two 32-bit ones, 11 instructions: each of a and b is multiplied on its own, and a finalizer of two
+// multiplications by 64 bits with xor-shifts of half the word (D. Lea's mixer; G. Steele, S. Vigna, "LXM: better
+// splittable pseudorandom number generators", OOPSLA 2021) scrambles their sum. One half of the key goes in before each
+// of its multiplications. For a key it is a permutation of the 64 bits.
+__device__ __forceinline__ gd_u64 gd_hash_pair(gd_u64 key, gd_u32 a, gd_u32 b) {
+    const gd_u64 product = gd_wide(a, GD_PAIR_FIRST, 0);
+    gd_u32 hi = b * GD_PAIR_SECOND + (gd_u32)(product >> 32), lo = (gd_u32)product ^ hi ^ (gd_u32)key;
+    gd_fold(lo, hi, GD_PAIR_1, (gd_u32)(key >> 32));
+    gd_fold(lo, hi, GD_PAIR_2, 0);
+    return ((gd_u64)hi << 32) | lo;
+}
 
 // Read x / 2^64 as a fraction in [0, 1): return the digit floor(fraction * range) and leave in x what follows it. Digits
 // taken one after the other from one hash are independent, because they are digits of one uniform number: each comes

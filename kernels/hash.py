@@ -10,13 +10,18 @@ DRAW_TARGET = np.uint64(1)
 DRAW_FRACTION = np.uint64(2)
 DRAW_AGAIN = np.uint64(4)
 DRAW_ENDPOINT = np.uint64(5)
+DRAW_REDRAW = np.uint64(16)
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLY_2 = np.uint64(0x94D049BB133111EB)
-_2, _27, _30, _31 = np.uint64(2), np.uint64(27), np.uint64(30), np.uint64(31)
+_PAIR_FIRST, _PAIR_SECOND = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B)
+_PAIR_1 = np.uint64(0xDABA0B6EB09322E3)
+_PAIR_2 = np.uint64(0xD6E8FEB86659FD93)
+_2, _27, _30, _31, _32 = np.uint64(2), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
 
-_inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
 
 
 @intrinsic
@@ -31,21 +36,29 @@ def multiply_high(typingctx, a, b):
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@_inlined
+@inlined
 def mix(x):
     x = (x ^ (x >> _30)) * _MULTIPLY_1
     x = (x ^ (x >> _27)) * _MULTIPLY_2
     return x ^ (x >> _31)
 
 
-@_inlined
+@inlined
 def key(seed, what, part):
     return mix(mix(seed + GOLDEN) + (_2 * what + np.uint64(part)) * GOLDEN)
 
 
-@_inlined
+@inlined
 def hashed(key_0, key_1, identity):
     x = identity ^ key_0
     x = (x ^ (x >> _30)) * _MULTIPLY_1
     x = (x ^ (x >> _27) ^ key_1) * _MULTIPLY_2
     return x ^ (x >> _31)
+
+
+@inlined
+def hashed_pair(key, a, b):
+    x = a * _PAIR_FIRST + ((b * _PAIR_SECOND) << _32)
+    x = (x ^ (x >> _32) ^ (key & _LOW)) * _PAIR_1
+    x = (x ^ (x >> _32) ^ (key >> _32)) * _PAIR_2
+    return x ^ (x >> _32)

@@ -1,116 +1,131 @@
-// Targets of the copy model by hashing (cuPPA-Hash): what a slot holds is defined in preferential_attachment.py.
+// Targets of the copy model by hashing (cuPPA-Hash): what a slot holds is defined in pa_walk.py.
 //
 // Walks differ in length (at p = 0.5 two steps on average, six for the longest of 32), so a thread per slot leaves most
-// of a warp waiting. Here a warp owns chunks of consecutive slots. While the chunk has slots left every lane walks, and
-// the lanes whose walk ended take the next slots, numbered by a ballot; then the last walks drain. Targets are staged in
-// shared memory, in slot order, and leave in coalesced stores.
+// of a warp waiting. Here a warp owns a run of rows of 32 consecutive slots, and a lane one column of them: when its walk
+// ends it stages the target in shared memory and goes on in the next row, whatever the other lanes do, so a refill costs
+// eight instructions and no word between lanes. The stage is a ring of PA_ROWS rows. Whenever all lanes have passed the
+// oldest PA_FLUSH rows, these leave in coalesced stores; a lane that is a whole ring ahead walks its slot again until then,
+// which needs no branch and changes nothing. Of a warp's steps 92 of 100 are of use at p = 0.5, 98 at p = 0, all at p = 1.
 //
 // Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of massive
 // scale-free networks", Data Science and Engineering 4 (2019), Section 4, Algorithm 2.
 #include "common.cuh"
-#include "hash.cuh"
+#include "pa_walk.cuh"
 
 #define PA_THREADS 256
 #define PA_WARPS (PA_THREADS / 32)
-#define PA_CHUNK ((int)(4096 / sizeof(index_t)))
-#define PA_FAR (1ULL << 31)
+// Rows of the stage, how many of them leave at a time, and after how many steps it is looked whether they can.
+#ifndef PA_ROWS
+#define PA_ROWS ((int)(128 / sizeof(index_t)))
+#define PA_FLUSH (PA_ROWS / 2)
+#define PA_STEPS 8
+#endif
 #define PA_ALL 0xffffffffu
 
-// Vertices and degree are 32 bits wide where the ids fit: the digits then need half the multiplications.
-template <class T> struct pa_unsigned { typedef gd_u64 type; };
-template <> struct pa_unsigned<int> { typedef gd_u32 type; };
-typedef pa_unsigned<index_t>::type pa_vertex;
+static_assert((PA_ROWS & (PA_ROWS - 1)) == 0 && PA_ROWS % PA_FLUSH == 0, "places in the ring are found by masks");
 
-struct pa_model {
-    gd_u64 key_0, key_1, far_0, far_1;
-    // The coin is below threshold * 2 of 2^64 values, which for p = 1 is all of them and does not fit.
-    gd_u64 limit;
-    bool always;
-    pa_vertex degree;
+#define PA_PITCH ((int)(32 * sizeof(index_t)))
+#define PA_RING (PA_ROWS * PA_PITCH)
 
-    // One step from `slot` of vertex v: sets v to the vertex u that was drawn and slot to a slot of u, and returns
-    // whether the walk ends at u.
-    __device__ __forceinline__ bool step(gd_u64 &slot, pa_vertex &v) const {
-        gd_u64 fraction = gd_hash(key_0, key_1, slot);
-        const pa_vertex u = gd_digit(fraction, v);
-        if (sizeof(index_t) > 4 && v >= PA_FAR) fraction = gd_hash(far_0, far_1, slot);
-        const pa_vertex k = gd_digit(fraction, degree);
-        slot = gd_wide(u, degree, k);
-        v = u;
-        return u < degree || always || fraction < limit;
-    }
+// An address in shared memory. The compiler would compute it anew for every target; hidden from it, it is a number.
+#ifdef __CUDA_ARCH__
+typedef gd_u32 pa_address;
+__device__ __forceinline__ pa_address pa_address_of(const void *place) {
+    pa_address address = (pa_address)__cvta_generic_to_shared(place);
+    asm volatile("mov.u32 %0, %0;" : "+r"(address));
+    return address;
+}
+__device__ __forceinline__ void pa_stage(pa_address address, gd_u32 value) {
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ void pa_stage(pa_address address, gd_u64 value) {
+    asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+#else
+typedef size_t pa_address;
+inline pa_address pa_address_of(const void *place) { return (pa_address)place; }
+inline void pa_stage(pa_address address, pa_vertex value) { *(pa_vertex *)address = value; }
+#endif
+
+// A warp's share of the slots, as one of its lanes sees it.
+struct pa_column {
+    // Where the walk of the lane's next slot begins, and by how much that moves from row to row.
+    pa_vertex vertex, vertex_step;
+    gd_u32 edge, edge_step;
+    // Where the lane's targets go, and how many of its rows hold a slot that exists.
+    index_t *out;
+    int rows, filled;
 };
 
-// Vertex of a slot that lies `x` slots after the first slot of vertex `base`, for x < degree + PA_CHUNK.
-struct pa_divider {
-    gd_u32 degree, reciprocal;
-
-    // 2^31 / degree rounded up; exact while x * degree < 2^31. A larger degree than a chunk gives 0 or 1.
-    __device__ __forceinline__ explicit pa_divider(gd_u32 d) : degree(d), reciprocal((1u << 31) / d + 1) {}
-    __device__ __forceinline__ gd_u32 operator()(gd_u32 x) const {
-        return degree > 16384 ? (gd_u32)(x >= degree) : (gd_u32)(((gd_u64)x * reciprocal) >> 31);
+template <bool CAREFUL, bool SAME_EDGE>
+__device__ __forceinline__ void pa_run(const pa_model &model, pa_column column, const index_t *ring) {
+    const pa_address base = pa_address_of(ring);
+    pa_vertex v = column.vertex;
+    gd_u32 k = column.edge;
+    const int lane = threadIdx.x & 31, last = column.rows * PA_PITCH;
+    // In bytes; `place` counts the lane's finished rows above the lane's own offset in a row, and stays below `bound`.
+    int place = lane * (int)sizeof(index_t), flushed = 0;
+    int bound = min(last, (PA_ROWS - 1) * PA_PITCH), goal = min(last, PA_FLUSH * PA_PITCH);
+    for (;;) {
+#pragma unroll
+        for (int i = 0; i < PA_STEPS; i++) {
+            const bool ended = model.step<CAREFUL>(v, k), onward = ended && place < bound;
+            if (ended) pa_stage(base | (place & (PA_RING - 1)), v);
+            place += onward ? PA_PITCH : 0;
+            if (SAME_EDGE) {
+                column.vertex += onward ? column.vertex_step : 0;
+            } else {
+                const gd_u32 edge = column.edge + (onward ? column.edge_step : 0);
+                column.vertex += (onward ? column.vertex_step : 0) + (edge >= model.degree);
+                column.edge = min(edge, edge - model.degree);  // below 0 it wraps to a large number
+            }
+            v = ended ? column.vertex : v;
+            k = ended ? column.edge : k;
+        }
+        if (!__all_sync(PA_ALL, place >= goal)) continue;
+        const index_t *staged = ring + lane + flushed % PA_RING / (int)sizeof(index_t);
+        if (goal == last) {
+            for (int row = flushed / PA_PITCH; row < column.filled; row++, staged += 32, column.out += 32)
+                *column.out = *staged;
+            return;
+        }
+#pragma unroll
+        for (int row = 0; row < PA_FLUSH; row++) column.out[row * 32] = staged[row * 32];
+        column.out += PA_FLUSH * 32;
+        flushed += PA_FLUSH * PA_PITCH;
+        bound = min(last, flushed + (PA_ROWS - 1) * PA_PITCH);
+        goal = min(last, flushed + PA_FLUSH * PA_PITCH);
     }
-};
+}
 
 extern "C" __global__ void __launch_bounds__(PA_THREADS)
 pa_targets(long long n, long long first, long long degree, gd_u64 threshold, gd_u64 seed, index_t *out) {
-    __shared__ index_t staged_by_warp[PA_WARPS][PA_CHUNK];
-    const int lane = threadIdx.x & 31;
-    const unsigned earlier_lanes = (1u << lane) - 1;
-    index_t *staged = staged_by_warp[threadIdx.x >> 5];
+    // Each warp's ring begins at a multiple of its size, so that | adds to its address.
+    __shared__ index_t stage[(PA_WARPS + 1) * PA_RING / sizeof(index_t)];
+    const pa_address unused = (PA_RING - pa_address_of(stage) % PA_RING) % PA_RING;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const index_t *ring = stage + (unused + warp * PA_RING) / sizeof(index_t);
 
-    pa_model model;
-    model.key_0 = gd_key(seed, GD_DRAW_TARGET, 0);
-    model.key_1 = gd_key(seed, GD_DRAW_TARGET, 1);
-    model.far_0 = gd_key(seed, GD_DRAW_FRACTION, 0);
-    model.far_1 = gd_key(seed, GD_DRAW_FRACTION, 1);
-    model.limit = threshold << 1;
-    model.always = threshold >> 63;
-    model.degree = (pa_vertex)degree;
-    const pa_divider divide((gd_u32)degree);
+    // Warps own equal runs of rows, of at least one flush. A run is less than 2^23 rows: n is what fits in memory.
+    const long long rows = (n + 31) / 32, warps = (long long)gridDim.x * PA_WARPS;
+    const long long share = max((rows + warps - 1) / warps, (long long)PA_FLUSH);
+    const long long begin = ((long long)blockIdx.x * PA_WARPS + warp) * share;
+    if (begin >= rows) return;
 
-    // Chunks are multiples of 32 slots, shorter where there are too few slots to give every warp a full one.
-    const long long warps = (long long)gridDim.x * PA_WARPS;
-    const long long share = (n + warps - 1) / warps;
-    const int chunk = share >= PA_CHUNK ? PA_CHUNK : (int)((share + 31) / 32) * 32;
-    const long long stride = warps * chunk;
-    const long long stride_vertices = stride / degree, stride_rest = stride % degree;
-
-    long long start = ((long long)blockIdx.x * PA_WARPS + (threadIdx.x >> 5)) * chunk;
-    long long base = (first + start) / degree, rest = (first + start) % degree;
-    for (; start < n; start += stride) {
-        const int length = n - start < chunk ? (int)(n - start) : chunk;
-        const gd_u64 origin = (gd_u64)(first + start);
-
-        int place = lane;
-        gd_u64 slot = origin + place;
-        pa_vertex v = (pa_vertex)base + divide((gd_u32)rest + place);
-        int next = 32;
-        while (next < length) {
-            const bool ended = model.step(slot, v);
-            const unsigned refilled = __ballot_sync(PA_ALL, ended);
-            if (ended) {
-                staged[place] = (index_t)v;
-                place = next + __popc(refilled & earlier_lanes);
-                slot = origin + place;
-                v = (pa_vertex)base + divide((gd_u32)rest + place);
-            }
-            next += __popc(refilled);
-        }
-        if (place < length) {
-            while (!model.step(slot, v)) {
-            }
-            staged[place] = (index_t)v;
-        }
-        __syncwarp();
-        for (int i = lane; i < length; i += 32) out[start + i] = staged[i];
-        __syncwarp();
-
-        base += stride_vertices;
-        rest += stride_rest;
-        if (rest >= degree) {
-            rest -= degree;
-            base++;
-        }
-    }
+    const pa_model model((gd_u64)degree, threshold, seed);
+    const gd_u64 slot = (gd_u64)(first + begin * 32) + lane;
+    pa_column column;
+    column.vertex = (pa_vertex)(slot / (gd_u64)degree);
+    column.edge = (gd_u32)(slot % (gd_u64)degree);
+    column.vertex_step = 32 / (gd_u32)degree;
+    column.edge_step = 32 % (gd_u32)degree;
+    column.out = out + begin * 32 + lane;
+    column.rows = (int)min(share, rows - begin);
+    column.filled = begin * 32 + column.rows * 32LL > n ? column.rows - (lane >= n % 32) : column.rows;
+    if (model.careful())
+        pa_run<true, false>(model, column, ring);
+    else if (column.edge_step)
+        pa_run<false, false>(model, column, ring);
+    else
+        pa_run<false, true>(model, column, ring);
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphdask.errors import InputError
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel, checked_count
-from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.generate.preferential_attachment import MULTI_EDGES, PreferentialAttachment
 from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
@@ -53,9 +53,11 @@ def preferential_attachment(
         degree law.
     directed : bool
         With True, edges lead from a vertex to its targets. Default: undirected.
-    multi_edges : {"keep", "merge"}
-        The model may draw a target twice. `keep` keeps such parallel edges; `merge` leaves one of each, and then
-        `num_edges` is known when the partitions are built. With method `queue` there are none, so both mean the same.
+    multi_edges : {"keep", "merge", "redraw"}
+        The model may draw a target twice for a vertex. `keep` keeps such parallel edges; `merge` leaves one of each,
+        and then `num_edges` is known when the partitions are built; `redraw` draws another target by the same law
+        until it is a new one, so that every later vertex has exactly `degree` distinct ones. With method `queue` there
+        are none, so all mean the same.
     schedule : {"segmented", "round-robin"}, optional
         Of method `queue`, as are the next two; the graph does not depend on them. `segmented` (the default): segments
         of the vertices one after the other, each divided round-robin among the threads (SRRP); `round-robin`: all
@@ -90,8 +92,8 @@ def preferential_attachment(
     """
     if method not in METHODS:
         raise InputError(f"method={method!r} is not one of {', '.join(METHODS)}")
-    if multi_edges not in ("keep", "merge"):
-        raise InputError(f"multi_edges={multi_edges!r} is not one of keep, merge")
+    if multi_edges not in MULTI_EDGES:
+        raise InputError(f"multi_edges={multi_edges!r} is not one of {', '.join(MULTI_EDGES)}")
     generator: Any
     if method == "queue":
         generator = _queue(n, degree, p, seed, schedule, segment, factor)
@@ -99,7 +101,7 @@ def preferential_attachment(
         for name, value in (("schedule", schedule), ("segment", segment), ("factor", factor)):
             if value is not None:
                 raise InputError(f'{name}={value!r} belongs to method="queue"; method={method!r} has no queues')
-        generator = PreferentialAttachment(n, degree, p, seed)
+        generator = PreferentialAttachment(n, degree, p, seed, multi_edges)
     report = {"generator": f"preferential attachment, method {method}", "n": n, "degree": degree, "p": p, "seed": seed}
     merge = multi_edges == "merge" and method != "queue"
     return Graph(GeneratedSource(generator, skewed=True), VertexIds(n), directed, report, merge=merge)

@@ -3,14 +3,20 @@
 later vertex v has `degree` edges (v, F_0(v)) ... (v, F_{degree-1}(v)). For each, a vertex u is drawn
 uniformly from 0 .. v-1. If u is of the clique, or with probability p (a direct edge), F_l(v) = u. Otherwise
 (a copy edge) F_l(v) = F_k(u), where k is drawn uniformly from 0 .. degree-1. At p = 1/2 this is preferential
-attachment to the degree, with a tail exponent that tends to 3.
+attachment to the degree, with a tail exponent that tends to 3. There are no self-loops, and the graph is
+connected.
  All draws for an edge are digits of a hash of (seed, v, l), so F_k(u) is recomputed wherever it is needed,
-and any split of the vertices into blocks, on any device, gives the same edges. Edges are not redrawn when
-they turn out parallel: F_l(v) depends on (seed, v, l) alone, not on the other edges of v. There are no
-self-loops, and the graph is connected.
- p counts in steps of 2^-63. Draws of u deviate from uniform by less than v / 2^64 relative; for v < 2^31, k
-and the coin are what u leaves of the same 64 bits and are independent of it to within degree / 2^33, beyond
-that they have 64 bits of their own.
+and any split of the vertices into blocks, on any device, gives the same edges. F_l(v) depends on (seed, v, l)
+alone, not on the other edges of v, so edges may be parallel. What is done about those is done to the output:
+    keep     F as it is.
+    merge    Of the edges of v with the same target the first stays. (Edges of different vertices are never
+             parallel: of the two ends of an edge, it belongs to the later one.)
+    redraw   The same edges as with merge, and for every one that it drops one to a target drawn by the same
+             law until it is none of v's yet: every vertex after the clique has exactly `degree` neighbours
+             among the earlier ones. kernels/parallel_edges.py says what happens where no draw succeeds.
+ p counts in steps of 2^-32, or of 2^-63 where that is coarser than 2^-16 of p or 1 - p. Draws of u deviate from
+uniform by less than v / 2^64 relative; k and the coin are independent of u and each other to within degree / 2^32,
+and for v >= 2^31 or degree > 256 to within degree / 2^64.
  Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of
 massive scale-free networks", Data Science and Engineering 4 (2019), Section 2.4 (the model) and Section 4
 (Algorithm 2). The hash differs: the paper's CRC64 is linear, which makes the coin a function of the index.
@@ -20,6 +26,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +35,11 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.partition import index_dtype
+
+MULTI_EDGES = ("keep", "merge", "redraw")
+
+_PIECE = 1 << 16
+"""Fewest edges that are made at a time where pieces bound the memory; at most a 64th of all of them otherwise."""
 
 
 def num_edges(n: int, degree: int) -> int:
@@ -56,6 +68,7 @@ def targets(
     start: int,
     stop: int,
     dtype: Any = None,
+    multi_edges: str = "keep",
 ) -> Array:
     """Return the targets of vertices start .. stop-1.
 
@@ -63,7 +76,7 @@ def targets(
     ----------
     backend : Backend
         Where they are made.
-    n, degree, p, seed
+    n, degree, p, seed, multi_edges
         The graph, see `PreferentialAttachment`.
     start, stop : int
         The vertices, 0 <= start <= stop <= n.
@@ -73,7 +86,8 @@ def targets(
     Returns
     -------
     array of shape ((stop - start) * degree,)
-        Entry (v - start) * degree + l is F_l(v); -1 where l >= v for a vertex v of the clique.
+        Entry (v - start) * degree + l is the target of edge l of vertex v; -1 where there is no such edge: for
+        l >= v with a vertex v of the clique, and for the edges that `merge` drops.
 
     Raises
     ------
@@ -82,7 +96,7 @@ def targets(
     OverBudget
         If the array does not fit the free memory.
     """
-    graph = PreferentialAttachment(n, degree, p, seed)
+    graph = PreferentialAttachment(n, degree, p, seed, multi_edges)
     start, stop = _checked_range(start, stop, graph.n)
     dtype = _checked_dtype(dtype, graph.n)
     count = (stop - start) * graph.degree
@@ -97,32 +111,54 @@ def targets(
     return out
 
 
-def edges(backend: Backend, n: int, degree: int, p: float, seed: int, start: int, stop: int) -> tuple[Array, Array]:
+def edges(
+    backend: Backend,
+    n: int,
+    degree: int,
+    p: float,
+    seed: int,
+    start: int,
+    stop: int,
+    multi_edges: str = "keep",
+) -> tuple[Array, Array]:
     """Return the edges (src, dst) of vertices start .. stop-1, in the order of src.
 
-    Parameters and errors are those of `targets`.
+    Parameters and errors are those of `targets`. Beside the result, memory is used for a few pieces of a 64th of it.
 
     Returns
     -------
-    src, dst : arrays of shape (first_edge(stop, degree) - first_edge(start, degree),)
+    src, dst : arrays of shape (first_edge(stop, degree) - first_edge(start, degree),), or shorter for `merge`
         Of the graph's index dtype (`graphdask.partition.index_dtype`); dst < src.
     """
-    graph = PreferentialAttachment(n, degree, p, seed)
+    graph = PreferentialAttachment(n, degree, p, seed, multi_edges)
     start, stop = _checked_range(start, stop, graph.n)
     dtype = index_dtype(graph.n)
-    count = first_edge(stop, graph.degree) - first_edge(start, graph.degree)
-    _check_memory(backend, 2 * count * dtype.itemsize, start, stop)
+    after = min(max(start, graph.degree), stop)
+    slots = first_edge(stop, graph.degree) - first_edge(start, graph.degree)
+    _check_memory(backend, 2 * slots * dtype.itemsize, start, stop)
     with backend.activate():
         xp = backend.xp
+        count = graph.count(backend, start, stop)
         src, dst = xp.empty(count, dtype), xp.empty(count, dtype)
         clique = np.arange(start, min(stop, graph.degree), dtype=dtype)
         head = int(clique.sum(dtype=np.int64))
         begins = np.cumsum(clique, dtype=np.int64) - clique
         src[:head] = backend.from_host(np.repeat(clique, clique))
         dst[:head] = backend.from_host((np.arange(head) - np.repeat(begins, clique)).astype(dtype))
-        after = min(max(start, graph.degree), stop)
-        src[head:].reshape(stop - after, graph.degree)[:] = xp.arange(after, stop, dtype=dtype)[:, None]
-        _copy_model(backend, graph, after, stop, dst[head:])
+        if graph.multi_edges != "merge":
+            for low, high in _pieces(graph, after, stop):
+                vertices = xp.arange(low, high, dtype=dtype)
+                share = slice(head + (low - after) * graph.degree, head + (high - after) * graph.degree)
+                src[share].reshape(high - low, graph.degree)[:] = vertices[:, None]
+            _copy_model(backend, graph, after, stop, dst[head:])
+            return src, dst
+        for low, raw in _raw_pieces(backend, graph, after, stop):
+            slot = xp.flatnonzero(raw >= 0)
+            dst[head : head + len(slot)] = raw[slot]
+            slot //= graph.degree
+            slot += low
+            src[head : head + len(slot)] = slot
+            head += len(slot)
     return src, dst
 
 
@@ -144,6 +180,8 @@ class PreferentialAttachment:
     """Probability of a direct edge, 0 <= p <= 1."""
     seed: int = 0
     """0 <= seed < 2^64; nearby seeds give unrelated graphs."""
+    multi_edges: str = "keep"
+    """`keep`, `merge` or `redraw`: what becomes of parallel edges."""
 
     def __post_init__(self) -> None:
         for name in ("n", "degree", "seed"):
@@ -163,6 +201,8 @@ class PreferentialAttachment:
             raise InputError(f"p={self.p!r} is not a probability from 0 to 1")
         if not 0 <= self.seed < 1 << 64:
             raise InputError(f"seed={self.seed} must be from 0 to 2^64 - 1")
+        if self.multi_edges not in MULTI_EDGES:
+            raise InputError(f"multi_edges={self.multi_edges!r} is not one of {', '.join(MULTI_EDGES)}")
 
     @property
     def num_vertices(self) -> int:
@@ -170,8 +210,21 @@ class PreferentialAttachment:
 
     @property
     def num_edges(self) -> int:
-        """Edges of all blocks together, parallel ones counted."""
+        """Edges of all blocks together, before `merge` drops any; `count` gives those that it leaves."""
         return num_edges(self.n, self.degree)
+
+    def count(self, backend: Backend, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of edges of vertices start .. stop-1 (default: of all).
+
+        With `merge` they are made for it, a piece at a time, and dropped.
+        """
+        start, stop = _checked_range(start, self.n if stop is None else stop, self.n)
+        slots = first_edge(stop, self.degree) - first_edge(start, self.degree)
+        if self.multi_edges != "merge":
+            return slots
+        with backend.activate():
+            after = min(max(start, self.degree), stop)
+            return slots - sum(int((raw < 0).sum()) for _, raw in _raw_pieces(backend, self, after, stop))
 
     @property
     def dtype(self) -> np.dtype:
@@ -198,22 +251,45 @@ class PreferentialAttachment:
 
     def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
         """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
-        return edges(backend, self.n, self.degree, self.p, self.seed, *self.vertices(rank, size))
+        start, stop = self.vertices(rank, size)
+        return edges(backend, self.n, self.degree, self.p, self.seed, start, stop, self.multi_edges)
+
+
+def _pieces(graph: PreferentialAttachment, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Cut vertices start .. stop-1, none of the clique, into ranges of a 64th, or of _PIECE edges."""
+    step = max(-(-(stop - start) // 64), _PIECE // graph.degree, 1)
+    for low in range(start, stop, step):
+        yield low, min(low + step, stop)
+
+
+def _raw_pieces(backend: Backend, graph: PreferentialAttachment, start: int, stop: int) -> Iterator[tuple[int, Array]]:
+    """Make the targets of vertices start .. stop-1, none of the clique, in pieces, each with its first vertex.
+
+    One buffer serves them all.
+    """
+    buffer = None
+    for low, high in _pieces(graph, start, stop):
+        if buffer is None:
+            buffer = backend.xp.empty((high - low) * graph.degree, graph.dtype)
+        raw = buffer[: (high - low) * graph.degree]
+        _copy_model(backend, graph, low, high, raw)
+        yield low, raw
 
 
 def _copy_model(backend: Backend, graph: PreferentialAttachment, start: int, stop: int, out: Array) -> None:
-    """Write the targets of vertices start .. stop-1, none of the clique, into `out`."""
+    """Write the targets of vertices start .. stop-1, none of the clique, into `out`; -1 where `merge` drops one."""
     if stop <= start:
         return
+    threshold, seed = np.uint64(coin_threshold(graph.p)), np.uint64(graph.seed)
+    degree, vertices = graph.degree, stop - start
     kernels = backend.kernels("preferential_attachment", index_t=out.dtype)
-    kernels.pa_targets(
-        (stop - start) * graph.degree,
-        start * graph.degree,
-        graph.degree,
-        np.uint64(coin_threshold(graph.p)),
-        np.uint64(graph.seed),
-        out,
-    )
+    kernels.pa_targets(vertices * degree, start * degree, degree, threshold, seed, out)
+    if graph.multi_edges == "keep" or degree == 1:
+        return
+    kernels = backend.kernels("parallel_edges", index_t=out.dtype)
+    kernels.pa_repeats(vertices, degree, out)
+    if graph.multi_edges == "redraw":
+        kernels.pa_redraw(vertices, start, degree, threshold, seed, out)
 
 
 def _integer(name: str, value: Any) -> int:

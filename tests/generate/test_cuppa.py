@@ -14,7 +14,7 @@ import pytest
 
 from graphdask.backend import get_backend
 from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
-from graphdask.generate.preferential_attachment import coin_threshold, targets
+from graphdask.generate.preferential_attachment import coin_threshold
 
 POISON = -77
 CPU = get_backend("cpu")
@@ -138,12 +138,6 @@ def test_draws_of_any_vertex_follow_the_definition(v, attempt):
     for edge in range(5):
         u, k, direct = definition.copy_draw(v, 5, 0.4, 2**64 - 1, v * 5 + edge, attempt)
         assert twins.copy_draw(keys, v * 5 + edge, attempt, v, 5, threshold) == (u, -1 if direct else k)
-
-
-@pytest.mark.parametrize("p", PROBABILITIES)
-def test_with_one_edge_a_vertex_it_is_the_graph_of_the_hash_method(p):
-    out, _ = run_queue(CPU, np.int32, (5000, 1, p), 64, 0, 2, 16)
-    np.testing.assert_array_equal(out, targets(CPU, 5000, 1, p, 5001, 1, 5000))
 
 
 def test_one_thread_never_waits(backend):

@@ -1,14 +1,10 @@
 """The CUDA kernel, the Numba twin and the definition in plain integers give the same targets."""
 
-import ctypes
-import shutil
-import subprocess
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated import Emulated
 
 from graphdask.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, targets
@@ -32,12 +28,32 @@ CASES = [
     (20_000, 0.5, 9, 20_000, 1),
     (1 << 17, 0.9, 10, 1 << 17, 1),
     (7, 0.5, 15, 50_000, 8000),
+    (32, 0.5, 16, 700_000, 200),
+    (64, 0.2, 17, 5_000, 40),
+    (96, 0.5, 18, 700_000, 20),
+    (256, 0.5, 19, 9_000, 5),
+    (257, 0.5, 20, 9_000, 5),
+    (4, 5e-5, 21, 9_000, 500),
+    (4, 7e-5, 22, 9_000, 500),
+    (3, 1 - 1e-6, 23, 9_000, 500),
+    (128, 0.001, 24, 9_000, 10),
+    (2, 0.999, 25, FAR - 1000, 600),
+    (4, 0.0, 26, 4, 31),
+    (1, 0.3, 27, 1, 32),
+    (8, 0.01, 28, 1_000_000, 3),
 ]
 WIDE = [
     (1, 0.5, 11, FAR - 500, 1000),
     (4, 0.5, 12, 1 << 33, 1000),
     (3, 0.1, 13, (1 << 40) + 7, 700),
     (128, 0.5, 14, 1 << 55, 9),
+    (4, 0.0, 29, (1 << 40) - 100, 100),
+    (4, 0.01, 30, FAR - 50, 100),
+    (300, 0.5, 31, FAR - 3, 6),
+    (8, 1e-6, 32, FAR - 30, 60),
+    (4, 1.0, 33, FAR - 50, 100),
+    (1, 0.5, 34, (1 << 63) - 300, 299),
+    (3, 0.2, 35, ((1 << 63) - 1) // 3 - 60, 60),
 ]
 
 
@@ -88,56 +104,30 @@ def test_a_large_graph_is_the_same_on_both_devices(n, degree, p):
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory):
-    """The CUDA kernel compiled for the CPU, its warps in lockstep; one library per index type."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("needs g++ to compile the CUDA kernel for the CPU")
+    """The CUDA kernel compiled for the CPU, its warps in lockstep; one for each index type."""
     folder = tmp_path_factory.mktemp("emulated")
-    kernels = files("graphdask.kernels")
-    for name in ("preferential_attachment.cu", "hash.cuh"):
-        (folder / name).write_text(kernels.joinpath(name).read_text())
-    (folder / "common.cuh").write_text("// The kernel takes nothing from it.\n")
-    source = folder / "kernel.cpp"
-    source.write_text(
-        '#include "warp_emulator.h"\n'
-        '#include "preferential_attachment.cu"\n'
-        'extern "C" void launch(unsigned blocks, long long n, long long first, long long degree, gd_u64 threshold,\n'
-        "                       gd_u64 seed, index_t *out) {\n"
-        "    emulate(blocks, PA_THREADS, [=] { pa_targets(n, first, degree, threshold, seed, out); });\n"
-        "}\n"
-    )
-    libraries = {}
-    for dtype, c_type in ((np.int32, "int"), (np.int64, "long long")):
-        library = folder / f"{np.dtype(dtype).name}.so"
-        options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={c_type}", f"-I{Path(__file__).parent}"]
-        subprocess.run([compiler, *options, "-o", library, source], check=True)
-        libraries[dtype] = ctypes.CDLL(str(library))
-    return libraries
+    kernels, headers = {"pa_targets": "first, degree, threshold, seed"}, ["pa_walk.cuh", "hash.cuh"]
+    return {
+        dtype: Emulated(folder, "preferential_attachment", headers, kernels, dtype) for dtype in (np.int32, np.int64)
+    }
 
 
-def run_emulated(libraries, dtype, case, blocks):
-    n, first, degree, threshold, seed = arguments(*case)
+def run_emulated(kernels, dtype, case, blocks):
+    n, *numbers = arguments(*case)
     out = np.full(n + 2, POISON, dtype)
-    integer, natural = ctypes.c_longlong, ctypes.c_ulonglong
-    libraries[dtype].launch(
-        ctypes.c_uint(blocks),
-        integer(n),
-        integer(first),
-        integer(degree),
-        natural(int(threshold)),
-        natural(int(seed)),
-        ctypes.c_void_p(out[1:].ctypes.data),
-    )
+    kernels.launch("pa_targets", blocks, n, *map(int, numbers), out[1:])
     assert out[0] == out[-1] == POISON
     return out[1:-1]
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_warp_refill_fills_every_slot_once(emulated, case, blocks):
-    np.testing.assert_array_equal(run_emulated(emulated, np.int32, case, blocks), from_definition(*case))
+def test_columns_and_ring_fill_every_slot_once(emulated, dtype, case, blocks):
+    np.testing.assert_array_equal(run_emulated(emulated[dtype], dtype, case, blocks), from_definition(*case))
 
 
 @pytest.mark.parametrize("case", WIDE, ids=str)
-def test_the_warp_refill_holds_for_64_bit_ids(emulated, case):
-    np.testing.assert_array_equal(run_emulated(emulated, np.int64, case, 2), from_definition(*case))
+def test_columns_and_ring_hold_for_64_bit_ids(emulated, case):
+    found = run_emulated(emulated[np.int64], np.int64, case, 2)
+    np.testing.assert_array_equal(found, from_definition(*case))

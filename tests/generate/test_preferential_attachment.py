@@ -28,6 +28,15 @@ GRAPHS = [
     PreferentialAttachment(300, 128, 0.3, 4),
     PreferentialAttachment(2, 1, 0.5, 5),
     PreferentialAttachment(6, 5, 0.5, 6),
+    PreferentialAttachment(20_011, 4, 0.5, 1, "redraw"),
+    PreferentialAttachment(2_003, 5, 0.0, 1, "redraw"),
+    PreferentialAttachment(300, 128, 0.3, 4, "redraw"),
+]
+MERGED = [
+    PreferentialAttachment(20_011, 4, 0.5, 1, "merge"),
+    PreferentialAttachment(2_003, 5, 0.0, 1, "merge"),
+    PreferentialAttachment(300, 128, 0.3, 4, "merge"),
+    PreferentialAttachment(2, 1, 0.3, 4, "merge"),
 ]
 
 
@@ -43,9 +52,9 @@ def digest(backend, graph, size):
     return hashlib.sha256(np.stack((src, dst))[:, order].astype("<i8").tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("graph", GRAPHS, ids=str)
+@pytest.mark.parametrize("graph", GRAPHS + MERGED, ids=str)
 def test_any_number_of_blocks_makes_the_same_graph(backend, graph):
-    sizes = (2, 3, 4, 7, graph.n + 3 if graph.n <= 300 else 16)
+    sizes = (1, 2, 3, 4, 7, graph.n + 3 if graph.n <= 300 else 16)
     assert {digest(backend, graph, size) for size in sizes} == {digest(get_backend("cpu"), graph, 1)}
 
 
@@ -141,6 +150,13 @@ def test_a_source_travels_by_pickle():
         ({"seed": -1}, "seed=-1"),
         ({"seed": 1 << 64}, "seed=18446744073709551616"),
         ({"seed": 0.5}, "seed=0.5"),
+        ({"seed": 10**30}, "seed=10{30}"),
+        ({"n": 1 << 63, "degree": 1}, "below 2\\^63"),
+        ({"n": True}, "n=True"),
+        ({"n": float("nan")}, "n=nan"),
+        ({"p": float("inf")}, "p=inf"),
+        ({"multi_edges": "error"}, "multi_edges='error' is not one of keep, merge, redraw"),
+        ({"multi_edges": None}, "multi_edges=None"),
     ],
     ids=str,
 )

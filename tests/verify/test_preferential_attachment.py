@@ -40,6 +40,30 @@ def test_a_kernel_that_disagrees_with_the_definition_is_caught(monkeypatch):
         verify.check(cpu, GRAPH, 0, GRAPH.n, dst)
 
 
+@pytest.mark.parametrize("multi_edges", ["merge", "redraw"])
+@pytest.mark.parametrize(("degree", "p"), [(4, 0.5), (3, 0.0), (40, 0.3)])
+@pytest.mark.parametrize("piece", [100, 1 << 22])
+def test_the_checks_know_what_becomes_of_parallel_edges(backend, monkeypatch, multi_edges, degree, p, piece):
+    monkeypatch.setattr(verify, "_PIECE", piece)
+    graph = PreferentialAttachment(500, degree, p, 3, multi_edges)
+    src, dst = graph.block(backend, 1, 3)
+    share = graph.vertices(1, 3)
+    verify.check(backend, graph, *share, dst)
+    kept = PreferentialAttachment(500, degree, p, 3)
+    with pytest.raises(VerificationError):
+        verify.check(backend, kept, *share, dst)
+    with pytest.raises(VerificationError):
+        verify.check(backend, graph, *share, kept.block(backend, 1, 3)[1])
+    for place in (0, len(dst) // 2, len(dst) - 1):
+        planted = dst.copy()
+        planted[place] += 1
+        with pytest.raises(VerificationError, match=f"vertex {int(src[place])}, edge "):
+            verify.check(backend, graph, *share, planted)
+    for shorter in (dst[:-1], dst[:0]):
+        with pytest.raises(VerificationError, match=r"edges?, but|stored target"):
+            verify.check(backend, graph, *share, shorter)
+
+
 def test_missing_edges_and_bad_arguments_are_named():
     cpu = get_backend("cpu")
     _, dst = GRAPH.block(cpu, 0, 1)

@@ -2,6 +2,7 @@
 // and an intrinsic on a warp returns once all 32 lanes have called the same one. A lane that has left the kernel, or
 // waits at another intrinsic, while its warp waits ends the process: on a GPU that is undefined.
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,9 @@
 #include <memory>
 #include <ucontext.h>
 #include <vector>
+
+using std::max;
+using std::min;
 
 struct emulated_index {
     unsigned x = 0, y = 0, z = 0;
@@ -23,6 +27,16 @@ static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+static int atomicCAS(int *address, int expected, int value) {
+    const int found = *address;
+    if (found == expected) *address = value;
+    return found;
+}
+static int atomicMin(int *address, int value) {
+    const int found = *address;
+    *address = min(found, value);
+    return found;
 }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
 
@@ -50,6 +64,7 @@ static unsigned emulated_meet(emulated_call call, unsigned mask, bool vote) {
     return self.result;
 }
 static unsigned __ballot_sync(unsigned mask, int vote) { return emulated_meet(BALLOT, mask, vote != 0); }
+static bool __all_sync(unsigned mask, int vote) { return emulated_meet(BALLOT, mask, vote != 0) == 0xffffffffu; }
 static void __syncwarp(unsigned mask = 0xffffffffu) { emulated_meet(SYNC, mask, false); }
 
 static void emulated_entry() {
