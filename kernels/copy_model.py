@@ -3,7 +3,7 @@
 In both, vertices 0 .. degree-1 are a clique and every later vertex v has `degree` distinct targets F_0(v) ..
 F_{degree-1}(v): F_l(v) is the candidate of the first attempt a = 0, 1, 2, ... that is not among F_0(v) .. F_{l-1}(v).
 Attempt a of slot e = v*degree + l draws for the number x = e where a = 0, else x = hash(AGAIN; e) + a * GOLDEN modulo
-2^64, so that attempt 0 draws what cuPPA-Hash draws for the slot.
+2^64.
 
 Copy model: the hash of x, read as a fraction, gives the digits u in [0, v), k in [0, degree) and the coin; from v =
 FAR on, k and the coin come from a second hash of x. The candidate is u if u < degree or the coin says "direct", else
