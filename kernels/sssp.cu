@@ -126,9 +126,9 @@ extern "C" __global__ void sssp_relax_hubs(long long n, long long turn, const in
     gd_least(mine, least);
 }
 
-extern "C" __global__ void sssp_split(long long n, const index_t *far, const dist_t *distance, dist_t before,
-                                      dist_t limit, long long owned, index_t *near, index_t *ghost_queue,
-                                      index_t *kept, unsigned long long *counters, double *least) {
+extern "C" __global__ void sssp_split(long long n, const index_t *far, const dist_t *distance, int *stamp,
+                                      dist_t before, dist_t limit, long long owned, long long mark, index_t *near,
+                                      index_t *ghost_queue, index_t *kept, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
@@ -142,8 +142,12 @@ extern "C" __global__ void sssp_split(long long n, const index_t *far, const dis
                 queues.far.push(v);
                 mine = fmin(mine, (double)d);
             } else if (!(d < before)) {
-                if (v < owned) queues.near.push(v);
-                else queues.ghosts.push(v);
+                if (v < owned) {
+                    queues.near.push(v);
+                } else {
+                    stamp[v] = (int)mark;
+                    queues.ghosts.push(v);
+                }
             }
         }
         queues.near.flush(near, counters + NEAR, false);

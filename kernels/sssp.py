@@ -105,7 +105,7 @@ def sssp_relax_hubs(
 
 
 @twin
-def sssp_split(n, far, distance, before, limit, owned, near, ghost_queue, kept, counters, least):
+def sssp_split(n, far, distance, stamp, before, limit, owned, mark, near, ghost_queue, kept, counters, least):
     tail, ghosts, stay = counters[NEAR], counters[GHOSTS], counters[FAR]
     for i in range(n):
         v = far[i]
@@ -119,6 +119,7 @@ def sssp_split(n, far, distance, before, limit, owned, near, ghost_queue, kept, 
                 near[tail] = v
                 tail += 1
             else:
+                stamp[v] = mark
                 ghost_queue[ghosts] = v
                 ghosts += 1
     counters[NEAR], counters[GHOSTS], counters[FAR] = tail, ghosts, stay

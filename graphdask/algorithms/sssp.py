@@ -248,8 +248,8 @@ class ShortestPaths(Primitive[State]):
             before, state.limit = state.limit, self.next_limit(float(inbox.votes[:, 1].min()))
             kernels.sssp_begin(COUNTERS, counters, least, 0, 0, math.inf)
             kernels.sssp_split(
-                state.far, work.far[0], state.distance, before, state.limit, owned, work.near[0], work.ghost_queue,
-                work.far[1], counters, least,
+                state.far, work.far[0], state.distance, work.stamp, before, state.limit, owned, state.step,
+                work.near[0], work.ghost_queue, work.far[1], counters, least,
             )  # fmt: skip
             work.far = work.far[::-1]
         for turn in range(1 if env.backend.name == "cpu" else ROUNDS):
