@@ -71,7 +71,9 @@ class WeightFacts:
             u, v, places = (array[u == u.min()] for array in (u, v, places))
             place = places[v.argmin()]
             unfit = src[place].item(), dst[place].item(), weights[place].item()
-        return cls(least, greatest, float(weights.sum(dtype=np.float64)), len(weights), unfit)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(weights.sum(dtype=np.float64))
+        return cls(least, greatest, total, len(weights), unfit)
 
     @classmethod
     def joined(cls, facts: Iterable[WeightFacts]) -> WeightFacts:

@@ -1,4 +1,4 @@
-"""Lengths of paths on a CPU: what stands for an unreached vertex. Twin of paths.cuh, used within other twins."""
+"""Lengths of paths on a CPU: what stands for an unreached vertex, and sums. Twin of paths.cuh, used within other twins."""
 
 import numpy as np
 from numba import types
@@ -14,6 +14,18 @@ def unreached(distance):
 def _unreached(distance):
     none = np.inf if isinstance(distance.dtype, types.Float) else np.iinfo(str(distance.dtype)).max
     return lambda distance: none
+
+
+def plus(distance, weight):
+    """Their sum; of integers whose sum is too large a negative number (Numba takes it that signed sums never are)."""
+    return distance + weight
+
+
+@overload(plus, inline="always")
+def _plus(distance, weight):
+    if isinstance(distance, types.Float):
+        return lambda distance, weight: distance + weight
+    return lambda distance, weight: np.int64(np.uint64(distance) + np.uint64(weight))
 
 
 MACROS = [

@@ -15,7 +15,7 @@ A CUDA launch of `sssp_relax` does round `turn`, and puts rows of many edges asi
 call does all rounds, until nothing is near.
 """
 
-from graphdask.kernels.paths import MACROS, unreached
+from graphdask.kernels.paths import MACROS, plus, unreached
 from graphdask.kernels.twin import twin
 
 __all__ = ["MACROS"]
@@ -71,7 +71,7 @@ def sssp_relax(
             edges += last - first
             for e in range(first, last):
                 v = indices[e]
-                d = du + weights[e & each]
+                d = plus(du, weights[e & each])
                 before = distance[v]
                 if d < before and d >= du:
                     distance[v] = d

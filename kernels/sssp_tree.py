@@ -13,7 +13,7 @@ first_bad    int64: the first edge that can be relaxed
 counters     int64: hubs, edges looked at, and in `sssp_parents` the ghost queue's length
 """
 
-from graphdask.kernels.paths import MACROS, unreached
+from graphdask.kernels.paths import MACROS, plus, unreached
 from graphdask.kernels.twin import twin
 
 __all__ = ["MACROS"]
@@ -31,7 +31,7 @@ def sssp_parents(
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
             dv = distance[v]
-            if dv == du + weights[e & each] or dv == none:
+            if dv == plus(du, weights[e & each]) or dv == none:
                 if dv == du:
                     level[u] += v != u
                 elif id < parent[v]:
@@ -59,7 +59,7 @@ def sssp_level(n, indptr, indices, weights, each, ids, distance, parent, any, pl
             continue
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
-            if v != u and distance[v] == du and du + weights[e & each] == du and (any or parent[v] == ids[u]):
+            if v != u and distance[v] == du and plus(du, weights[e & each]) == du and (any or parent[v] == ids[u]):
                 out[place[u]] = v
                 place[u] += 1
 
@@ -81,7 +81,7 @@ def sssp_check(
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
             dv = distance[v]
-            d = du + weights[e & each]
+            d = plus(du, weights[e & each])
             if dv == none or (dv > d and d >= du):
                 first_bad[0] = min(first_bad[0], e)
             elif dv == d and v != u and parent[v] == ids[u]:
