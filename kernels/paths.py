@@ -1,4 +1,4 @@
-"""Lengths of paths on a CPU: what stands for an unreached vertex, and sums. Twin of paths.cuh, used within other twins."""
+"""Lengths of paths on a CPU, for other twins: what stands for an unreached vertex, and sums. Twin of paths.cuh."""
 
 import numpy as np
 from numba import types

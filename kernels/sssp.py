@@ -5,11 +5,11 @@ far          index dtype: slots of a distance that was not below `limit` when th
 ghost_queue  index dtype: ghosts of a distance below `limit` that fell, for their owners
 weights      one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
 distance     int32, int64 or float64 per slot; the largest integer or infinity where not reached
-stamp        int32 per slot: the round in which an own vertex was last queued (on a CPU -1 again once it is worked on), the
-             superstep in which a ghost last was
+stamp        int32 per slot: the round in which an own vertex was last queued (on a CPU -1 again once it is worked
+             on), the superstep in which a ghost last was
 least        float64: the smallest distance that was put, or stayed, in `far`
-counters     int64, shape (21,): far length, ghost queue length, edges looked at, vertices whose edges were relaxed; from
-             NEAR the length of `near` in each round, from HUBS that of `hubs`
+counters     int64, shape (21,): far length, ghost queue length, edges looked at, vertices whose edges were relaxed;
+             from NEAR the length of `near` in each round, from HUBS that of `hubs`
 
 A CUDA launch of `sssp_relax` does round `turn`, and puts rows of many edges aside for `sssp_relax_hubs`. On a CPU one
 call does all rounds, until nothing is near.

@@ -55,7 +55,7 @@ def check(n, src, dst, weights, directed, parts, source, device="cpu", ways=None
 @pytest.mark.parametrize("name", GRAPHS)
 def test_answers_are_dijkstras(name, parts, rng):
     n, src, dst, directed = GRAPHS[name]()
-    for place, (kind, draw) in enumerate(KINDS.items()):
+    for place, draw in enumerate(KINDS.values()):
         way = ("range", "random")[place % 2], GHOSTS[place // 2 % 2], EXCHANGES[(place + parts) % 2]
         check(n, src, dst, draw(rng, len(src)), directed, parts, n // 2, ways=[way])
 
