@@ -36,8 +36,10 @@ FAR, GHOSTS, EDGES, ACTED, NEAR, COUNTERS = 0, 1, 2, 3, 4, 21
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-BREADTH = {"cpu": 4.0, "cuda": 16.0}
+BREADTH = {"cpu": 3.0, "cuda": 12.0}
 """Width of a bucket, in mean weights by mean degrees: a GPU trades edges looked at twice for fewer rounds."""
+NARROW = 16
+"""Mean degree below which buckets are made wider, as on road networks few vertices are in one."""
 
 
 @dataclass
@@ -314,7 +316,7 @@ def sssp(
         A vertex, by the caller's id.
     delta : float, optional
         Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
-        the answer is the same. Default: 4 (on a GPU 16) mean weights divided by the mean degree.
+        the answer is the same. Default: an estimate from the mean weight and the mean degree.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
@@ -398,13 +400,13 @@ def sssp(
 
 def distance_dtype(G: Graph, facts: WeightFacts) -> np.dtype:
     """float64, or the narrowest of int32 and int64 that no path of distinct vertices can leave."""
-    if isinstance(facts.greatest, float):
+    if G.weighted and np.dtype(G.source.weight_dtype).kind == "f":
         return np.dtype(np.float64)
-    most = facts.greatest * (G.num_vertices - 1)
+    most = int(facts.greatest) * (G.num_vertices - 1)
     return np.dtype(np.int32 if most < np.iinfo(np.int32).max else np.int64)
 
 
 def bucket_unit(G: Graph, facts: WeightFacts) -> float:
-    """The mean weight divided by the mean degree; an estimate, on which the answer does not depend."""
+    """The mean weight divided by the mean degree, or more; an estimate, on which the answer does not depend."""
     degree = max(1.0, G.source.num_edges * (1 if G.directed else 2) / max(1, G.num_vertices))
-    return facts.total / max(1, facts.count) / degree or 1.0
+    return facts.total / max(1, facts.count) / degree * max(1.0, NARROW / degree) or 1.0
