@@ -30,12 +30,10 @@ def _plus(distance, weight):
 
 MACROS = [
     {"index_t": "int", "weight_t": "int", "dist_t": "int"},
-    {"index_t": "int", "weight_t": "int", "dist_t": "long long"},
     {"index_t": "int", "weight_t": "long long", "dist_t": "int"},
     {"index_t": "int", "weight_t": "long long", "dist_t": "long long"},
     {"index_t": "int", "weight_t": "float", "dist_t": "double"},
     {"index_t": "int", "weight_t": "double", "dist_t": "double"},
     {"index_t": "long long", "weight_t": "long long", "dist_t": "long long"},
-    {"index_t": "long long", "weight_t": "float", "dist_t": "double"},
 ]
 """Types of the kernels that work on distances, for the compiler."""
