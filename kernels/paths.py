@@ -30,6 +30,7 @@ def _plus(distance, weight):
 
 MACROS = [
     {"index_t": "int", "weight_t": "int", "dist_t": "int"},
+    {"index_t": "int", "weight_t": "int", "dist_t": "long long"},
     {"index_t": "int", "weight_t": "long long", "dist_t": "int"},
     {"index_t": "int", "weight_t": "long long", "dist_t": "long long"},
     {"index_t": "int", "weight_t": "float", "dist_t": "double"},
