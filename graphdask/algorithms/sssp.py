@@ -29,6 +29,7 @@ from graphdask.errors import InputError
 from graphdask.graph import Csr, Graph, Part, WeightFacts, checked_graph
 from graphdask.result import Result
 from graphdask.runtime import runtime
+from graphdask.sources import ArraySource
 
 ROUNDS = 8
 """Rounds of relaxation between two looks of the host at a GPU; even, so that the queues end where they began."""
@@ -380,12 +381,10 @@ def sssp(
     if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
         raise InputError(f"delta={delta!r} is not a number above 0")
     start = int(G.ids.to_internal(source, "source"))
-    facts: WeightFacts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
-    if facts.unfit is not None:
-        u, v, weight = facts.unfit
-        names = G.ids.to_caller(np.array([u, v]))
-        kind = "negative" if weight < 0 else "infinite; leave the edge out"
-        raise InputError(f"the weight {weight} of the edge from {names[0]} to {names[1]} is {kind}")
+    if G.built is None and isinstance(G.source, ArraySource) and G.source.weights is not None:
+        checked_lengths(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
+    facts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
+    checked_lengths(G, facts)
     width = None if delta is None else float(delta)
     search = ShortestPaths(start, width, bucket_unit(G, facts), distance_dtype(G, facts), facts.least == 0)
     result: ShortestPathsResult = runtime().run(G, search, exchange=exchange, client=client, progress=progress)
@@ -396,6 +395,15 @@ def sssp(
             f"{'float64' if search.distance.kind == 'f' else 'int64'}; scale the weights down"
         )
     return result
+
+
+def checked_lengths(G: Graph, facts: WeightFacts) -> None:
+    """Refuse weights that make no length of a path, naming the edge."""
+    if facts.unfit is not None:
+        u, v, weight = facts.unfit
+        names = G.ids.to_caller(np.array([u, v]))
+        kind = "negative" if weight < 0 else "infinite; leave the edge out"
+        raise InputError(f"the weight {weight} of the edge from {names[0]} to {names[1]} is {kind}")
 
 
 def distance_dtype(G: Graph, facts: WeightFacts) -> np.dtype:

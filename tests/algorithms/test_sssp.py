@@ -153,8 +153,11 @@ def test_a_distance_too_large_for_its_dtype_is_refused(parts, weights):
 )
 def test_weights_that_make_no_length_are_named(parts, weights, message):
     graph = gd.from_edges(["a", "b", "c", "d"], ["b", "c", "d", "a"], weights).partition(parts, device="cpu")
-    with pytest.raises(gd.InputError, match=message):
-        gd.sssp(graph, "a")
+    for built in (False, True):
+        with pytest.raises(gd.InputError, match=message):
+            gd.sssp(graph, "a")
+        assert (graph.built is not None) == built
+        graph.persist()
 
 
 def test_nan_is_refused_when_the_graph_is_made():
