@@ -54,10 +54,10 @@ def generated(vertices: int = 2000) -> gd.Graph:
 
 
 def named(edges: int = 900, names: int = 600) -> gd.Graph:
-    """A directed graph with string ids and weights, fixed arbitrarily; some vertices are unreachable."""
+    """A directed graph with string ids, fixed arbitrarily; some vertices are unreachable."""
     rng = np.random.default_rng(11)
-    src, dst, weights = rng.integers(0, names, edges), rng.integers(0, names, edges), rng.random(edges)
-    return gd.from_edges([f"v{x}" for x in src], [f"v{x}" for x in dst], weights)
+    src, dst = rng.integers(0, names, edges), rng.integers(0, names, edges)
+    return gd.from_edges([f"v{x}" for x in src], [f"v{x}" for x in dst])
 
 
 def path(length: int) -> gd.Graph:
