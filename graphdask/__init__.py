@@ -26,6 +26,7 @@ _HOME = {
     "from_scipy": "adapters",
     "pagerank": "algorithms.pagerank",
     "read_graph": "construct",
+    "sssp": "algorithms.sssp",
 } | dict.fromkeys(
     (
         "CommunicationError",

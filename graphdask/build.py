@@ -15,7 +15,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import OverBudget
-from graphdask.graph import Csr, Part
+from graphdask.graph import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap, balanced_offsets
 from graphdask.sources import Piece
 
@@ -52,6 +52,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     _check_memory(comm, backend, plan, memory_share)
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
+    facts = None if weights is None else WeightFacts.of(xp, src, dst, weights)
     vertex_map = plan.vertex_map
     at, other_at = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
     if vertex_map.size != comm.size:
@@ -79,6 +80,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         ids=ids,
         slot_bounds=cyclic_bounds(vertex_map.offsets, comm.rank),
         counts=counts,
+        weights=facts,
     )
     cyclic = to_cyclic(part, vertex_map.to_position(backend, csr.indices))
     if plan.ghosts == "1-hop":

@@ -60,6 +60,8 @@ class Environment:
     on_superstep: Callable[[Superstep], None] | None = None
     """Called with the statistics of each superstep."""
     comm: Communicator | None = field(default=None, repr=False)
+    history: list[Superstep] = field(default_factory=list, repr=False)
+    """The supersteps so far, of a primitive that another one ran in its `result` too."""
 
     @property
     def xp(self) -> Any:
@@ -79,6 +81,16 @@ class Environment:
         """The 1-D arrays of all ranks, one after the other. Every rank calls it, from `init` or `result` only."""
         assert self.comm is not None
         return self.xp.concatenate(self.comm.alltoallv([values] * self.size))
+
+    def least(self, number: int) -> int:
+        """The smallest of the numbers of all ranks. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
+
+    def run(self, part: Part, primitive: Primitive[Any]) -> RankResult:
+        """Run another primitive to its end. Every rank calls it, from `result` only."""
+        assert self.comm is not None
+        return run_primitive(self.comm, part, primitive, self)
 
 
 @dataclass
@@ -202,7 +214,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
     mail = Mail(backend, part, env.exchange, primitive.columns, ghost_columns, held)
-    history: list[Superstep] = []
+    history = env.history
     started = time.perf_counter()
     state, messages = primitive.init(part, env)
     while True:

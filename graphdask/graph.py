@@ -5,6 +5,7 @@ A Graph is cheap to make and to send; its edges become partitions on the workers
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +46,50 @@ class Csr:
         return self.indptr.nbytes + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
 
 
+@dataclass(frozen=True)
+class WeightFacts:
+    """What algorithms must know of all weights before they start."""
+
+    least: float
+    """The smallest, an int where weights are integers; 0 without edges."""
+    greatest: float
+    total: float
+    """Their sum, as floats add up; for estimates."""
+    count: int
+    unfit: tuple[int, int, float] | None = None
+    """Of the edges of a negative or infinite weight the first, by its vertex numbers; and its weight."""
+
+    @classmethod
+    def of(cls, xp: Any, src: Array, dst: Array, weights: Array) -> WeightFacts:
+        """The facts of some edges, given in vertex numbers."""
+        if not len(weights):
+            return cls(0, 0, 0.0, 0)
+        least, greatest, unfit = weights.min().item(), weights.max().item(), None
+        if least < 0 or greatest == np.inf:
+            (places,) = xp.nonzero((weights < 0) | (weights == np.inf))
+            u, v = src[places], dst[places]
+            u, v, places = (array[u == u.min()] for array in (u, v, places))
+            place = places[v.argmin()]
+            unfit = src[place].item(), dst[place].item(), weights[place].item()
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(weights.sum(dtype=np.float64))
+        return cls(least, greatest, total, len(weights), unfit)
+
+    @classmethod
+    def joined(cls, facts: Iterable[WeightFacts]) -> WeightFacts:
+        """Of all edges, from those of disjoint groups of them."""
+        filled = [fact for fact in facts if fact.count]
+        if not filled:
+            return cls(0, 0, 0.0, 0)
+        return cls(
+            min(fact.least for fact in filled),
+            max(fact.greatest for fact in filled),
+            sum(fact.total for fact in filled),
+            sum(fact.count for fact in filled),
+            min((fact.unfit for fact in filled if fact.unfit), default=None),
+        )
+
+
 @dataclass
 class Part:
     """One rank's partition.
@@ -72,6 +117,8 @@ class Part:
     """For each rank, the own vertices of which it holds ghosts; None until needed, see `graphdask.ghosts.mirrors`."""
     counts: dict[str, int] = field(default_factory=dict)
     """What the build found on this rank: `arcs` (stored edges) and `self_loops`."""
+    weights: WeightFacts | None = None
+    """Of the piece of the edges that this rank read; None where there are no weights."""
 
     @property
     def num_vertices(self) -> int:

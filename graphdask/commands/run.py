@@ -115,6 +115,34 @@ def bfs_command(source: str, direction: str, **options: Any) -> None:
     execute(Request(**options), Algorithm(f"bfs from {source}", start, summary, words))
 
 
+@command.command("sssp")
+@click.option("--source", required=True, metavar="ID", help="Vertex to start from, as the file names it.")
+@click.option("--delta", type=float, metavar="WIDTH", help="Width of a bucket of distances. Default: an estimate.")
+@shared_options
+def sssp_command(source: str, delta: float | None, **options: Any) -> None:
+    """Shortest paths from a vertex by the sums of their weights, and parents."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.sssp import sssp
+
+        return sssp(G, _vertex(source, G), delta=delta, **where)
+
+    def summary(result: Any) -> dict[str, Any]:
+        distance, reached = result.distance, result.reached
+        return {
+            "source": source,
+            "reached": int(reached.sum()),
+            "vertices": len(distance),
+            "max_distance": distance[reached].max().item(),
+        }
+
+    def words(found: dict[str, Any]) -> str:
+        vertices = terminal.count(found["vertices"], "vertex")
+        return f"reached {found['reached']:,} of {vertices}, largest distance {found['max_distance']}"
+
+    execute(Request(**options), Algorithm(f"sssp from {source}", start, summary, words))
+
+
 @command.command("components")
 @shared_options
 def components_command(**options: Any) -> None:

@@ -21,7 +21,7 @@ from graphdask.errors import InputError, PeerLost, VerificationError, WrongWorke
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
-from graphdask.graph import Graph, Part
+from graphdask.graph import Graph, Part, WeightFacts
 from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
 from graphdask.stats import Stats
 from graphdask.verify.graph import raise_violation
@@ -44,6 +44,8 @@ class Built:
     """Of the build."""
     nbytes: list[int] = field(default_factory=list)
     """Of each partition."""
+    weights: WeightFacts | None = None
+    """None where there are no weights."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ class _Facts:
     """Of the vertex map; a table that it may have is known already."""
     counts: dict[str, int]
     nbytes: int
+    weights: WeightFacts | None
 
 
 def _facts(part: Part) -> _Facts:
-    return _Facts(part.vertex_map.offsets, part.counts, part.nbytes)
+    return _Facts(part.vertex_map.offsets, part.counts, part.nbytes, part.weights)
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
@@ -264,6 +267,7 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
         num_edges=edges,
         seconds=time.perf_counter() - started,
         nbytes=[fact.nbytes for fact in facts],
+        weights=None if source.weight_dtype is None else WeightFacts.joined(w for f in facts if (w := f.weights)),
     )
 
 

@@ -82,7 +82,8 @@ def edge_ends(context: RankContext, part: Part, csr: Csr, edge: int) -> tuple[in
     return int(part.ids[row]), int(part.vertex_map.to_id(backend, position)[0])
 
 
-def _parents(context: RankContext, part: Part, result: RankResult, witnessed: Array) -> Violation | None:
+def witnessed_by_all(context: RankContext, part: Part, witnessed: Array) -> Array:
+    """Mark the own vertices too of which another rank has marked a ghost; every rank must call it."""
     comm, xp = context.comm, context.backend.xp
     bounds, dtype = part.slot_bounds, part.vertex_map.dtype
     slots = xp.flatnonzero(witnessed[part.num_owned :]).astype(dtype) + dtype.type(part.num_owned)
@@ -92,7 +93,12 @@ def _parents(context: RankContext, part: Part, result: RankResult, witnessed: Ar
         sends[(part.rank + step) % comm.size] = local_at_owner(part, mine, step)
     for arrived in comm.alltoallv(sends):
         witnessed[arrived] = 1
-    depth = result.columns["depth"]
+    return witnessed
+
+
+def _parents(context: RankContext, part: Part, result: RankResult, witnessed: Array) -> Violation | None:
+    xp, depth = context.backend.xp, result.columns["depth"]
+    witnessed = witnessed_by_all(context, part, witnessed)
     places = xp.flatnonzero((depth > 0) & (witnessed[: part.num_owned] == 0))
     if not len(places):
         return None

@@ -51,6 +51,20 @@ def test_depths_and_parents_come_in_the_ids_of_the_file(call, path_graph, tmp_pa
     assert columns == {"vertex": [10, 20, 30, 40, 50], "depth": [1, 0, 1, -1, -1], "parent": [20, 20, 20, -1, -1]}
 
 
+def test_shortest_paths_come_in_the_ids_of_the_file(call, tmp_path):
+    file, output = tmp_path / "roads.txt", tmp_path / "distance.csv"
+    file.write_text("10 20 7\n10 30 2\n30 20 4\n40 10 1\n")
+    options = ("--weights", "--partitions", 2, "--delta", 3, "--verify", "--output", output)
+    result = call("run", "sssp", file, "--source", 10, *options)
+    assert result.exit_code == 0, result.output
+    assert "reached 3 of 4 vertices, largest distance 6" in result.output
+    assert output.read_text() == "vertex,distance,parent\n10,0,10\n20,6,30\n30,2,10\n40,-1,-1\n"
+    file.write_text("10 20 7\n10 30 -2\n")
+    result = call("run", "sssp", file, "--source", 10, "--weights")
+    assert result.exit_code == 2
+    assert "the weight -2 of the edge from 10 to 30 is negative" in " ".join(result.output.split())
+
+
 def test_an_output_is_replaced_whole_and_leaves_nothing_beside_it(call, path_graph, tmp_path):
     output = tmp_path / "label.csv"
     output.write_text("old")

@@ -23,11 +23,14 @@ def answers(which: str) -> dict[str, np.ndarray]:
     make, source = GRAPHS[which]
     G = make()
     r = gd.bfs(G, source)
+    s = gd.sssp(G, source)
     return {
         "depth": r.depth,
         "parent": r.parent,
         "label": gd.connected_components(G).label,
         "rank": gd.pagerank(G, tol=1e-4).rank,
+        "distance": s.distance,
+        "before": s.parent,
     }
 
 
@@ -62,8 +65,10 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
                 r = gd.bfs(G, source, exchange=exchange)
                 c = gd.connected_components(G, exchange=exchange)
                 p = gd.pagerank(G, tol=1e-4, exchange=exchange)
-            found = (("depth", r.depth), ("parent", r.parent), ("label", c.label), ("rank", p.rank))
-            for name, values in found:
+                s = gd.sssp(G, source, exchange=exchange)
+            found = {"depth": r.depth, "parent": r.parent, "label": c.label, "rank": p.rank}
+            found |= {"distance": s.distance, "before": s.parent}
+            for name, values in found.items():
                 assert values.dtype == expected[name].dtype
                 assert np.array_equal(values, expected[name]), (name, parts, comm)
             used = "single" if parts == 1 else "threads" if workers == 1 else comm
@@ -72,6 +77,7 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
         r.verify()
         c.verify()
         p.verify()
+        s.verify()
 
 
 def test_ucx_is_chosen_where_every_worker_has_it(two_workers):

@@ -1,4 +1,4 @@
-"""Expected values by SciPy: depths, parents and labels of a graph given as vertex numbers, each edge once."""
+"""Expected values by SciPy: depths, distances, parents, labels of a graph given as vertex numbers, each edge once."""
 
 from __future__ import annotations
 
@@ -27,6 +27,38 @@ def search(matrix: sp.csr_array, source: int) -> tuple[np.ndarray, np.ndarray]:
     parent[depth < 0] = -1
     parent[source] = source
     return depth, parent
+
+
+def lightest(n: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, directed: bool) -> sp.csr_array:
+    """The smallest weight between each pair of neighbours, float64; a zero is stored."""
+    src, dst = np.asarray(src, np.int64), np.asarray(dst, np.int64)
+    weights = np.asarray(weights, np.float64)
+    if not directed:
+        src, dst, weights = np.concatenate([src, dst]), np.concatenate([dst, src]), np.tile(weights, 2)
+    order = np.lexsort((weights, dst, src))
+    src, dst, weights = src[order], dst[order], weights[order]
+    first = np.ones(len(src), bool)
+    first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(src[first], minlength=n))])
+    return sp.csr_array((weights[first], dst[first], indptr), shape=(n, n))
+
+
+def shortest(matrix: sp.csr_array, source: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths from the source by Dijkstra, inf where unreachable, and the parents that `sssp` promises."""
+    distance = csgraph.dijkstra(matrix, indices=source)
+    n = len(distance)
+    u, v, weight = np.repeat(np.arange(n), np.diff(matrix.indptr)), matrix.indices, matrix.data
+    tight = np.isfinite(distance[u]) & (distance[u] + weight == distance[v]) & (u != v)
+    nearer = tight & (distance[u] < distance[v])
+    parent = np.full(n, n, np.int64)
+    parent[source] = source
+    np.minimum.at(parent, v[nearer], u[nearer])
+    level = tight & (distance[u] == distance[v])
+    u, v = u[level], v[level]
+    while len(step := np.flatnonzero((parent[u] < n) & (parent[v] == n))):
+        np.minimum.at(parent, v[step], u[step])
+    parent[~np.isfinite(distance)] = -1
+    return distance, parent
 
 
 def smallest_of_component(matrix: sp.csr_array) -> np.ndarray:

@@ -1,0 +1,420 @@
+"""Single-source shortest paths, near-far: buckets of distances, one after the other.
+
+State: `distance` for every slot of the partition. A slot whose distance falls below the limit of the current bucket is
+near: an own vertex relaxes its out-edges, a ghost is told to its owner. One that is first reached beyond the limit
+waits among the far ones, ghosts too, so that most are told once. Near vertices are worked off in rounds without any
+exchange; when no rank has any left and nothing is on its way, all ranks move to the bucket of the smallest distance
+that anybody keeps among the far ones, which they know from votes.
+
+Distances do not depend on the order of events: see `sssp`. Parents follow from the distances in a pass of their own.
+
+Sources: Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths (2014),
+Section 4.3 (near-far); Meyer, Sanders: Delta-stepping (2003); Zhang et al.: Optimizing ordered graph algorithms with
+GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.backend import Array
+from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.errors import InputError
+from graphdask.graph import Csr, Graph, Part, WeightFacts, checked_graph
+from graphdask.result import Result
+from graphdask.runtime import runtime
+from graphdask.sources import ArraySource
+
+ROUNDS = 8
+"""Rounds of relaxation between two looks of the host at a GPU; even, so that the queues end where they began."""
+FAR, GHOSTS, EDGES, ACTED, NEAR, COUNTERS = 0, 1, 2, 3, 4, 21
+"""Places among the counters, and their number; see kernels/sssp.py."""
+NO_VERTEX = np.iinfo(np.int64).max
+NUMBERS = (int, float, np.integer, np.floating)
+BREADTH = {"cpu": 3.0, "cuda": 12.0}
+"""Width of a bucket, in mean weights by mean degrees: a GPU trades edges looked at twice for fewer rounds."""
+NARROW = 16
+"""Mean degree below which buckets are made wider, as on road networks few vertices are in one."""
+
+
+@dataclass
+class Work:
+    """What is needed only while distances still fall."""
+
+    stamp: Array
+    """int32 per slot: when it was queued last."""
+    near: tuple[Array, Array]
+    far: tuple[Array, Array]
+    ghost_queue: Array
+    hubs: Array
+    control: Array
+    """int64: the counters, and the bits of the smallest distance among the far ones."""
+
+
+@dataclass
+class State:
+    distance: Array
+    """Per slot; the largest integer or infinity where not reached."""
+    weights: Array
+    each: int
+    """-1 where each edge has its own weight, 0 where all have one."""
+    work: Work | None
+    limit: Any
+    """Where the current bucket ends, as a NumPy scalar of the distances' dtype."""
+    waiting: int = 0
+    """Near vertices left over from the superstep before."""
+    far: int = 0
+    nearest: float = math.inf
+    """A bound from below on the distances of the far ones."""
+    step: int = 0
+
+
+class ShortestPathsResult(Result):
+    """What `sssp` returns."""
+
+    columns = ("distance", "parent")
+    vertex_valued = ("parent",)
+
+    @property
+    def distance(self) -> np.ndarray:
+        """Length of a shortest path from the source, -1 or inf where unreachable; shape (num_vertices,)."""
+        return self._column("distance")
+
+    @property
+    def parent(self) -> np.ndarray:
+        """The caller's id of the vertex before on a shortest path; the source is its own, -1 or None if unreachable."""
+        return self._column("parent")
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Whether there is a path from the source; bool, shape (num_vertices,)."""
+        distance = self._column("distance")
+        return distance != (np.inf if distance.dtype.kind == "f" else -1)
+
+
+def unreached(dtype: np.dtype) -> Any:
+    """What stands for the distance of a vertex that was not reached."""
+    return dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
+
+
+def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
+    """Weights and `each` of some rows, as kernels take them; edges without weights have the length 1."""
+    return (xp.ones(1, np.int32), 0) if csr.weights is None else (csr.weights, -1)
+
+
+def level_part(part: Part, env: Environment, distance: Array, parent: Array, level: Array, tree: bool) -> Part:
+    """The partition with nothing but the tight edges that join equal distances, `level[u]` of them in row u.
+
+    With `tree`, only those from a parent.
+    """
+    xp, dtype = env.xp, part.vertex_map.dtype
+    weights, each = weights_of(part.out, xp)
+    kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=distance.dtype)
+    indptr = xp.zeros(part.num_owned + 1, np.int64)
+    xp.cumsum(level, out=indptr[1:])
+    out = xp.empty(int(indptr[-1]), dtype)
+    shared = (
+        part.out.indptr, part.out.indices, weights, each, part.ids, distance, parent, int(not tree),
+        indptr[:-1].copy(), out, xp.empty(part.num_owned, dtype), xp.zeros(2, np.int64),
+    )  # fmt: skip
+    kernels.sssp_level(part.num_owned, *shared)
+    kernels.sssp_level_hubs(HUB_THREADS, *shared)
+    return replace(part, out=Csr(indptr, out))
+
+
+class SearchLevel(BreadthFirstSearch):
+    """From all own vertices of a mask."""
+
+    def __init__(self, mask: Array):
+        super().__init__(())
+        self.mask = mask
+
+    def own_sources(self, part: Part, env: Environment) -> Array:
+        return env.xp.flatnonzero(self.mask).astype(part.vertex_map.dtype)
+
+
+@dataclass
+class ParentsState:
+    parent: Array
+    """Per slot, the largest integer where there is none."""
+    level: Array
+    """int64 per own vertex: its tight edges to other vertices at its own distance."""
+
+
+class Parents(Primitive[ParentsState]):
+    """Of every vertex the smallest id among those that are nearer to the source, at the other end of a tight edge."""
+
+    name = "parents of shortest paths"
+    columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
+
+    def __init__(self, distance: Array, source: int):
+        self.distance, self.source = distance, source
+
+    def memory(self, part: Part) -> int:
+        index = part.vertex_map.dtype.itemsize
+        return index * (2 * part.num_slots + part.num_owned) + 8 * part.num_owned
+
+    def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
+        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
+        weights, each = weights_of(part.out, xp)
+        kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=self.distance.dtype)
+        parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
+        rank, local = part.vertex_map.locate(self.source)
+        if rank == part.rank:
+            parent[local] = self.source
+        ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
+        counters = xp.zeros(3, np.int64)
+        shared = (
+            part.out.indptr, part.out.indices, weights, each, part.ids, self.distance, owned, parent, ghost_queue,
+            level, xp.empty(owned, dtype), counters,
+        )  # fmt: skip
+        kernels.sssp_parents(owned, *shared)
+        kernels.sssp_parents_hubs(HUB_THREADS, *shared)
+        _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
+        told = ghost_queue[:ghosts]
+        return ParentsState(parent, level), Messages(told[:0], told, {"parent": parent}, False, owned, edges)
+
+    def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
+        for letter in inbox.letters:
+            state.parent[letter.slots] = env.xp.minimum(state.parent[letter.slots], letter.columns["parent"])
+        none = env.xp.zeros(0, part.vertex_map.dtype)
+        return Messages(none, none, {"parent": state.parent}, False, len(inbox))
+
+    def result(self, part: Part, state: ParentsState, env: Environment) -> dict[str, Any]:
+        return {"parent": state.parent[: part.num_owned], "level": state.level}
+
+
+class ShortestPaths(Primitive[State]):
+    """The primitive."""
+
+    name = "SSSP"
+    verifier = "graphdask.verify.sssp"
+    result_type = ShortestPathsResult
+    votes = 2
+
+    def __init__(self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool):
+        """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
+        distances; `flat` says that edges of weight 0 have to be reckoned with."""
+        self.source, self.delta, self.unit, self.distance, self.flat = source, delta, unit, distance, flat
+        self.columns = {"distance": distance}  # type: ignore[misc]  # the only one that depends on the graph
+
+    def memory(self, part: Part) -> int:
+        index, distance = part.vertex_map.dtype.itemsize, self.distance.itemsize
+        slots, owned = part.num_slots, part.num_owned
+        ghosts = slots - owned
+        search = (distance + 4 + 2 * index) * slots + 3 * index * owned + index * ghosts
+        tree = 2 * distance * slots + index * ghosts + (2 * index * slots + (index + 8) * owned) + 8 * owned
+        if self.flat:
+            tree += 6 * index * slots + index * part.out.num_edges + 16 * owned
+        return max(search, tree)
+
+    def next_limit(self, nearest: float, env: Environment) -> Any:
+        """Where the bucket of a distance ends: above it, whatever rounding does."""
+        delta = self.delta or self.unit * BREADTH[env.backend.name]
+        limit = max((nearest // delta + 1) * delta, math.nextafter(nearest, math.inf))
+        most = unreached(self.distance)
+        return most if limit >= most else self.distance.type(limit if self.distance.kind == "f" else math.ceil(limit))
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+        distance = xp.full(slots, unreached(self.distance), self.distance)
+        near = (xp.empty(owned, dtype), xp.empty(owned, dtype))
+        work = Work(
+            xp.full(slots, -1, np.int32), near, (xp.empty(slots, dtype), xp.empty(slots, dtype)),
+            xp.empty(slots - owned, dtype), xp.empty(owned, dtype), xp.zeros(COUNTERS + 1, np.int64),
+        )  # fmt: skip
+        state = State(distance, *weights_of(part.out, xp), work, self.next_limit(0, env))
+        rank, local = part.vertex_map.locate(self.source)
+        if rank == part.rank:
+            distance[local], near[0][0], state.waiting = 0, local, 1
+        return state, self._said(state, work.ghost_queue[:0])
+
+    def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0) -> Messages:
+        busy = state.waiting > 0 or len(ghosts) > 0
+        return Messages(
+            ghosts[:0], ghosts, {"distance": state.distance}, busy or state.far > 0, acted, edges,
+            votes=(float(busy), state.nearest),
+        )  # fmt: skip
+
+    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        work = state.work
+        assert work is not None
+        kernels = env.kernels(
+            "sssp", index_t=part.vertex_map.dtype, weight_t=state.weights.dtype, dist_t=state.distance.dtype
+        )
+        counters, least = work.control[:-1], work.control[-1:].view(np.float64)
+        stamped, owned = ROUNDS * state.step, part.num_owned
+        if inbox.votes[:, 0].any():
+            kernels.sssp_begin(COUNTERS, counters, least, state.far, state.waiting, state.nearest)
+            kernels.sssp_arrive(
+                len(inbox), inbox.slots, inbox.columns["distance"], state.distance, work.stamp, state.limit, owned,
+                stamped, work.near[0], work.far[0], counters, least,
+            )  # fmt: skip
+        else:
+            before, state.limit = state.limit, self.next_limit(float(inbox.votes[:, 1].min()), env)
+            kernels.sssp_begin(COUNTERS, counters, least, 0, 0, math.inf)
+            kernels.sssp_split(
+                state.far, work.far[0], state.distance, work.stamp, before, state.limit, owned, state.step,
+                work.near[0], work.ghost_queue, work.far[1], counters, least,
+            )  # fmt: skip
+            work.far = work.far[::-1]
+        for turn in range(1 if env.backend.name == "cpu" else ROUNDS):
+            here, there = work.near[turn % 2], work.near[1 - turn % 2]
+            shared = (
+                turn, here, part.out.indptr, part.out.indices, state.weights, state.each, state.distance, work.stamp,
+                state.limit, owned, stamped + turn, state.step, there, work.ghost_queue, work.far[0], work.hubs,
+                counters, least,
+            )  # fmt: skip
+            kernels.sssp_relax(HUB_THREADS, *shared)
+            kernels.sssp_relax_hubs(HUB_THREADS, *shared)
+        found = env.backend.to_host(work.control)
+        state.step += 1
+        state.far, state.waiting = int(found[FAR]), int(found[NEAR + ROUNDS])
+        state.nearest = float(found[-1:].view(np.float64)[0])
+        return self._said(state, work.ghost_queue[: int(found[GHOSTS])], int(found[ACTED]), int(found[EDGES]))
+
+    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+        xp = env.xp
+        state.work = None
+        (state.distance,) = env.fetch_ghosts(part, [state.distance[: part.num_owned]])
+        own = state.distance[: part.num_owned]
+        found = env.run(part, Parents(state.distance, self.source))
+        parent, reached = found.columns["parent"], own != unreached(self.distance)
+        rooted = parent != np.iinfo(parent.dtype).max
+        beyond = part.ids[rooted & ~reached]
+        too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
+        if not env.least(int((rooted | ~reached).all())):
+            flat = level_part(part, env, state.distance, part.ids[:0], found.columns["level"], tree=False)
+            parent = xp.where(rooted, parent, env.run(flat, SearchLevel(rooted)).columns["parent"])
+        parent = xp.where(reached, parent, parent.dtype.type(-1))
+        if self.distance.kind != "f":
+            own = xp.where(reached, own, self.distance.type(-1)).astype(np.int64)
+        return {"distance": own, "parent": parent, "too_far": too_far}
+
+
+def sssp(
+    G: Graph,
+    source: Any,
+    *,
+    delta: float | None = None,
+    exchange: str | None = None,
+    client: Any = None,
+    progress: bool | None = None,
+) -> ShortestPathsResult:
+    """Single-source shortest paths: the least sum of weights over all paths from `source`, along the edges' direction.
+
+    Parameters
+    ----------
+    G : Graph
+        Weights must be neither negative nor infinite; zero is allowed. Without weights, every edge has the length 1.
+    source : int or str
+        A vertex, by the caller's id.
+    delta : float, optional
+        Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
+        the answer is the same. Default: an estimate from the mean weight and the mean degree.
+    exchange : {"selective", "broadcast"}, optional
+        Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
+        same.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    ShortestPathsResult
+        With `distance` and `parent`, both of shape (num_vertices,) in the order of `G.vertex_ids`, identical bit for
+        bit for every number of partitions and on every device.
+
+        `distance` is int64 where weights are integers or absent, exact, -1 where unreachable; float64 where weights are
+        floats, inf where unreachable.
+
+        `parent` is the vertex before on a shortest path: the smallest id among those neighbours u with
+        `distance[u] + weight == distance[v]` that are nearer to the source than v. Where there is none, because the
+        last edges of all shortest paths add nothing to the sum, it is the smallest id among those neighbours at the
+        same distance that are fewest such edges away from a vertex that has a nearer one. So parents form a tree. The
+        source is its own parent; -1 (None among string ids) where unreachable.
+
+    Raises
+    ------
+    VertexNotFound
+        Where `source` is not a vertex.
+    InputError
+        Where `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
+        dtype (naming the vertex), or an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    Notes
+    -----
+    A floating distance is the least among the sums, over all paths, that are added up from the source on, each partial
+    sum rounded to float64. It does not depend on the order in which edges are relaxed: rounding is monotone, so a <= b
+    gives a + w <= b + w, and a + w >= a as w is not negative. Every value that a vertex ever has is such a sum over a
+    walk, and walks are never shorter than the paths within them; so no value is below that least sum. At the end no
+    edge can relax, and along any path, edge by edge, the distance is at most its sum; so it is not above either.
+
+    References
+    ----------
+    Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths, IPDPS 2014.
+    Meyer, Sanders: Delta-stepping: a parallelizable shortest path algorithm, Journal of Algorithms 49 (2003).
+    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Section IV.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1], [1, 2, 2], weights=[1, 5, 2], num_vertices=4)
+    >>> r = gd.sssp(G, 0)
+    >>> r.distance.tolist(), r.parent.tolist()
+    ([0, 1, 3, -1], [0, 0, 1, -1])
+    """
+    checked_graph(G)
+    if np.ndim(source) != 0:
+        raise InputError(f"sssp starts from one vertex; source={source!r} is an array")
+    if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
+        raise InputError(f"delta={delta!r} is not a number above 0")
+    start = int(G.ids.to_internal(source, "source"))
+    if G.built is None and isinstance(G.source, ArraySource) and G.source.weights is not None:
+        checked_lengths(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
+    facts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
+    checked_lengths(G, facts)
+    width = None if delta is None else float(delta)
+    search = ShortestPaths(start, width, bucket_unit(G, facts), distance_dtype(G, facts), facts.least == 0)
+    result: ShortestPathsResult = runtime().run(G, search, exchange=exchange, client=client, progress=progress)
+    too_far = result._value("too_far")
+    if too_far != NO_VERTEX:
+        raise InputError(
+            f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} is too large for "
+            f"{'float64' if search.distance.kind == 'f' else 'int64'}; scale the weights down"
+        )
+    return result
+
+
+def checked_lengths(G: Graph, facts: WeightFacts) -> None:
+    """Refuse weights that make no length of a path, naming the edge."""
+    if facts.unfit is not None:
+        u, v, weight = facts.unfit
+        names = G.ids.to_caller(np.array([u, v]))
+        kind = "negative" if weight < 0 else "infinite; leave the edge out"
+        raise InputError(f"the weight {weight} of the edge from {names[0]} to {names[1]} is {kind}")
+
+
+def distance_dtype(G: Graph, facts: WeightFacts) -> np.dtype:
+    """float64, or the narrowest of int32 and int64 that no path of distinct vertices can leave."""
+    if G.weighted and np.dtype(G.source.weight_dtype).kind == "f":
+        return np.dtype(np.float64)
+    most = int(facts.greatest) * (G.num_vertices - 1)
+    return np.dtype(np.int32 if most < np.iinfo(np.int32).max else np.int64)
+
+
+def bucket_unit(G: Graph, facts: WeightFacts) -> float:
+    """The mean weight divided by the mean degree, or more; an estimate, on which the answer does not depend."""
+    degree = max(1.0, G.source.num_edges * (1 if G.directed else 2) / max(1, G.num_vertices))
+    return facts.total / max(1, facts.count) / degree * max(1.0, NARROW / degree) or 1.0

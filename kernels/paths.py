@@ -1,0 +1,40 @@
+"""Lengths of paths on a CPU, for other twins: what stands for an unreached vertex, and sums. Twin of paths.cuh."""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+
+def unreached(distance):
+    """The distance of a vertex that was not reached: the largest integer, or infinity."""
+    return np.inf if distance.dtype.kind == "f" else np.iinfo(distance.dtype).max
+
+
+@overload(unreached, inline="always")
+def _unreached(distance):
+    none = np.inf if isinstance(distance.dtype, types.Float) else np.iinfo(str(distance.dtype)).max
+    return lambda distance: none
+
+
+def plus(distance, weight):
+    """Their sum; of integers whose sum is too large a negative number (Numba takes it that signed sums never are)."""
+    return distance + weight
+
+
+@overload(plus, inline="always")
+def _plus(distance, weight):
+    if isinstance(distance, types.Float):
+        return lambda distance, weight: distance + weight
+    return lambda distance, weight: np.int64(np.uint64(distance) + np.uint64(weight))
+
+
+MACROS = [
+    {"index_t": "int", "weight_t": "int", "dist_t": "int"},
+    {"index_t": "int", "weight_t": "int", "dist_t": "long long"},
+    {"index_t": "int", "weight_t": "long long", "dist_t": "int"},
+    {"index_t": "int", "weight_t": "long long", "dist_t": "long long"},
+    {"index_t": "int", "weight_t": "float", "dist_t": "double"},
+    {"index_t": "int", "weight_t": "double", "dist_t": "double"},
+    {"index_t": "long long", "weight_t": "long long", "dist_t": "long long"},
+]
+"""Types of the kernels that work on distances, for the compiler."""

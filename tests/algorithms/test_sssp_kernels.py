@@ -1,0 +1,230 @@
+"""Kernels of shortest paths against plain Python on random rows, outputs poisoned first; on a GPU the CUDA twins too.
+
+Queues have no order on a GPU: they are compared as sets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphdask.algorithms.sssp import COUNTERS, FAR, GHOSTS, NEAR, ROUNDS, unreached
+from graphdask.backend import get_backend
+from graphdask.kernels.sssp import ACTED, EDGES
+
+HUB_THREADS = 1 << 14
+POISON = -77
+OWNED, SLOTS, LIMIT = 70, 110, 12
+
+TYPES = {
+    "int32": (np.int32, np.int32, np.int32),
+    "int64 in int32": (np.int32, np.int64, np.int32),
+    "int64": (np.int64, np.int64, np.int64),
+    "float32": (np.int32, np.float32, np.float64),
+    "float64": (np.int32, np.float64, np.float64),
+}
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request):
+    return get_backend(request.param)
+
+
+class Rows:
+    """Random rows and a state in the middle of a search: own vertices and ghosts near, far and not reached."""
+
+    def __init__(self, rng, types, hub=False, unweighted=False):
+        self.index, weight, self.kind = (np.dtype(t) for t in TYPES[types])
+        degrees = rng.integers(0, 6, OWNED)
+        degrees[rng.random(OWNED) < 0.3] = 0
+        if hub:
+            degrees[rng.integers(OWNED)] = 9001
+        self.indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        self.indices = rng.integers(0, SLOTS, self.indptr[-1]).astype(self.index)
+        self.each = 0 if unweighted else -1
+        self.weights = rng.choice([0, 0.25, 1, 3, 8] if weight.kind == "f" else [0, 1, 3, 8], len(self.indices))
+        self.weights = np.ones(1, np.int32) if unweighted else self.weights.astype(weight)
+        self.none = unreached(self.kind)
+        self.distance = rng.integers(0, 2 * LIMIT, SLOTS).astype(self.kind)
+        self.distance[rng.random(SLOTS) < 0.5] = self.none
+        self.ids = rng.permutation(1000)[:OWNED].astype(self.index)
+
+    def edges(self):
+        """(edge, row, slot, weight as a Python number)."""
+        for u in range(OWNED):
+            for e in range(self.indptr[u], self.indptr[u + 1]):
+                yield e, u, int(self.indices[e]), self.weights[e & self.each].item()
+
+    def queue(self, values=(), size=SLOTS):
+        out = np.full(size, POISON, self.index)
+        out[: len(values)] = values
+        return out
+
+
+class Kernels:
+    """Calls kernels of a family with NumPy arrays, which stay on the device between the calls."""
+
+    def __init__(self, backend, family, rows):
+        self.backend, self.sent = backend, {}
+        self.family = backend.kernels(family, index_t=rows.index, weight_t=rows.weights.dtype, dist_t=rows.kind)
+
+    def __call__(self, name, n, *arguments):
+        getattr(self.family, name)(n, *(self.there(a) if isinstance(a, np.ndarray) else a for a in arguments))
+
+    def there(self, array):
+        """The copy of an array on the device, made on first use."""
+        if id(array) not in self.sent:
+            self.sent[id(array)] = array, self.backend.from_host(array.copy())
+        return self.sent[id(array)][1]
+
+    def fetch(self):
+        self.backend.synchronize()
+        for mine, theirs in self.sent.values():
+            mine[...] = self.backend.to_host(theirs)
+
+
+def relaxed(rows, near):
+    """Distances once nothing near can be relaxed, and how many rounds that takes."""
+    expected, edges = rows.distance.astype(object), list(rows.edges())
+    acting, rounds = set(near.tolist()), 0
+    while acting:
+        fell, rounds = set(), rounds + 1
+        start = expected.copy()
+        for _, u, v, w in edges:
+            if u in acting and start[u] + w < expected[v]:
+                expected[v] = start[u] + w
+                if v < OWNED and expected[v] < LIMIT:
+                    fell.add(v)
+        acting = fell
+    return expected, rounds
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("repeat", range(3))
+def test_rounds_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, hub):
+    rounds = ROUNDS + 1
+    while rounds > ROUNDS:  # as many as are relaxed all at once are enough on a GPU too
+        rows = Rows(rng, types, hub, unweighted=repeat == 2)
+        near, before = np.flatnonzero(rows.distance[:OWNED] < LIMIT), rows.distance.copy()
+        expected, rounds = relaxed(rows, near)
+    was_far = np.flatnonzero((before >= LIMIT) & (before != rows.none))
+    call, limit = Kernels(backend, "sssp", rows), rows.kind.type(LIMIT)
+    stamp, queues = np.full(SLOTS, -1, np.int32), (rows.queue(near), rows.queue())
+    ghosts, far, hubs = rows.queue(size=SLOTS - OWNED), rows.queue(was_far), rows.queue()
+    counters, least = np.full(COUNTERS, POISON, np.int64), np.full(1, -1.0)
+    call("sssp_begin", COUNTERS, counters, least, len(was_far), len(near), np.inf)
+    for turn in range(ROUNDS):
+        shared = (
+            turn, queues[turn % 2], rows.indptr, rows.indices, rows.weights, rows.each, rows.distance, stamp, limit,
+            OWNED, 40 + turn, 9, queues[1 - turn % 2], ghosts, far, hubs, counters, least,
+        )  # fmt: skip
+        call("sssp_relax", HUB_THREADS, *shared)
+        call("sssp_relax_hubs", HUB_THREADS, *shared)
+    call.fetch()
+    assert counters[NEAR + ROUNDS] == 0
+    np.testing.assert_array_equal(rows.distance, expected.astype(rows.kind))
+    told = [v for v in range(OWNED, SLOTS) if expected[v] < min(LIMIT, before[v])]
+    assert sorted(ghosts[: counters[GHOSTS]].tolist()) == told
+    waiting = far[: counters[FAR]].tolist()
+    assert len(set(waiting)) == len(waiting)
+    assert set(waiting) >= {v for v in range(SLOTS) if LIMIT <= expected[v] != rows.none}
+    assert (far[counters[FAR] :] == POISON).all()
+    fell = [float(expected[v]) for v in range(SLOTS) if LIMIT <= expected[v] < before[v]]
+    assert LIMIT <= least[0] <= min(fell, default=np.inf)
+    assert counters[ACTED] >= len(near)
+    assert counters[EDGES] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
+
+
+@pytest.mark.parametrize("types", TYPES)
+def test_arrivals_lower_and_queue(backend, types, rng):
+    rows = Rows(rng, types)
+    slots, values = rng.integers(0, SLOTS, 150).astype(rows.index), rng.integers(0, 2 * LIMIT, 150).astype(rows.kind)
+    before, expected = rows.distance.copy(), rows.distance.copy()
+    np.minimum.at(expected, slots, values)
+    stamp = np.full(SLOTS, -1, np.int32)
+    near, far, counters, least = rows.queue(), rows.queue(), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
+    near[:3], counters[NEAR], stamp[[0, 1, 2]] = [0, 1, 2], 3, 16
+    call = Kernels(backend, "sssp", rows)
+    call("sssp_arrive", 150, slots, values, rows.distance, stamp, rows.kind.type(LIMIT), OWNED, 16, near, far, counters,
+         least)  # fmt: skip
+    call.fetch()
+    np.testing.assert_array_equal(rows.distance, expected)
+    fell = expected < before
+    acting = set(np.flatnonzero(fell[:OWNED] & (expected[:OWNED] < LIMIT)).tolist()) | {0, 1, 2}
+    assert sorted(near[: counters[NEAR]].tolist()) == sorted(acting)
+    waiting = far[: counters[FAR]].tolist()
+    assert len(set(waiting)) == len(waiting)
+    assert set(waiting) >= set(np.flatnonzero((before == rows.none) & fell & (expected >= LIMIT)).tolist())
+    assert (before[waiting] == rows.none).all()
+
+
+@pytest.mark.parametrize("types", TYPES)
+def test_the_split_moves_a_bucket_on(backend, types, rng):
+    rows = Rows(rng, types)
+    far = rng.permutation(SLOTS)[:80].astype(rows.index)
+    near, ghosts, kept = rows.queue(), rows.queue(), rows.queue()
+    stamp, counters, least = np.full(SLOTS, -1, np.int32), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
+    call = Kernels(backend, "sssp", rows)
+    call("sssp_split", 80, far, rows.distance, stamp, rows.kind.type(5), rows.kind.type(LIMIT), OWNED, 31, near, ghosts,
+         kept, counters, least)  # fmt: skip
+    call.fetch()
+    d = rows.distance[far]
+    bucket = far[(d >= 5) & (d < LIMIT)]
+    assert sorted(near[: counters[NEAR]].tolist()) == sorted(bucket[bucket < OWNED].tolist())
+    assert sorted(ghosts[: counters[GHOSTS]].tolist()) == sorted(bucket[bucket >= OWNED].tolist())
+    assert sorted(kept[: counters[FAR]].tolist()) == sorted(far[d >= LIMIT].tolist())
+    assert least[0] == d[d >= LIMIT].min()
+    assert sorted(np.flatnonzero(stamp == 31).tolist()) == sorted(bucket[bucket >= OWNED].tolist())
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("types", TYPES)
+def test_parents_levels_and_the_check(backend, types, rng, hub):
+    rows = Rows(rng, types, hub)
+    rows.distance[rng.random(SLOTS) < 0.5] = 4
+    most, d = np.iinfo(rows.index).max, rows.distance
+    before = np.where(rng.random(SLOTS) < 0.5, most, rng.integers(0, 1000, SLOTS)).astype(rows.index)
+    parent, expected = before.copy(), before.copy()
+    claimed = rng.choice(rows.ids, SLOTS).astype(rows.index)
+    level, tree, flat, seen = np.zeros(OWNED, np.int64), np.zeros(OWNED, np.int64), [], np.zeros(SLOTS, np.uint8)
+    bad = [np.iinfo(np.int64).max]
+    for e, u, v, w in rows.edges():
+        if d[u] == rows.none:
+            continue
+        total = d[u].item() + w
+        if d[v] == d[u] == total and u != v:
+            level[u] += 1
+            flat.append((u, v))
+            tree[u] += claimed[v] == rows.ids[u]
+        elif d[v] == rows.none or (d[v] == total and d[v] != d[u]):
+            expected[v] = min(expected[v], rows.ids[u])
+        if d[v] > total:
+            bad.append(e)
+        elif d[v] == total and d[u] < d[v] and claimed[v] == rows.ids[u]:
+            seen[v] = 1
+    call = Kernels(backend, "sssp_tree", rows)
+    ghosts, hubs, counters = rows.queue(size=SLOTS - OWNED), rows.queue(), np.zeros((4, 3), np.int64)
+    found_level, found_tree, witnessed = np.zeros(OWNED, np.int64), np.zeros(OWNED, np.int64), np.zeros(SLOTS, np.uint8)
+    first_bad, counts = np.array([np.iinfo(np.int64).max]), [row.copy() for row in counters]
+    of_rows = (rows.indptr, rows.indices, rows.weights, rows.each, rows.ids, d)
+    starts = np.concatenate([[0], np.cumsum(level)])
+    place, out = starts[:-1].copy(), rows.queue(size=len(flat))
+    for hubs_too in ("", "_hubs"):
+        n = HUB_THREADS if hubs_too else OWNED
+        call(f"sssp_parents{hubs_too}", n, *of_rows, OWNED, parent, ghosts, found_level, hubs, counts[0])
+        call(f"sssp_check{hubs_too}", n, *of_rows, claimed, witnessed, found_tree, first_bad, hubs, counts[1])
+        call(f"sssp_level{hubs_too}", n, *of_rows, claimed, 1, place, out, hubs, counts[2])
+    call.fetch()
+    np.testing.assert_array_equal(parent, expected)
+    np.testing.assert_array_equal(found_level, level)
+    np.testing.assert_array_equal(found_tree, tree)
+    np.testing.assert_array_equal(witnessed, seen)
+    assert counts[0][1] == len(rows.indices)
+    changed = np.flatnonzero((before == most) & (expected != most))
+    assert sorted(ghosts[: counts[0][2]].tolist()) == changed[changed >= OWNED].tolist()
+    lost = [e for e, u, v, _ in rows.edges() if d[u] != rows.none and d[v] == rows.none]
+    assert first_bad[0] == min(bad + lost)
+    np.testing.assert_array_equal(place, starts[1:])
+    found = [(u, int(v)) for u in range(OWNED) for v in out[starts[u] : starts[u + 1]]]
+    assert sorted(found) == sorted(flat)
