@@ -53,14 +53,21 @@ class ArrayPiece:
 class ArraySource:
     """The caller's arrays, kept on this host and sent in slices."""
 
-    def __init__(self, num_vertices: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None):
+    def __init__(
+        self,
+        num_vertices: int,
+        src: np.ndarray,
+        dst: np.ndarray,
+        weights: np.ndarray | None,
+        skewed: bool | None = None,
+    ):
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
         self.src = np.ascontiguousarray(src, dtype)
         self.dst = np.ascontiguousarray(dst, dtype)
         self.weights = weights
         self.weight_dtype = None if weights is None else weights.dtype
-        self.skewed = _is_skewed(self.src, self.dst, num_vertices)
+        self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
 
     def piece(self, rank: int, size: int) -> ArrayPiece:
         share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
