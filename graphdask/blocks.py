@@ -100,14 +100,18 @@ class Share:
             dtype = index_dtype(source.num_vertices)
             yield from (ChunkPiece([chunk], dtype, source.weight_dtype) for chunk in source.chunks)
             return
+        if isinstance(source, GeneratedSource) and source.cumulative:
+            yield source.piece(self.number, self.count)
+            return
         pieces = max(1, -(-source.num_edges // (self.count * max_edges)))
         for number in range(self.number * pieces, (self.number + 1) * pieces):
             yield source.piece(number, self.count * pieces)
 
     def blocks(self, backend: Backend, max_edges: int) -> Iterator[Edges]:
         """Its edges in vertex numbers, on the backend, in blocks of which nobody else holds a reference."""
+        source = self.source
         for piece in self.pieces(max_edges):
-            if isinstance(piece, ChunkPiece):
+            if isinstance(piece, ChunkPiece) or (isinstance(source, GeneratedSource) and source.cumulative):
                 yield from _slices(_made(piece, backend), max_edges)
             else:
                 yield _made(piece, backend)
@@ -129,7 +133,7 @@ def _made(piece: Piece, backend: Backend) -> Edges:
 
 
 def _slices(edges: Edges, max_edges: int) -> Iterator[Edges]:
-    """A chunk, which may be of any size, in blocks."""
+    """A piece, which may be of any size, in blocks."""
     src, dst, weights = edges
     for first in range(0, len(src), max_edges):
         part = slice(first, first + max_edges)
@@ -210,7 +214,7 @@ def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None
     """Carry out `Graph.edges`."""
     source, ids = graph.source, graph.ids
     blocks = edge_blocks(graph, BLOCK, device, client, progress)
-    count = graph.num_edges
+    count = graph.num_edges if graph.merge else source.num_edges  # a source may leave out some that it counts
     each = edge_bytes(source, ids)
     holder = get_backend("cuda" if device == "cuda" else "cpu")
     free = int(holder.free_memory() * Config.load().memory_fraction)

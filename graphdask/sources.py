@@ -100,12 +100,14 @@ class GeneratedPiece:
 class GeneratedSource:
     """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`.
 
-    `num_edges` is exact, but for a generator that drops parallel edges the number before that.
+    It may have `block_edges(rank, size)`, the length of a block, and says in `cumulative` where a block takes the work
+    of all before it, so that it is not cut into small ones.
     """
 
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed
         self.weight_dtype: np.dtype | None = None
+        self.cumulative: bool = getattr(generator, "cumulative", False)
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
 
     def piece(self, rank: int, size: int) -> GeneratedPiece:

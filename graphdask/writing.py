@@ -170,6 +170,21 @@ def _step(number: int, edges: int) -> Superstep:
     return Superstep(number, 0, edges, 0, 0, (), 0.0, 0.0, 0.0, 0.0)
 
 
+def count_edges(context: RankContext, shares: list[Share], device: str, max_edges: int) -> tuple[int, int]:
+    """Make the edges of this rank's shares, a block at a time, and drop them; return their number and the loops'."""
+    backend = get_backend("cpu") if device == "cpu" else context.backend
+    edges = loops = 0
+    for share in shares:
+        for step, (src, dst, _) in enumerate(share.blocks(backend, max_edges)):
+            context.comm.check()
+            loops += int((src == dst).sum())
+            edges += len(src)
+            if context.on_superstep is not None:
+                context.on_superstep(_step(step, len(src)))
+            del src, dst
+    return edges, loops
+
+
 def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) -> int:
     """Give what was written its name: the work of rank 0. Return the bytes of all."""
     if context.comm.rank != 0:

@@ -178,6 +178,12 @@ class GangRuntime:
 
         return output.write(graph, order, client, config, self._retried, with_partitions)
 
+    def count_edges(self, graph: Graph, device: str, client: Any = None, progress: bool | None = None) -> Any:
+        """Make all edges of a graph that needs no partitions, and drop them; how many there were."""
+        from graphdask.gang import output
+
+        return output.count(graph, device, client, Config.load(progress=progress), self._retried)
+
     def edge_blocks(self, graph: Graph, max_edges: int, client: Any = None, progress: bool | None = None) -> Any:
         from graphdask.gang.output import stored_blocks
 

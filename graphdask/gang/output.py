@@ -139,8 +139,9 @@ def write(
     else:
 
         def from_source(client: Any, avoid: frozenset[str], attempt: int) -> Written:
-            gang = _writers(graph, order, client, config, avoid)
-            files = order.files or (1 if order.single and not order.content.joins else gang.size)
+            most = 1 if order.single and not order.content.joins else None if order.single else order.files
+            gang = _writers(graph, most, order.device, client, config, avoid)
+            files = most or gang.size
             plan = _plan(graph, order, files, token, attempt)
             shares = [
                 {number: Share.of(graph.source, number, files) for number in range(rank, files, gang.size)}
@@ -165,10 +166,9 @@ def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> w
     )
 
 
-def _writers(graph: Graph, order: Order, client: Any, config: Config, avoid: frozenset[str]) -> Any:
-    """A gang of as many ranks as can write at the same time."""
-    most = order.files or (1 if order.single and not order.content.joins else None)
-    device = order.device if order.device != "auto" else config.device
+def _writers(graph: Graph, most: int | None, device: str, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+    """A gang of as many ranks as can work at the same time, or of `most`."""
+    device = device if device != "auto" else config.device
     if not isinstance(graph.source, GeneratedSource):
         device = "cpu"
     if client is None:
@@ -208,6 +208,46 @@ def _carry_out(
         seconds=time.perf_counter() - started,
         writers=min(gang.size, plan.files),
     )
+
+
+@dataclass(frozen=True)
+class Made:
+    """What making all edges found."""
+
+    edges: int
+    self_loops: int
+    bytes: int
+    """Of the arrays of their ends, all blocks together."""
+    seconds: float
+    writers: int
+    """How many ranks made them at the same time."""
+
+
+def count(graph: Graph, device: str, client: Any, config: Config, retried: Callable[..., Any]) -> Made:
+    """Make all edges of a graph where they would be written, a block at a time, and drop them."""
+    started = time.perf_counter()
+    each = edge_bytes(graph.source, graph.ids)
+
+    def attempt(client: Any, avoid: frozenset[str], number: int) -> Made:
+        gang = _writers(graph, None, device, client, config, avoid)
+        shares = PerRank([[Share.of(graph.source, rank, gang.size)] for rank in range(gang.size)])
+        total = graph.source.num_edges
+        gang.use(replace(config, deadline=config.deadline + total / gang.size / SLOWEST))
+        kept = gang.run(
+            writing.count_edges,
+            shares,
+            device,
+            max(1, BLOCK_BYTES // each),
+            summary=_itself,
+            label="generating",
+            show=is_watched(config.progress),
+            total=total,
+        )
+        edges, loops = (sum(column) for column in zip(*kept.summary, strict=True))
+        return Made(edges, loops, edges * each, time.perf_counter() - started, gang.size)
+
+    found: Made = retried(client, config, attempt)
+    return found
 
 
 def _without_place(graph: Graph, content: Content) -> int | None:
