@@ -29,7 +29,7 @@ from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph import Graph
 from graphdask.io import detect_format
 from graphdask.io._open import COMPRESSION_SUFFIXES
-from graphdask.io.folder import unfinished_name, warn_of_lost_vertices
+from graphdask.io.folder import unfinished_name, warn_of_lost
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.partition import index_dtype
 from graphdask.sources import ArraySource, Edges, GeneratedSource
@@ -151,8 +151,7 @@ def write(
 
         found = retried(client, config, from_source)
     if order.single and order.content.format in (*TEXT, "parquet"):
-        lost = _without_place(graph, order.content)
-        warn_of_lost_vertices(order.target, order.content, lost)
+        warn_of_lost(order.target, order.content, _without_place(graph, order.content))
     written: Written = found
     return written
 

@@ -154,8 +154,12 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
     return column.to_numpy() if record["ids"] == "int" else string_array(column.to_pylist())
 
 
-def warn_of_lost_vertices(path: Path, content: Content, lost: int | None) -> None:
-    """Warn where a single file has no place for vertices without edges; `lost` is their number if it is known."""
+def warn_of_lost(path: Path, content: Content, lost: int | None) -> None:
+    """Warn of what a single file has no place for: vertices without edges, of which there are `lost` if that is known,
+    and in CSV that ids are names."""
+    if content.format == "csv" and not content.ids.are_numbers:
+        words = f"{path}: CSV does not say that its ids are names; read it with ids='str' where they look like numbers"
+        warnings.warn(GraphdaskWarning(words), stacklevel=5)
     if lost == 0:
         return
     number = "vertices" if lost is None else f"the {lost:,} vertices"
