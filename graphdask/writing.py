@@ -201,7 +201,6 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
         if plan.single:
             whole = folder / f"whole{content.suffix}"
             join_parts(names, whole, content)
-            _flush(whole)
             refuse_existing(target, plan.overwrite)
             size = whole.stat().st_size
             if target.is_dir():
@@ -211,7 +210,6 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
             return size
         described = [{"file": part_name(p.number, content), "edges": p.edges, "bytes": p.nbytes} for p in parts]
         write_manifest(folder, content, described)
-        _flush(folder / MANIFEST)
         refuse_existing(target, plan.overwrite)
         if os.path.lexists(target):
             old = folder.with_name(folder.name.replace(".tmp", ".old.tmp"))
@@ -226,12 +224,6 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
 def _put_aside(target: Path, folder: Path) -> None:
     """Move an old folder to where it is deleted with the new one's scaffolding."""
     target.rename(folder / "replaced")
-
-
-def _flush(path: Path) -> None:
-    """Have the operating system put a file on the disk, so that its name never stands for less."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def refuse_existing(target: Path, overwrite: bool) -> None:

@@ -152,7 +152,7 @@ def part_bytes(part: Path) -> int:
 
 def _append(path: Path, out: IO[bytes]) -> None:
     with path.open("rb") as part:
-        shutil.copyfileobj(part, out, 1 << 22)
+        shutil.copyfileobj(part, out, 1 << 20)
 
 
 class _TextPart(PartFile):

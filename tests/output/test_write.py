@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -16,6 +17,7 @@ from edge_sets import GRAPHS, attached, counted, edges_of
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
+from graphdask.gang import output
 from graphdask.gang.local import LocalGang
 from graphdask.io._digits import WIDEST, put_pairs, put_triples, widest
 
@@ -195,12 +197,26 @@ def test_a_folder_without_permission_is_refused_in_words(tmp_path, monkeypatch):
         gd.from_edges([0], [1]).write(tmp_path / "g.txt")
 
 
+@pytest.mark.parametrize("ending", [".txt", ".parquet", ".gdg"])
+def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "BLOCK_BYTES", 1 << 20)
+    G = gd.generate.preferential_attachment(500_000, 4)
+    gd.generate.preferential_attachment(200_000, 4).write(tmp_path / f"small{ending}")  # what is loaded once
+    tracemalloc.start()
+    written = G.write(tmp_path / f"graph{ending}")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert written.edges == G.num_edges
+    assert peak < 8 << 20  # of 15.3 MiB that the edges take
+
+
 FULL = """
 import resource, sys
 import graphdask as gd
 from graphdask.errors import WriteError
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # what the operating system says of a full disk
-try:
+for format in ("edgelist", "parquet", "native"):
+    try:
         gd.generate.preferential_attachment(200_000, 4).write(sys.argv[1], format, files=2)
     except WriteError as error:
         print(error)
