@@ -151,6 +151,6 @@ def _length(share: Share) -> float:
     if isinstance(source, ChunkSource):
         return float("nan")
     if isinstance(source, GeneratedSource):
-        count = getattr(source.generator, "block_edges", None)
-        return float("nan") if count is None else count(share.number, share.count)
+        count = source.block_edges(share.number, share.count)
+        return float("nan") if count is None else count
     return source.num_edges

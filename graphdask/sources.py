@@ -98,20 +98,22 @@ class GeneratedPiece:
 
 
 class GeneratedSource:
-    """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`.
-
-    It may have `block_edges(rank, size)`, the length of a block, and says in `cumulative` where a block takes the work
-    of all before it, so that it is not cut into small ones.
-    """
+    """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`."""
 
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed
         self.weight_dtype: np.dtype | None = None
         self.cumulative: bool = getattr(generator, "cumulative", False)
+        """Whether a block takes the work of all blocks before it, so that it is not to be cut into small ones."""
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
 
     def piece(self, rank: int, size: int) -> GeneratedPiece:
         return GeneratedPiece(self.generator, rank, size)
+
+    def block_edges(self, rank: int, size: int) -> int | None:
+        """Length of a block, where the generator knows it before it makes the block."""
+        known = getattr(self.generator, "block_edges", None)
+        return None if known is None else known(rank, size)
 
 
 @dataclass(frozen=True)
