@@ -67,9 +67,9 @@ def _frame_of(task: EdgeTask) -> Any:
 
 
 def _array_of(task: EdgeTask) -> Any:
-    src, dst, _ = task.arrays(on_device=task.device == "cuda")
-    module = np if isinstance(src, np.ndarray) else __import__("cupy")
-    return module.stack([src, dst], axis=1)
+    on_device = task.device == "cuda"
+    src, dst, _ = task.arrays(on_device)
+    return maker_of(task.share.source, "cuda" if on_device else "cpu").xp.stack([src, dst], axis=1)
 
 
 def to_dask_dataframe(graph: Any, partitions: int | None, device: str, client: Any, progress: bool | None) -> Any:
@@ -107,10 +107,9 @@ def to_dask_array(graph: Any, partitions: int | None, device: str, client: Any, 
         ]
     else:
         if device == "cuda":
-            import cupy
-
-            Translation(graph.ids, maker_of(graph.source, device))
-            meta = cupy.zeros((0, 2), dtype)
+            backend = maker_of(graph.source, device)
+            Translation(graph.ids, backend)
+            meta = backend.xp.zeros((0, 2), dtype)
         tasks = _tasks(graph, partitions, device)
         made = [(delayed(_array_of, pure=True)(task), _length(task.share)) for task in tasks]
     arrays = [dask.array.from_delayed(piece, (length, 2), dtype, meta) for piece, length in made]

@@ -1,4 +1,4 @@
-"""`graphdask generate pa|rmat|er`: make a graph; write it, draw its degrees, or say how fast it was made."""
+"""`graphdask generate pa`: make a graph; write it, draw its degrees, or say how fast it was made."""
 
 from __future__ import annotations
 
@@ -73,37 +73,6 @@ GENERATORS = (
             seed_option,
         ),
     ),
-    Generator(
-        "rmat",
-        "R-MAT",
-        "R-MAT, the Kronecker graphs of Graph500.",
-        "rmat",
-        stacked(
-            click.option("--scale", type=Whole(min=0), required=True, metavar="S", help="2^S vertices."),
-            click.option("--edge-factor", type=Whole(), default=16, show_default=True, help="Edges per vertex."),
-            click.option("--a", type=float, default=0.57, show_default=True, help="Probability of a quadrant."),
-            click.option("--b", type=float, default=0.19, show_default=True),
-            click.option("--c", type=float, default=0.19, show_default=True),
-            click.option("--permute/--no-permute", default=True, show_default=True, help="Shuffle the vertex ids."),
-            click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", show_default=True),
-            _multi_edges(),
-            directed_option,
-            seed_option,
-        ),
-    ),
-    Generator(
-        "er",
-        "Erdos-Renyi",
-        "Erdos-Renyi, uniformly random: G(n, m) or G(n, p).",
-        "erdos_renyi",
-        stacked(
-            click.option("--vertices", "n", type=Whole(min=0), required=True, metavar="N"),
-            click.option("--edges", "m", type=Whole(min=0), help="Number of edges: G(n, m)."),
-            click.option("--p", type=float, help="Probability of every possible edge: G(n, p)."),
-            directed_option,
-            seed_option,
-        ),
-    ),
 )  # fmt: skip
 """A generator more is a row more."""
 
@@ -138,7 +107,8 @@ def _add(generator: Generator) -> None:
     def run(**options: Any) -> None:
         names = Request.__dataclass_fields__
         request = Request(**{name: options.pop(name) for name in names})
-        execute(request, generator, options)
+        order = [parameter.name for parameter in command.commands[generator.name].params]
+        execute(request, generator, {name: options[name] for name in order if name in options})
 
 
 for _generator in GENERATORS:
@@ -261,7 +231,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record.get("self_loops"):
         lines.append(("self-loops", f"{record['self_loops']:,}"))
     if "output" in record:
-        files = "one file" if record["files"] == 1 else f"{record['files']} files"
+        files = f"a folder of {terminal.count(record['files'], 'part')}" if record["output"].is_dir() else "one file"
         lines.append(("written", f"{record['output']}, {record['format']}, {files}, {terminal.size(record['bytes'])}"))
     else:
         lines.append(("size", f"{terminal.size(record['bytes'])}, not written (--output)"))

@@ -75,7 +75,9 @@ class Progress:
             edges = sum(rank[2] for rank in ranks)
         if ranks and self.total is not None:
             share = min(edges / self.total, 1.0) if self.total else 1.0
-            text += f": {share:.0%}, {signed(edges)}of {signed(self.total)}edges, {signed(edges / elapsed)}edges/s"
+            text += (
+                f": {share:.0%}, {signed(edges).strip()} of {signed(self.total)}edges, {signed(edges / elapsed)}edges/s"
+            )
         elif ranks:
             text += f": superstep {max(rank[0] for rank in ranks)}, frontier {sum(rank[1] for rank in ranks):,}"
             text += f", {signed(edges / elapsed)}edges/s"

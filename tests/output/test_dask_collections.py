@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import ClassVar
 
 import dask
 import numpy as np
@@ -12,6 +13,8 @@ from gangs import active
 
 import graphdask as gd
 from graphdask.errors import InputError, MissingDependency
+from graphdask.ids import VertexIds
+from graphdask.sources import GeneratedSource
 
 
 def frame_edges(frame, directed):
@@ -109,6 +112,23 @@ def test_without_data_frames_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingDependency, match=r"graphdask\[dataframe\]"):
         gd.from_edges([0], [1]).to_dask_dataframe()
+
+
+def test_a_lengthy_generator_is_not_cut_into_small_blocks():
+    class Cumulative:
+        num_vertices, num_edges, cumulative = 5000, 4999, True
+        asked: ClassVar[list] = []
+
+        def block(self, backend, rank, size):
+            self.asked.append((rank, size))
+            return (lambda ids: (ids + 1, ids))(
+                np.arange(4999 * rank // size, 4999 * (rank + 1) // size, dtype=np.int32)
+            )
+
+    G = gd.Graph(GeneratedSource(Cumulative(), skewed=False), VertexIds(5000), True)
+    assert [len(block.src) for block in G.edge_blocks(8000, device="cpu")] == [1000] * 4 + [999]
+    assert Cumulative.asked == [(0, 1)]
+    assert np.isnan(G.to_dask_array(2).chunks[0]).all()
 
 
 @pytest.mark.gpu

@@ -210,6 +210,12 @@ def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, monkeypatch):
     assert peak < 8 << 20  # of 15.3 MiB that the edges take
 
 
+def test_progress_shows_the_share_that_is_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("graphdask.gang.progress.DELAY", 0)
+    gd.generate.preferential_attachment(1000, 3).write(tmp_path / "g.txt", progress=True)
+    assert "writing g.txt: 100%, 2.99 k of 2.99 kedges" in capsys.readouterr().err
+
+
 FULL = """
 import resource, sys
 import graphdask as gd
