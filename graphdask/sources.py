@@ -98,7 +98,10 @@ class GeneratedPiece:
 
 
 class GeneratedSource:
-    """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`."""
+    """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`.
+
+    `num_edges` is exact, but for a generator that drops parallel edges the number before that.
+    """
 
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed

@@ -39,6 +39,17 @@ def test_what_is_written_reads_back(output, further, call, tmp_path):
     assert edges_of(gd.read_graph(tmp_path / "again.gdg")) == known.edges
 
 
+@pytest.mark.parametrize("options", [["--method", "queue"], ["--multi-edges", "redraw"]])
+def test_vertices_with_distinct_targets_are_written(options, call, tmp_path):
+    result = call(*PA, *options, "--output", f"{tmp_path}/g.parquet", "--files", "2")
+    assert result.exit_code == 0, result.output
+    named = {options[0][2:].replace("-", "_"): options[1]}
+    expected = gd.generate.preferential_attachment(200, 3, 0.3, 2, **named).partition(device="cpu")
+    found = edges_of(gd.read_graph(f"{tmp_path}/g.parquet"))
+    assert found == edges_of(expected)
+    assert set(found.values()) == {1}
+
+
 def test_without_output_every_edge_is_made_and_dropped(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     record = json.loads(call(*PA, "--json").stdout)
