@@ -22,6 +22,7 @@ from graphdask.errors import GraphdaskError, GraphdaskWarning
 
 COMMANDS = {
     "demo": "Generate a graph, search it, verify the answers, on this host.",
+    "generate": "Generate a graph, and write it to files.",
     "run": "Run an algorithm over a graph from a file.",
     "info": "What is in a file, and what reading it would change.",
     "convert": "Write a graph file in another format.",
@@ -40,6 +41,15 @@ OPTIONS = {
     "ghosts": "--ghosts",
     "exchange": "--exchange",
     "device": "--device",
+    "files": "--files",
+    "n": "--vertices",
+    "m": "--edges",
+    "p": "--p",
+    "degree": "--degree",
+    "scale": "--scale",
+    "edge_factor": "--edge-factor",
+    "seed": "--seed",
+    "method": "--method",
 }
 """How the command line calls the arguments that errors name."""
 
@@ -134,6 +144,7 @@ def in_options(message: str) -> str:
     """Name arguments as the command line does: `format='csv'` is `--format csv`."""
     message = message.replace("directed=False", "--undirected").replace("directed=True", "--directed")
     message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
+    message = message.replace("pass overwrite=True", "add --overwrite")
 
     def option(found: re.Match[str]) -> str:
         name, _, value = found.groups()

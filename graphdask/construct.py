@@ -254,7 +254,7 @@ def read_graph(
     Parameters
     ----------
     path : path-like
-        Compressed files (.gz, .xz, .bz2) are read as they are.
+        Compressed files (.gz, .xz, .bz2) are read as they are; so are folders that `Graph.write` made.
     format : str, optional
         Default: from the name; `graphdask.io.FORMATS` lists them.
     directed : bool, optional

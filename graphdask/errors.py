@@ -66,6 +66,10 @@ class OverBudget(MemoryError, GraphdaskError):  # in this order, or Dask's way o
     """A call would need more memory than there is; raised before anything is allocated."""
 
 
+class WriteError(OSError, GraphdaskError):
+    """A file could not be written to its end; nothing is left of it."""
+
+
 class VerificationError(GraphdaskError, AssertionError):
     """A result breaks an invariant; the message names the first vertex or edge that does."""
 

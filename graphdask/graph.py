@@ -5,14 +5,17 @@ A Graph is cheap to make and to send; its edges become partitions on the workers
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.blocks import EdgeArrays, all_edges, edge_blocks
 from graphdask.errors import InputError
+from graphdask.frames import to_dask_array, to_dask_dataframe
 from graphdask.ids import VertexIds
 from graphdask.partition import Plan, VertexMap, checked_owners
 from graphdask.runtime import runtime
@@ -230,6 +233,215 @@ class Graph:
         """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
         runtime().persist(self, client=client, progress=progress)
         return self
+
+    def edges(self, device: str = "auto", *, client: Any = None, progress: bool | None = None) -> EdgeArrays:
+        """Return all edges as arrays.
+
+        Parameters
+        ----------
+        device : {"auto", "cpu", "cuda"}
+            `cuda`: CuPy arrays on the GPU. Else NumPy arrays, with `auto` made on a GPU where there is one.
+        client : distributed.Client, optional
+            Where a graph is built whose parallel edges are merged then. Others are made in this process.
+        progress : bool, optional
+
+        Returns
+        -------
+        EdgeArrays
+            `src`, `dst` of shape (num_edges,) in the caller's ids, and `weights` or None. An undirected edge stands
+            once.
+
+        Raises
+        ------
+        OverBudget
+            Where the arrays do not fit the free memory; `edge_blocks`, `to_dask_dataframe` and `write` need no more
+            than a block of it.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> gd.from_edges([10, 20], [20, 40]).edges().dst
+        array([20, 40])
+        """
+        return all_edges(self, device, client, progress)
+
+    def edge_blocks(
+        self,
+        max_bytes: int | str = "256MiB",
+        device: str = "auto",
+        *,
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Iterator[EdgeArrays]:
+        """Iterate over the edges in blocks that are made one at a time, so that no graph is too large.
+
+        Parameters
+        ----------
+        max_bytes : int or str
+            Size of a block, about; a file's or a data frame's own chunks are cut to it once they are read. A block is
+            made while the one before it is still the caller's: there are two at a time.
+        device, client, progress
+            As in `edges`.
+
+        Yields
+        ------
+        EdgeArrays
+            `src`, `dst`, `weights` of some edges; together they are the edges of the graph, whatever the size.
+
+        Raises
+        ------
+        InputError
+            For a size that is none.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.generate.preferential_attachment(2**40, degree=2)
+        >>> next(G.edge_blocks("1MiB")).src[:3].tolist()
+        [1, 2, 2]
+        """
+        return edge_blocks(self, max_bytes, device, client, progress)
+
+    def to_dask_dataframe(
+        self,
+        partitions: int | None = None,
+        *,
+        device: str = "auto",
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Return the edges as a lazy Dask DataFrame with the columns `src`, `dst` and, with weights, `weight`.
+
+        Parameters
+        ----------
+        partitions : int, optional
+            Default: as many as have 128 MiB each.
+        device : {"auto", "cpu"}
+            Where a worker makes what is generated; the frames are pandas'.
+        client : distributed.Client, optional
+            Where a graph is built whose parallel edges are merged then.
+        progress : bool, optional
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Each partition is a pure task that makes its own edges on the worker that runs it.
+
+        Raises
+        ------
+        MissingDependency
+            Without Dask's data frames: `pip install "graphdask[dataframe]"`.
+        InputError
+            For a number that is none.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> gd.from_edges([10, 20], [20, 40]).to_dask_dataframe().compute().src.tolist()
+        [10, 20]
+        """
+        return to_dask_dataframe(self, partitions, device, client, progress)
+
+    def to_dask_array(
+        self,
+        partitions: int | None = None,
+        *,
+        device: str = "auto",
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Return the edges as a lazy Dask array of shape (num_edges, 2): a row is an edge, source first.
+
+        Parameters
+        ----------
+        partitions, client, progress
+            As in `to_dask_dataframe`.
+        device : {"auto", "cpu", "cuda"}
+            `cuda`: chunks are CuPy arrays on the GPU of the worker that makes them.
+
+        Returns
+        -------
+        dask.array.Array
+            Chunk lengths are NaN only where they are not known before the edges are made, as those of a data frame's
+            partitions.
+
+        Raises
+        ------
+        InputError
+            For a number that is none.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> gd.from_edges([10, 20], [20, 40]).to_dask_array().compute().tolist()
+        [[10, 20], [20, 40]]
+        """
+        return to_dask_array(self, partitions, device, client, progress)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        files: int | None = None,
+        overwrite: bool = False,
+        device: str = "auto",
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Write the edges, each worker its own share, whole or not at all; `read_graph` reads the same graph back.
+
+        Parameters
+        ----------
+        path : path-like
+            A name that ends as its format does (`graph.parquet`, `graph.txt.gz`) is one file. A name without such an
+            ending, or with a slash at the end, or `files` above 1, is a folder of parts, `part-00000.parquet` and so
+            on, with a description, `_graph.json`. On a cluster: on a disk that all workers share.
+        format : {"edgelist", "csv", "parquet", "npz", "native"}, optional
+            Default: what the name says. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
+        files : int, optional
+            Number of parts. Default: one file, or in a folder one part for each worker. All workers write one file
+            together, but for Parquet, which has one writer.
+        overwrite : bool
+            Replace a file, or a folder that holds a graph, once the new one is complete.
+        device : {"auto", "cpu", "cuda"}
+            Where what is generated is made.
+        client : distributed.Client, optional
+            Default: the one that is open; with none, the cores of this host write.
+        progress : bool, optional
+
+        Returns
+        -------
+        Written
+            `path`, `format`, `files`, `edges`, `bytes`, `seconds`, `writers`.
+
+        Raises
+        ------
+        InputError
+            Where the target exists, cannot be written, or the format cannot hold the ids.
+        WriteError
+            Where the disk is full or fails; nothing is left then.
+
+        Warns
+        -----
+        GraphdaskWarning
+            Where a single file has no place for vertices without edges: CSV, and text and Parquet where ids are not
+            consecutive.
+
+        Notes
+        -----
+        Edges are made and written a block at a time, so that a graph may be larger than all memory; only one whose
+        parallel edges are merged is built first. Parts are made under another name and take the target's at the end.
+
+        Examples
+        --------
+        >>> import graphdask as gd, tempfile
+        >>> G = gd.from_edges([10, 20], [20, 40])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     G.write(f"{folder}/graph.txt").edges
+        2
+        """
+        return runtime().write(self, path, format, files, overwrite, device, client=client, progress=progress)
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Prove on the workers, in linear time, that the partitions hold exactly the edges of the graph; return it.

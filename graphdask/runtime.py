@@ -22,6 +22,25 @@ class Runtime(Protocol):
     def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:
         """Check the partitions of a graph against its lineage, or raise VerificationError."""
 
+    def write(
+        self,
+        graph: Any,
+        path: Any,
+        format: str | None,
+        files: int | None,
+        overwrite: bool,
+        device: str,
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Write the edges of a graph to files."""
+
+    def edge_blocks(self, graph: Any, max_edges: int, client: Any = None, progress: bool | None = None) -> Any:
+        """Iterate over the edges of built partitions, as (src, dst, weights) in vertex numbers."""
+
+    def delayed_edges(self, graph: Any, client: Any = None, progress: bool | None = None) -> list[tuple[Any, int]]:
+        """For each partition the Dask task that gives its edges, and their number."""
+
     def verify(self, result: Any) -> None:
         """Check a result, or raise VerificationError."""
 

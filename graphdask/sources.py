@@ -53,14 +53,21 @@ class ArrayPiece:
 class ArraySource:
     """The caller's arrays, kept on this host and sent in slices."""
 
-    def __init__(self, num_vertices: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None):
+    def __init__(
+        self,
+        num_vertices: int,
+        src: np.ndarray,
+        dst: np.ndarray,
+        weights: np.ndarray | None,
+        skewed: bool | None = None,
+    ):
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
         self.src = np.ascontiguousarray(src, dtype)
         self.dst = np.ascontiguousarray(dst, dtype)
         self.weights = weights
         self.weight_dtype = None if weights is None else weights.dtype
-        self.skewed = _is_skewed(self.src, self.dst, num_vertices)
+        self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
 
     def piece(self, rank: int, size: int) -> ArrayPiece:
         share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
@@ -99,10 +106,17 @@ class GeneratedSource:
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed
         self.weight_dtype: np.dtype | None = None
+        self.cumulative: bool = getattr(generator, "cumulative", False)
+        """Whether a block takes the work of all blocks before it, so that it is not to be cut into small ones."""
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
 
     def piece(self, rank: int, size: int) -> GeneratedPiece:
         return GeneratedPiece(self.generator, rank, size)
+
+    def block_edges(self, rank: int, size: int) -> int | None:
+        """Length of a block, where the generator knows it before it makes the block."""
+        known = getattr(self.generator, "block_edges", None)
+        return None if known is None else known(rank, size)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,16 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
     _measure("io", as_json, output, size_mb=size, threads=threads, repeats=repeats)
 
 
+@command.command("write")
+@click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@json_lines
+@records_file
+def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
+    """Writing generated edges, against pandas and pyarrow."""
+    _measure("write", as_json, output, edges=edges, repeats=repeats)
+
+
 @command.command("comm")
 @click.option("--communicator", default="all", show_default=True, help="One of them, or all.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)

@@ -65,7 +65,7 @@ def command(
         search = _search(G, client, steps)
         parts = _components(G, client, steps)
         with steps.step("plot") as step:
-            _draw(G, picture, f"{vertices:,} vertices, degree {degree}, p = {p:g}")
+            draw_degrees(G, picture, f"{vertices:,} vertices, degree {degree}, p = {p:g}")
             step.detail = os.fspath(picture)
         stopping = time.perf_counter()
     steps.steps.append(terminal.Step("stop cluster", time.perf_counter() - stopping))
@@ -129,7 +129,8 @@ def _components(G: Any, client: Any, steps: terminal.Steps) -> Any:
     return result
 
 
-def _draw(G: Any, path: Path, title: str) -> None:
+def draw_degrees(G: Any, path: Path, title: str) -> None:
+    """Draw the degree distribution of a graph whose partitions are built."""
     import numpy as np
 
     from graphdask.plot import degree_distribution

@@ -160,15 +160,62 @@ class GangRuntime:
             vertex, other = (_shown(result.graph, number) for number in (first.vertex, first.other))
             raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=vertex, other=other))
 
+    def write(
+        self,
+        graph: Graph,
+        path: Any,
+        format: str | None,
+        files: int | None,
+        overwrite: bool,
+        device: str,
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Any:
+        from graphdask.gang import output
+
+        config = Config.load(progress=progress)
+        order = output.checked_order(graph, path, format, files, overwrite, device)
+
+        def with_partitions(graph: Graph, action: Any) -> Any:
+            return self._with_retries(graph, client, config, action, GHOSTS[1], inward=False)
+
+        return output.write(graph, order, client, config, self._retried, with_partitions)
+
+    def count_edges(self, graph: Graph, device: str, client: Any = None, progress: bool | None = None) -> Any:
+        """Make all edges of a graph that needs no partitions, and drop them; how many there were."""
+        from graphdask.gang import output
+
+        return output.count(graph, device, client, Config.load(progress=progress), self._retried)
+
+    def edge_blocks(self, graph: Graph, max_edges: int, client: Any = None, progress: bool | None = None) -> Any:
+        from graphdask.gang.output import stored_blocks
+
+        return stored_blocks(self.persist(graph, client, progress), graph.directed, max_edges)
+
+    def delayed_edges(self, graph: Graph, client: Any = None, progress: bool | None = None) -> list[tuple[Any, int]]:
+        from graphdask.gang.output import delayed_edges
+
+        return delayed_edges(self.persist(graph, client, progress), graph.directed)
+
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
+        def call(client: Any, avoid: frozenset[str], attempt: int) -> Any:
+            try:
+                return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
+            except (PeerLost, WrongWorker):
+                graph.built = None
+                raise
+
+        return self._retried(client, config, call)
+
+    def _retried(self, client: Any, config: Config, call: Any) -> Any:
+        """Call `call(client, avoid, attempt)`, again where a worker was lost; `avoid` are those that are silent."""
         client = _checked(client) or _active_client()
         avoid: frozenset[str] = frozenset()
         expected = _returning(client)
         for attempt in range(config.retries + 1):
             try:
-                return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
+                return call(client, avoid, attempt)
             except (PeerLost, WrongWorker) as error:
-                graph.built = None
                 if client is None or attempt == config.retries:
                     raise
                 avoid |= getattr(error, "silent", frozenset())

@@ -66,6 +66,13 @@ class DaskKept:
         found = self.gang.wait(asked, "fetching results", "deadline")
         return _in_rank_order(found)
 
+    def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
+        """What `select` picks from the value of one rank."""
+        home = next(host.address for host in self.gang.hosts if rank in host.ranks)
+        place = self._places()[home]
+        task = self.gang.submit(_take, place, self.futures[home], rank, select)
+        return self.gang.wait({task: place}, "fetching edges", "deadline")[task]
+
     def _places(self) -> dict[str, str]:
         """Where the values of each worker are now: one that was retired has left them to another."""
         client = self.gang.client
@@ -101,6 +108,11 @@ def _select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[in
     if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
         return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
     return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
+
+
+def _take(kept: PerRank | Failed, rank: int, select: Callable[[Any], Any]) -> Any:
+    found = _select_all(kept, lambda value: value)
+    return found if isinstance(found, Failed) else select(found[rank])
 
 
 def _select_one(kept: PerRank, rank: int, select: Callable[[Any], Any]) -> Any:
@@ -205,9 +217,17 @@ class DaskGang:
             raise PeerLost(f"{reason}; make the call again") from error
 
     def run(
-        self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool
+        self,
+        program: Callable[..., Any],
+        *arguments: Any,
+        summary: Callable[[Any], Any],
+        label: str,
+        show: bool,
+        total: int | None = None,
     ) -> DaskKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
+
+        `total` is the number of edges that all ranks together go through, where that tells how far they are.
 
         Raises
         ------
@@ -217,7 +237,7 @@ class DaskGang:
             The run, or the wait for workers that another gang holds, took too long.
         """
         addresses = [host.address for host in self.hosts]
-        with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show) as progress:
+        with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show, total) as progress:
             self._run += 1
             run = self._run
             plans = {host.address: self._plan(host, run) for host in self.hosts}

@@ -34,6 +34,10 @@ class LocalKept:
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
         return [select(value) for value in self.values]
 
+    def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
+        """What `select` picks from the value of one rank."""
+        return select(self.values[rank])
+
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
 
@@ -74,12 +78,21 @@ class LocalGang:
         return True
 
     def run(
-        self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool
+        self,
+        program: Callable[..., Any],
+        *arguments: Any,
+        summary: Callable[[Any], Any],
+        label: str,
+        show: bool,
+        total: int | None = None,
     ) -> LocalKept:
-        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each."""
+        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
+
+        `total` is the number of edges that all ranks together go through, where that tells how far they are.
+        """
         deadline = time.monotonic() + self.config.deadline
         share = self.config.memory_fraction / self.sharing
-        with self._lock, Progress(label, show) as progress:
+        with self._lock, Progress(label, show, total) as progress:
 
             def work(comm: Any, rank: int) -> Any:
                 context = RankContext(comm, self._backends[rank], deadline, share, progress.of_rank(rank))

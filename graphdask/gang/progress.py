@@ -31,11 +31,12 @@ def signed(count: float) -> str:
 class Progress:
     """Context manager around a run.
 
-    `note` is called by ranks, from any thread; the bar is drawn by the thread that calls `draw`.
+    `total`: the edges that all ranks go through, of which the bar then shows the share. `note` is called by ranks, from
+    any thread; the bar is drawn by the thread that calls `draw`.
     """
 
-    def __init__(self, label: str, show: bool):
-        self.label, self.show = label, show
+    def __init__(self, label: str, show: bool, total: int | None = None):
+        self.label, self.show, self.total = label, show, total
         self._ranks: dict[int, tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self._bar: Any = None
@@ -72,6 +73,12 @@ class Progress:
         text = self.label
         if ranks:
             edges = sum(rank[2] for rank in ranks)
+        if ranks and self.total is not None:
+            share = min(edges / self.total, 1.0) if self.total else 1.0
+            text += (
+                f": {share:.0%}, {signed(edges).strip()} of {signed(self.total)}edges, {signed(edges / elapsed)}edges/s"
+            )
+        elif ranks:
             text += f": superstep {max(rank[0] for rank in ranks)}, frontier {sum(rank[1] for rank in ranks):,}"
             text += f", {signed(edges / elapsed)}edges/s"
         self._bar.set_description_str(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class DistinctAttachment(ABC):
         For a value outside its range.
     """
 
+    cumulative: ClassVar[bool] = True
+    """A block takes the work of all blocks before it."""
     n: int
     """Number of vertices, at least degree + 1; n * degree below 2^63."""
     degree: int = 4

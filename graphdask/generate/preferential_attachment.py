@@ -249,6 +249,11 @@ class PreferentialAttachment:
         root = math.isqrt(2 * edge)
         return next(v for v in range(root, root + 3) if first_edge(v, self.degree) >= edge)
 
+    def block_edges(self, rank: int, size: int) -> int:
+        """Number of edges of block `rank` of `size`."""
+        start, stop = self.vertices(rank, size)
+        return first_edge(stop, self.degree) - first_edge(start, self.degree)
+
     def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
         """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
         start, stop = self.vertices(rank, size)

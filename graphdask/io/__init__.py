@@ -144,7 +144,8 @@ def read_edges(
     ----------
     path : path-like
         The file; text formats also compressed with gzip, xz or bzip2, which is told by the content. For LDBC
-        either of the two files or their common stem; for Parquet also a directory.
+        either of the two files or their common stem; for Parquet also a directory. Or a folder that
+        `Graph.write` made, of any format.
     format : str, optional
         A key of `FORMATS`; default: what the name says (`detect_format`).
     weights : bool or "time", optional
@@ -200,17 +201,17 @@ def read_edges(
     """
     from ._columns import Request
     from ._table import Reading
+    from .folder import is_graph_folder, read_folder
 
+    if isinstance(path, str | os.PathLike) and is_graph_folder(path):
+        for argument, value in (("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids)):
+            if value is not None:
+                raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
+        wanted = _check_choices(weights, directed, ids)
+        return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
     chosen = _format(path, format)
     times = chosen.name == "temporal" or weights == "time"
-    if weights == "time":
-        weights = None
-    if weights not in (None, True, False) or (isinstance(weights, (str, int)) and not isinstance(weights, bool)):
-        raise InputError(f"weights={weights!r}: it must be None, True, False or 'time'")
-    if directed not in (None, True, False):
-        raise InputError(f"directed={directed!r}: it must be None, True or False")
-    if ids not in (None, "int", "str"):
-        raise InputError(f"ids={ids!r}: it must be None, 'int' or 'str'")
+    wanted = _check_choices(None if weights == "time" else weights, directed, ids)
     text = chosen.name in ("edgelist", "csv", "temporal")
     for argument, value, fits in (
         ("comment", comment, text or chosen.name in ("adjlist", "metis")),
@@ -223,11 +224,23 @@ def read_edges(
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     _refuse_compressed(path, chosen)
-    request = Request(weights, times, columns, ids, directed, comment, delimiter)
+    request = Request(wanted, times, columns, ids, directed, comment, delimiter)
     reading = Reading(threads, progress)
     reading.workers()
     edges = _read(path, chosen.name, request, reading)
     return edges
+
+
+def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
+    """Return `weights`, once it and the others are what they may be."""
+    if weights not in (None, True, False) or (isinstance(weights, (str, int)) and not isinstance(weights, bool)):
+        raise InputError(f"weights={weights!r}: it must be None, True, False or 'time'")
+    if directed not in (None, True, False):
+        raise InputError(f"directed={directed!r}: it must be None, True or False")
+    if ids not in (None, "int", "str"):
+        raise InputError(f"ids={ids!r}: it must be None, 'int' or 'str'")
+    chosen: bool | None = weights
+    return chosen
 
 
 def _refuse_compressed(path: str | os.PathLike[str], chosen: Format) -> None:

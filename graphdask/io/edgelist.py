@@ -23,11 +23,18 @@ from ._columns import SOURCE_NAMES, TARGET_NAMES, Chosen, Request, choose, count
 from ._lines import ID, SKIP, TEXT, VALUE, Columns, LineError, Marker, split, vertex_id
 from ._open import Source
 from ._table import Reading, read_table
-from .edges import EdgeList
+from .edges import EdgeList, consecutive_vertices
+
+COMPILED_ROWS = 100_000
+"""Rows from which lines are formatted by compiled code: for fewer, loading it takes longer."""
+
+LINES_AT_ONCE = 1 << 16
 
 _HEAD_BYTES = 1 << 18
 _DECLARED = re.compile(r"Nodes:\s*([\d,]+)\s+Edges:\s*([\d,]+)", re.IGNORECASE)
 _DIRECTION = re.compile(r"[#%\s]*(un)?directed graph", re.IGNORECASE)
+_VERTICES = re.compile(r"# Vertices: (\d+), counted from (\d+)\s*$")
+_TEXT_IDS = "# Ids: text"
 _KONECT = re.compile(r"%\s*(sym|asym|bip)\s")
 _NUMBER_LIKE = re.compile(rb"[+-]?\.?[0-9][0-9.eE+-]*\Z|[+-]?(nan|inf)\Z", re.IGNORECASE)
 
@@ -195,8 +202,8 @@ def _columns(layout: Layout, request: Request, comment: bytes, source: Source) -
             layout.first_line,
         )
     chosen = choose(names, count, request, source.path, layout.first_line if layout.first else None)
-    text = request.ids == "str"
-    if request.ids is None and layout.first:
+    text = request.ids == "str" or (request.ids is None and _TEXT_IDS in layout.comments)
+    if request.ids is None and not text and layout.first:
         text = any(
             token and not _NUMBER_LIKE.match(token) for token in (layout.first[chosen.src], layout.first[chosen.dst])
         )
@@ -224,7 +231,7 @@ def _columns(layout: Layout, request: Request, comment: bytes, source: Source) -
 
 
 def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: Source) -> None:
-    """Direction and counts that comments state: SNAP's `# Nodes: N Edges: M`, KONECT's `% asym ...`."""
+    """What comments state: SNAP's `# Nodes: N Edges: M`, KONECT's `% asym`, ours, `# Vertices: N, counted from F`."""
     for text in layout.comments:
         if found := _DECLARED.search(text):
             vertices, count = (int(number.replace(",", "")) for number in found.groups())
@@ -236,6 +243,9 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
                     ),
                     stacklevel=4,
                 )
+        if found := _VERTICES.match(text):
+            count, first = (int(number) for number in found.groups())
+            edges.vertices = consecutive_vertices(first, count, source.path)
         if edges.directed is None and (found := _DIRECTION.match(text)):
             edges.directed = found.group(1) is None
         if found := _KONECT.match(text):
@@ -273,37 +283,77 @@ def table_of(edges: EdgeList, names: tuple[str, str, str, str] = ("src", "dst", 
 
 def write_edgelist(edges: EdgeList, stream: Any) -> None:
     """Write SNAP text: comments with direction, counts and column names, then tab-separated lines."""
-    from pyarrow import csv
-
-    table = table_of(edges, ("FromNodeId", "ToNodeId", "Weight", "Time"))
+    names = False
     for ids in (edges.src, edges.dst):
         if ids.dtype.kind in "OTU":
-            for value in ids:
-                if not value or value[0] in "#%" or re.search(r"[\s,;\"]", value):
-                    raise InputError(
-                        f"the id {value!r} cannot stand in an edge list (white space, ',', ';', '\"' or "
-                        "a leading '#' or '%'); write CSV, Parquet or .gdg"
-                    )
-    lines = []
-    if edges.directed is not None:
-        lines.append(f"# {'Directed' if edges.directed else 'Undirected'} graph")
-    if edges.vertices is not None:
-        lines.append(f"# Nodes: {len(edges.vertices)} Edges: {edges.num_edges}")
-    lines.append("# " + "\t".join(table.column_names))
-    stream.write("".join(line + "\n" for line in lines).encode())
-    csv.write_csv(table, stream, csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none"))
+            names = True
+            check_edgelist_names(ids)
+    counts = "" if edges.vertices is None else f"Nodes: {len(edges.vertices)} Edges: {edges.num_edges}"
+    columns = [name for name, values in (("Weight", edges.weights), ("Time", edges.times)) if values is not None]
+    stream.write(edgelist_header(edges.directed, counts, names, columns))
+    write_lines(table_of(edges), stream, "\t")
+
+
+def edgelist_header(directed: bool | None, counts: str, names: bool, columns: list[str]) -> bytes:
+    """The comments above the edges: direction, counts, whether ids are names, further columns."""
+    lines = [] if directed is None else [f"# {'Directed' if directed else 'Undirected'} graph"]
+    lines += [f"# {counts}"] if counts else []
+    lines += [_TEXT_IDS] if names else []
+    lines.append("# " + "\t".join(["FromNodeId", "ToNodeId", *columns]))
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def check_edgelist_names(names: Any) -> None:
+    """Raise InputError for the first id that cannot stand in an edge list."""
+    for value in names:
+        if not value or value[0] in "#%" or re.search(r"[\s,;\"]", value):
+            raise InputError(
+                f"the id {value!r} cannot stand in an edge list (white space, ',', ';', '\"' or "
+                "a leading '#' or '%'); write CSV, Parquet or .gdg"
+            )
+
+
+def check_csv_names(names: Any) -> None:
+    """Raise InputError for the first id that cannot stand in CSV."""
+    for value in names:
+        if not value or value.strip() != value or "\n" in value or "\r" in value or value[0] in "#%":
+            raise InputError(f"the id {value!r} cannot stand in CSV that reads back the same; write Parquet or .gdg")
 
 
 def write_csv(edges: EdgeList, stream: Any) -> None:
     """Write CSV with a header: src, dst, and weight, time where there are any."""
-    from pyarrow import csv
-
     table = table_of(edges)
     for ids in (edges.src, edges.dst):
         if ids.dtype.kind in "OTU":
-            for value in ids:
-                if not value or value.strip() != value or "\n" in value or "\r" in value or value[0] in "#%":
-                    raise InputError(
-                        f"the id {value!r} cannot stand in CSV that reads back the same; write Parquet or .gdg"
-                    )
-    csv.write_csv(table, stream, csv.WriteOptions(quoting_style="needed"))
+            check_csv_names(ids)
+    stream.write(csv_header(table.column_names))
+    write_lines(table, stream, ",")
+
+
+def csv_header(columns: list[str]) -> bytes:
+    """The first line."""
+    return (",".join(f'"{name}"' for name in columns) + "\n").encode()
+
+
+def write_lines(table: Any, stream: Any, delimiter: str) -> None:
+    """Write the rows of a table as lines: tables of two or three integers compiled, others by Arrow."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows, whole = table.num_rows, all(pa.types.is_integer(field.type) for field in table.schema)
+    if rows < COMPILED_ROWS or table.num_columns > 3 or not whole:
+        strings = any(pa.types.is_string(field.type) for field in table.schema)
+        quoting = "needed" if strings and delimiter == "," else "none"
+        csv.write_csv(table, stream, csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting))
+        return
+    from ._digits import put_pairs, put_triples, widest
+
+    columns = [column.to_numpy() for column in table.columns]
+    put: Any = put_pairs if len(columns) == 2 else put_triples
+    lines = LINES_AT_ONCE
+    if len(columns) == 3:
+        columns = [column.astype(np.int64, copy=False) for column in columns]
+    out = np.empty(lines * sum(widest(column) + 1 for column in columns), np.uint8)
+    for first in range(0, rows, lines):
+        length = put(*(column[first : first + lines] for column in columns), np.uint8(ord(delimiter)), out)
+        stream.write(out[:length].data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import OverBudget
+from graphdask.errors import FormatError, OverBudget
 
 
 @dataclass
@@ -43,8 +43,13 @@ class EdgeList:
 
 
 def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
-    """The ids 1 to `count` that a header declares, or OverBudget: the count may be a lie, so it is asked about before
-    it is believed."""
+    """The ids 1 to `count` that a header declares; see `consecutive_vertices`."""
+    return consecutive_vertices(1, count, path)
+
+
+def consecutive_vertices(first: int, count: int, path: str | os.PathLike[str]) -> np.ndarray:
+    """The `count` ids from `first` on that a file declares, or OverBudget: the count may be a lie, so it is asked
+    about before it is believed."""
     from graphdask.backend import get_backend
 
     free = get_backend("cpu").free_memory()
@@ -54,4 +59,6 @@ def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
             f"{8 * count / 2**30:,.1f} GiB of {free / 2**30:,.1f} GiB; correct the header if that is not so, else take "
             f"a host with more memory"
         )
-    return np.arange(1, count + 1)
+    if first < 0 or count < 0 or first + count > 2**63:
+        raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)
+    return np.arange(first, first + count)

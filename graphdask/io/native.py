@@ -3,7 +3,8 @@
 Layout, all little-endian: 8 bytes magic (with a high bit, CR LF and ^Z, so that transfers as text are
 noticed, as in PNG), uint32 version, uint32 length of the JSON text, uint64 size of the file, uint32 CRC-32 of
 the JSON text, 4 bytes zero, the JSON text; then each array at a multiple of 64 bytes. The JSON text gives for
-each array its name, dtype, length and offset, and `directed` and `report`. Strings are UTF-8 in `NAME.bytes`,
+each array its name, dtype, length and offset, and `directed` and `report`; and where the vertices are
+consecutive ids, `vertex_range`: the first and their number. Strings are UTF-8 in `NAME.bytes`,
 cut at `NAME.offsets`.
 """
 
@@ -24,7 +25,7 @@ from graphdask.errors import FormatError, InputError
 from ._columns import Request
 from ._open import existing_file
 from ._table import string_array
-from .edges import EdgeList
+from .edges import EdgeList, consecutive_vertices
 
 MAGIC = b"\x93GDG\r\n\x1a\n"
 VERSION = 1
@@ -54,29 +55,41 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
     for name, values in arrays.items():
         if values.dtype.str not in _DTYPES:
             raise InputError(f"{name} is of type {values.dtype}; .gdg holds int64, int32, float64 and float32")
-    entries: dict[str, dict[str, Any]] = {
-        name: {"dtype": values.dtype.str, "length": len(values), "offset": 0} for name, values in arrays.items()
-    }
     report = {key: value for key, value in edges.report.items() if isinstance(value, (str, int, float, bool, list))}
-    # offsets have a fixed width in the text, so that the text's length does not depend on them
-    text = _text(entries, edges, report)
-    offset = _aligned(_HEADER.size + len(text))
+    columns = {name: (values.dtype.str, len(values)) for name, values in arrays.items()}
+    header, offsets = native_header(columns, edges.directed, report)
+    stream.write(header)
     for name, values in arrays.items():
-        entries[name]["offset"] = offset
-        end = offset + values.nbytes
-        offset = _aligned(end)
-    size = end
-    text = _text(entries, edges, report)
-    stream.write(_HEADER.pack(MAGIC, VERSION, len(text), size, zlib.crc32(text)))
-    stream.write(text)
-    for name, values in arrays.items():
-        stream.write(bytes(int(entries[name]["offset"]) - stream.tell()))
+        stream.write(bytes(offsets[name] - stream.tell()))
         stream.write(values.data.cast("B") if len(values) else b"")
 
 
-def _text(entries: dict[str, dict[str, Any]], edges: EdgeList, report: dict[str, Any]) -> bytes:
-    arrays = {name: {**entry, "offset": f"{entry['offset']:020d}"} for name, entry in entries.items()}
-    return json.dumps({"arrays": arrays, "directed": edges.directed, "report": report}).encode()
+def native_header(
+    columns: dict[str, tuple[str, int]],
+    directed: bool | None,
+    report: dict[str, Any],
+    vertex_range: tuple[int, int] | None = None,
+) -> tuple[bytes, dict[str, int]]:
+    """The beginning of a file with arrays of the given dtypes and lengths, and where each of them begins.
+
+    `vertex_range` is (first id, number of vertices) where the vertices are consecutive and need no array.
+    """
+    offsets = dict.fromkeys(columns, 0)
+
+    def text() -> bytes:  # offsets have a fixed width in it, so that its length does not depend on them
+        entries = {
+            name: {"dtype": dtype, "length": length, "offset": f"{offsets[name]:020d}"}
+            for name, (dtype, length) in columns.items()
+        }
+        held: dict[str, Any] = {"arrays": entries, "directed": directed, "report": report}
+        return json.dumps(held | ({} if vertex_range is None else {"vertex_range": vertex_range})).encode()
+
+    end = _HEADER.size + len(text())
+    for name, (dtype, length) in columns.items():
+        offsets[name] = _aligned(end)
+        end = offsets[name] + length * np.dtype(dtype).itemsize
+    final = text()
+    return _HEADER.pack(MAGIC, VERSION, len(final), end, zlib.crc32(final)) + final, offsets
 
 
 def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
@@ -115,6 +128,8 @@ def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
             raise FormatError(f"{name} were asked for, but the file has none", file)
     if request.weights is False:
         values["weights"] = None
+    if values["vertices"] is None and header.get("vertex_range"):
+        values["vertices"] = consecutive_vertices(header["vertex_range"][0], header["vertex_range"][1], file)
     directed = header["directed"] if request.directed is None else request.directed
     return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
 

@@ -1,4 +1,5 @@
-"""NumPy archives: src, dst and optional weights, times, vertices, directed; and SciPy's sparse matrices.
+"""NumPy archives: src, dst and optional weights, times, vertices (or, where they are
+consecutive ids, vertex_range: the first and their number), directed; and SciPy's sparse matrices.
 
 A sparse matrix is a directed graph on vertices 0..n-1, unless directed=False folds its two triangles.
 """
@@ -18,7 +19,7 @@ from ._columns import Request, count_infinite
 from ._open import existing_file
 from ._table import string_array
 from .adjlist import one_direction
-from .edges import EdgeList
+from .edges import EdgeList, consecutive_vertices
 from .parquet import checked_ids, checked_numbers
 
 
@@ -71,6 +72,11 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
     if directed is None and "directed" in arrays:
         directed = bool(arrays["directed"])
     vertices = _ids(arrays["vertices"], "vertices", file) if "vertices" in arrays else None
+    if vertices is None and "vertex_range" in arrays:
+        if arrays["vertex_range"].shape != (2,) or arrays["vertex_range"].dtype.kind not in "iu":
+            raise FormatError("vertex_range is not the first id and the number of vertices", file)
+        first, count = arrays["vertex_range"].tolist()
+        vertices = consecutive_vertices(first, count, file)
     return EdgeList(
         ids[0],
         ids[1],

@@ -1,7 +1,7 @@
 """Parquet files, or directories of them, with columns for source, target and perhaps weight and time.
 
-Columns are found by name, or are the first two, or are given. The writer keeps the direction in the schema's
-metadata.
+Columns are found by name, or are the first two, or are given. The writer keeps the direction, and which
+consecutive ids the vertices are, in the schema's metadata.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ._columns import Request, choose, count_infinite
 from ._open import existing_file
 from ._table import Reading, string_array
 from .edgelist import table_of
-from .edges import EdgeList
+from .edges import EdgeList, consecutive_vertices
 
 _KEY = b"graphdask"
 
@@ -48,10 +48,10 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         None if i is None else _numbers(table.column(schema.names[i]), schema.names[i], file)
         for i in (chosen.weight, chosen.time)
     ]
-    directed = request.directed
-    metadata = (schema.metadata or {}).get(_KEY)
-    if metadata and directed is None:
-        directed = json.loads(metadata).get("directed")
+    said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+    directed = said.get("directed") if request.directed is None else request.directed
+    vertex_range = said.get("vertex_range")
+    vertices = None if vertex_range is None else consecutive_vertices(vertex_range[0], vertex_range[1], file)
     size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
         "format": "parquet",
@@ -61,7 +61,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     }
     if len(schema.names) > len(names):
         report["unread_columns"] = len(schema.names) - len(names)
-    return EdgeList(ids[0], ids[1], numbers[0], numbers[1], directed=directed, report=report)
+    return EdgeList(ids[0], ids[1], numbers[0], numbers[1], vertices, directed, report)
 
 
 def write_parquet(edges: EdgeList, path: Path) -> None:
@@ -69,7 +69,28 @@ def write_parquet(edges: EdgeList, path: Path) -> None:
     from pyarrow import parquet
 
     table = table_of(edges)
-    parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps({"directed": edges.directed})}), path)
+    table = table.replace_schema_metadata(schema_metadata(edges.directed))
+    parquet.write_table(table, path, **column_options(table.schema))
+
+
+def schema_metadata(directed: bool | None, vertex_range: tuple[int, int] | None = None) -> dict[bytes, str]:
+    """What the schema says of the graph: its direction, and (first id, number) where its vertices are consecutive."""
+    said: dict[str, Any] = {"directed": directed}
+    return {_KEY: json.dumps(said if vertex_range is None else said | {"vertex_range": vertex_range})}
+
+
+def column_options(schema: Any) -> dict[str, Any]:
+    """How the columns are coded: integers as packed differences, which are smaller than compressed and quicker."""
+    import pyarrow as pa
+
+    whole = [field.name for field in schema if pa.types.is_integer(field.type)]
+    others = {field.name: "snappy" for field in schema if field.name not in whole}
+    strings = [field.name for field in schema if pa.types.is_string(field.type)]
+    return {
+        "use_dictionary": strings or False,
+        "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED") or None,
+        "compression": dict.fromkeys(whole, "none") | others,
+    }
 
 
 def _first_sentence(error: BaseException) -> str:

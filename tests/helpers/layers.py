@@ -9,9 +9,9 @@ from source_tree import Import
 LAYERS = (
     ("kernels",),
     ("backend",),
-    ("adapters", "construct", "graph", "ids", "partition", "sources", "io"),
+    ("adapters", "blocks", "construct", "frames", "graph", "ids", "partition", "sources", "io"),
     ("comm",),
-    ("build", "engine", "ghosts", "mail", "result", "stats"),
+    ("build", "engine", "ghosts", "mail", "result", "stats", "stored_edges", "writing"),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
     ("cli", "commands", "bench", "plot", "cluster"),

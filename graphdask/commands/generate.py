@@ -1,0 +1,238 @@
+"""`graphdask generate pa`: make a graph; write it, draw its degrees, or say how fast it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.cli import OPTIONS
+from graphdask.commands import terminal
+from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, json_option, stacked, writable
+from graphdask.errors import InputError
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A row of the table of generators."""
+
+    name: str
+    """Of the sub-command."""
+    kind: str
+    title: str
+    function: str
+    """The function of `graphdask.generate`."""
+    options: Callable[[Any], Any]
+    """The options that are its arguments, under their names."""
+
+
+@dataclass
+class Request:
+    """The options that all generators share, as they were given."""
+
+    output: Path | None
+    file_format: str | None
+    files: int | None
+    overwrite: bool
+    plot: Path | None
+    workers: int | None
+    scheduler_file: str | None
+    scheduler: str | None
+    device: str
+    as_json: bool
+
+
+def _multi_edges(*further: str) -> Any:
+    return click.option(
+        "--multi-edges", type=click.Choice(["keep", "merge", *further]), default="keep", show_default=True,
+        help="What to do with parallel edges.",
+    )  # fmt: skip
+
+
+seed_option = click.option("--seed", type=Whole(), default=0, show_default=True, help="The same seed, the same graph.")
+
+directed_option = click.option("--directed/--undirected", "directed", default=False, show_default="undirected")
+
+GENERATORS = (
+    Generator(
+        "pa",
+        "Preferential attachment",
+        "Scale-free, by preferential attachment: cuPPA-Hash or cuPPA.",
+        "preferential_attachment",
+        stacked(
+            click.option("--vertices", "n", type=Whole(min=1), required=True, metavar="N"),
+            click.option("--degree", type=Whole(), default=4, show_default=True, help="Edges of each new vertex."),
+            click.option("--p", type=float, default=0.5, show_default=True, help="Probability of a direct edge."),
+            click.option("--method", type=click.Choice(["hash", "queue"]), default="hash", show_default=True,
+                         help="Compute copied edges again (cuPPA-Hash), or queue them (cuPPA)."),
+            _multi_edges("redraw"),
+            directed_option,
+            seed_option,
+        ),
+    ),
+)  # fmt: skip
+"""A generator more is a row more."""
+
+shared_options = stacked(
+    click.option("--output", type=click.Path(), metavar="PATH",
+                 help="graph.parquet, graph.txt.gz, ... is one file; graph/ a folder with a part for each worker."),
+    click.option("--format", "file_format", metavar="NAME",
+                 help="edgelist, csv, parquet, npz or native; default: what the name says."),
+    click.option("--files", type=click.IntRange(min=1), help="Write a folder of so many parts."),
+    click.option("--overwrite", is_flag=True, help="Replace the graph that stands under that name."),
+    click.option("--plot", type=click.Path(path_type=Path), metavar="FILE",
+                 help="Draw the degree distribution; .png, .pdf or .svg."),
+    cluster_options,
+    device_option,
+    json_option,
+)  # fmt: skip
+
+
+@click.group("generate")
+def command() -> None:
+    """Generate a graph, and write it to files.
+
+    Without --output every edge is made and dropped, which says how fast that goes. Every worker makes and writes its
+    own share; a graph may be larger than all memory.
+    """
+
+
+def _add(generator: Generator) -> None:
+    @command.command(generator.name, help=generator.title)
+    @generator.options
+    @shared_options
+    def run(**options: Any) -> None:
+        names = Request.__dataclass_fields__
+        request = Request(**{name: options.pop(name) for name in names})
+        order = [parameter.name for parameter in command.commands[generator.name].params]
+        execute(request, generator, {name: options[name] for name in order if name in options})
+
+
+for _generator in GENERATORS:
+    _add(_generator)
+
+
+def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -> None:
+    """Generate, and show what came of it."""
+    import graphdask.generate
+
+    output = request.output
+    if output is None:
+        for option, given in (
+            ("--format", request.file_format), ("--files", request.files), ("--overwrite", request.overwrite or None),
+        ):  # fmt: skip
+            if given is not None:
+                raise InputError(f"{option} says how to write a graph; give --output as well")
+    if request.plot is not None:
+        _drawable(request.plot)
+    G = getattr(graphdask.generate, generator.function)(**arguments)
+    G = G.partition(device=request.device)
+    elsewhere = request.scheduler or request.scheduler_file
+    steps = terminal.Steps()
+    if output is not None:
+        _check(G, request)
+    if elsewhere or request.workers:
+        steps.announce("connect" if elsewhere else "start cluster")
+    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
+        if client is not None:
+            number = len(client.scheduler_info(n_workers=-1)["workers"])
+            steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+        found = _work(G, request, steps, client)
+    record = {"generator": generator.name, "arguments": arguments, "vertices": G.num_vertices, "directed": G.directed}
+    record |= found
+    record |= {"device": request.device, "plot": request.plot, "steps": [step.to_dict() for step in steps.steps]}
+    if request.as_json:
+        terminal.print_json(record)
+        return
+    click.echo(f"{generator.kind}: {_in_words(arguments)}\n")
+    click.echo(steps.table())
+    click.echo("")
+    click.echo(terminal.pairs(_facts(record)))
+
+
+def _in_words(arguments: dict[str, Any]) -> str:
+    """The arguments that say which graph it is, as the command line names them."""
+    words = []
+    for name, value in arguments.items():
+        if value is None or isinstance(value, bool):
+            continue
+        shown = f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)
+        words.append(f"{OPTIONS.get(name, name).lstrip('-').replace('_', ' ')} {shown}")
+    return ", ".join(words)
+
+
+def _work(G: Any, request: Request, steps: terminal.Steps, client: Any) -> dict[str, Any]:
+    """Write, or make and count; then draw."""
+    from graphdask.gang import RUNTIME
+
+    found: dict[str, Any] = {}
+    if G.merge or request.plot is not None:
+        with steps.step("generate, partition") as step:
+            G.persist(client=client)
+            step.edges, parts = G.built.num_edges, G.built.nbytes
+            step.detail = f"{terminal.count(len(parts), 'partition')}, the largest of {terminal.size(max(parts))}"
+        found = {"edges": step.edges, "bytes": sum(parts), "seconds": step.seconds, "workers": len(parts)}
+    if request.output is not None:
+        with steps.step("write" if G.merge else "generate, write") as step:
+            written = G.write(
+                request.output, request.file_format, files=request.files, overwrite=request.overwrite,
+                device=request.device, client=client,
+            )  # fmt: skip
+            step.edges = written.edges
+            step.detail = (
+                f"{terminal.size(written.bytes)}, {terminal.size(written.bytes / max(written.seconds, 1e-9))}/s"
+            )
+        found = {
+            "edges": written.edges, "bytes": written.bytes, "seconds": step.seconds, "workers": written.writers,
+            "output": written.path, "format": written.format, "files": written.files,
+        }  # fmt: skip
+    elif not found:
+        with steps.step("generate") as step:
+            made = RUNTIME.count_edges(G, request.device, client=client)
+            step.edges = made.edges
+            step.detail = f"{terminal.count(made.edges, 'edge')} made and dropped, {terminal.size(made.bytes)}"
+        found = {
+            "edges": made.edges, "bytes": made.bytes, "seconds": step.seconds, "workers": made.writers,
+            "self_loops": made.self_loops,
+        }  # fmt: skip
+    if request.plot is not None:
+        from graphdask.commands.demo import draw_degrees
+
+        with steps.step("plot") as step:
+            draw_degrees(G, request.plot, f"{terminal.count(G.num_vertices, 'vertex')}")
+            step.detail = str(request.plot)
+    found["edges_per_second"] = found["edges"] / found["seconds"] if found["seconds"] else None
+    return found
+
+
+def _check(G: Any, request: Request) -> None:
+    """Refuse what cannot be written before a cluster is started."""
+    from graphdask.gang.output import checked_order
+
+    checked_order(G, request.output, request.file_format, request.files, request.overwrite, request.device)
+
+
+def _drawable(path: Path) -> None:
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InputError(f"--plot {path}: the name of a picture ends in .png, .pdf or .svg")
+    writable(path)
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    kind = "directed" if record["directed"] else "undirected"
+    lines = [
+        ("vertices", f"{record['vertices']:,}"),
+        ("edges", f"{record['edges']:,}, {kind}"),
+        ("rate", f"{terminal.rate(record['edges'], record['seconds'])}edges/s, {record['workers']} at the same time"),
+    ]
+    if record.get("self_loops"):
+        lines.append(("self-loops", f"{record['self_loops']:,}"))
+    if "output" in record:
+        files = f"a folder of {terminal.count(record['files'], 'part')}" if record["output"].is_dir() else "one file"
+        lines.append(("written", f"{record['output']}, {record['format']}, {files}, {terminal.size(record['bytes'])}"))
+    else:
+        lines.append(("size", f"{terminal.size(record['bytes'])}, not written (--output)"))
+    return lines

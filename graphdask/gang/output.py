@@ -1,0 +1,282 @@
+"""A graph's edges on their way out: files written by every worker, and blocks of built partitions.
+
+What is written straight from its source needs no partitions: each rank is sent shares of the source. Graphs whose
+parallel edges are merged when they are built are written from their partitions.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask import writing
+from graphdask.blocks import Share, edge_bytes
+from graphdask.config import Config
+from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker
+from graphdask.gang.arguments import PerRank
+from graphdask.gang.local import LocalGang
+from graphdask.gang.progress import is_watched
+from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.graph import Graph
+from graphdask.io import detect_format
+from graphdask.io._open import COMPRESSION_SUFFIXES
+from graphdask.io.folder import unfinished_name, warn_of_lost
+from graphdask.io.parts import SUFFIXES, TEXT, Content
+from graphdask.partition import index_dtype
+from graphdask.sources import ArraySource, Edges, GeneratedSource
+from graphdask.stored_edges import StoredBlock, StoredCount, stored_count
+
+BLOCK_BYTES = 32 << 20
+"""Of a block that a writer makes at a time."""
+
+SLOWEST = 2e5
+"""Edges a second that a writer makes at least: what the deadline of a write allows for."""
+
+MOST_FILES = 99_999
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a write has made."""
+
+    path: Path
+    format: str
+    files: int
+    """Part files in the folder `path`; 1 where it is a file."""
+    edges: int
+    bytes: int
+    seconds: float
+    writers: int
+    """How many ranks wrote at the same time."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the caller asked for, checked."""
+
+    target: Path
+    content: Content
+    single: bool
+    files: int | None
+    """Part files, where the caller said how many."""
+    overwrite: bool
+    device: str
+
+
+def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overwrite: bool, device: str) -> Order:
+    """Check the arguments of a write, before any work."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise InputError(f"{path!r} is not a path") from None
+    if not isinstance(text, str) or not text:
+        raise InputError(f"{path!r} is not the name of a file or folder")
+    target = Path(os.path.abspath(Path(text).expanduser()))
+    if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
+        raise InputError(f"files={files!r} must be a whole number, 1 to {MOST_FILES}")
+    if device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
+    named = True
+    try:
+        found = detect_format(target)
+    except InputError:
+        named = False
+        if format is None:
+            raise
+        found = format
+    name = found if format is None else format
+    if name not in SUFFIXES:
+        raise Unsupported(
+            f"a graph is written as one of {', '.join(SUFFIXES)}, not {name}; for another format write .gdg and "
+            f"convert that (graphdask convert, graphdask.io.write_edges)"
+        )
+    compression = target.suffix.lower() if target.suffix.lower() in COMPRESSION_SUFFIXES else ""
+    if compression and name not in TEXT:
+        raise InputError(f"{target.name}: {name} files are not compressed as a whole; leave out {compression}")
+    single = (named or bool(compression)) and not text.endswith(("/", os.sep)) and files in (None, 1)
+    source = graph.source
+    content = Content(name, compression, graph.directed, graph.ids, index_dtype(source.num_vertices),
+                      source.weight_dtype)  # fmt: skip
+    content.check()
+    if target.parent.is_dir():  # else it may be on the workers only
+        writing.refuse_existing(target, overwrite)
+        if not os.access(target.parent, os.W_OK):
+            raise InputError(f"{target} cannot be written: no permission to write in {target.parent}")
+    return Order(target, content, single, files, overwrite, device)
+
+
+def write(
+    graph: Graph,
+    order: Order,
+    client: Any,
+    config: Config,
+    retried: Callable[..., Any],
+    with_partitions: Callable[[Graph, Callable[..., Any]], Any],
+) -> Written:
+    """Write a graph; `retried` and `with_partitions` run an action again when a worker was lost."""
+    started = time.perf_counter()
+    token = secrets.token_hex(6)
+    if graph.merge:
+        if not order.single and order.files is not None and graph.plan.parts != order.files:
+            graph = graph.partition(order.files, device=graph.plan.device)
+
+        def from_parts(built: Any, attempt: int) -> Written:
+            size = built.gang.size
+            joins = not order.single or order.content.joins
+            plan = _plan(graph, order, size if joins else 1, token, attempt)
+            return _carry_out(built.gang, built.parts, plan, started, built.num_edges, config)
+
+        found = with_partitions(graph, from_parts)
+    else:
+
+        def from_source(client: Any, avoid: frozenset[str], attempt: int) -> Written:
+            most = 1 if order.single and not order.content.joins else None if order.single else order.files
+            gang = _writers(graph, most, order.device, client, config, avoid)
+            files = most or gang.size
+            plan = _plan(graph, order, files, token, attempt)
+            shares = [
+                {number: Share.of(graph.source, number, files) for number in range(rank, files, gang.size)}
+                for rank in range(gang.size)
+            ]
+            return _carry_out(gang, PerRank(shares), plan, started, graph.source.num_edges, config)
+
+        found = retried(client, config, from_source)
+    if order.single and order.content.format in (*TEXT, "parquet"):
+        warn_of_lost(order.target, order.content, _without_place(graph, order.content))
+    written: Written = found
+    return written
+
+
+def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> writing.WritePlan:
+    max_edges = max(1, BLOCK_BYTES // edge_bytes(graph.source, graph.ids))
+    folder = unfinished_name(order.target, token, attempt)
+    single = order.single
+    return writing.WritePlan(
+        order.target, folder, order.content, files, single, max_edges, order.overwrite, graph.directed, order.device
+    )
+
+
+def _writers(graph: Graph, most: int | None, device: str, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+    """A gang of as many ranks as can work at the same time, or of `most`."""
+    device = device if device != "auto" else config.device
+    if not isinstance(graph.source, GeneratedSource):
+        device = "cpu"
+    if client is None:
+        cores = LocalGang.default_size("cpu", graph.source.num_edges)
+        return LocalGang(min(cores, most or cores), device, config)
+    from graphdask.gang.cluster import DaskGang
+    from graphdask.gang.watch import ask_scheduler
+
+    workers = sum(address not in avoid for address in ask_scheduler(client))
+    return DaskGang(client, min(workers, most or workers) or None, device, config, avoid)
+
+
+def _carry_out(
+    gang: Any, given: Any, plan: writing.WritePlan, started: float, num_edges: int, config: Config
+) -> Written:
+    """Write all parts, then give them their name; on any error nothing is left."""
+    each = num_edges / min(gang.size, plan.files) / SLOWEST
+    gang.use(replace(config, deadline=config.deadline + each))
+    show = is_watched(config.progress)
+    label = f"writing {plan.target.name}"
+    try:
+        kept = gang.run(writing.write_parts, given, plan, summary=_itself, label=label, show=show, total=num_edges)
+        parts = sorted((part for rank in kept.summary for part in rank), key=lambda part: part.number)
+        ended = gang.run(writing.complete, plan, parts, summary=_itself, label=label, show=show)
+    except BaseException as error:
+        if not isinstance(error, PeerLost | WrongWorker | KeyboardInterrupt):
+            with suppress(Exception):  # the error above says what is wrong
+                gang.run(writing.discard_on_rank, plan.folder, summary=_itself, label=label, show=False)
+        shutil.rmtree(plan.folder, ignore_errors=True)
+        raise
+    return Written(
+        path=plan.target,
+        format=plan.content.format,
+        files=1 if plan.single else plan.files,
+        edges=sum(part.edges for part in parts),
+        bytes=sum(ended.summary),
+        seconds=time.perf_counter() - started,
+        writers=min(gang.size, plan.files),
+    )
+
+
+@dataclass(frozen=True)
+class Made:
+    """What making all edges found."""
+
+    edges: int
+    self_loops: int
+    bytes: int
+    """Of the arrays of their ends, all blocks together."""
+    seconds: float
+    writers: int
+    """How many ranks made them at the same time."""
+
+
+def count(graph: Graph, device: str, client: Any, config: Config, retried: Callable[..., Any]) -> Made:
+    """Make all edges of a graph where they would be written, a block at a time, and drop them."""
+    started = time.perf_counter()
+    each = edge_bytes(graph.source, graph.ids)
+
+    def attempt(client: Any, avoid: frozenset[str], number: int) -> Made:
+        gang = _writers(graph, None, device, client, config, avoid)
+        shares = PerRank([[Share.of(graph.source, rank, gang.size)] for rank in range(gang.size)])
+        total = graph.source.num_edges
+        gang.use(replace(config, deadline=config.deadline + total / gang.size / SLOWEST))
+        kept = gang.run(
+            writing.count_edges,
+            shares,
+            device,
+            max(1, BLOCK_BYTES // each),
+            summary=_itself,
+            label="generating",
+            show=is_watched(config.progress),
+            total=total,
+        )
+        edges, loops = (sum(column) for column in zip(*kept.summary, strict=True))
+        return Made(edges, loops, edges * each, time.perf_counter() - started, gang.size)
+
+    found: Made = retried(client, config, attempt)
+    return found
+
+
+def _without_place(graph: Graph, content: Content) -> int | None:
+    """How many vertices without edges a file cannot name; None where nobody has counted."""
+    if content.vertex_range is not None and content.format != "csv":
+        return 0
+    source = graph.source
+    if isinstance(source, ArraySource):
+        named = np.zeros(source.num_vertices, bool)
+        named[source.src] = True
+        named[source.dst] = True
+        return int(source.num_vertices - named.sum())
+    if isinstance(source, GeneratedSource) and isinstance(source.generator, PreferentialAttachment):
+        return 0
+    return None if content.vertex_range is not None else 0
+
+
+def stored_blocks(built: Any, directed: bool, max_edges: int) -> Iterator[Edges]:
+    """The edges of built partitions as NumPy arrays, a block at a time, from where they are."""
+    counts = built.parts.fetch(stored_count)
+    for rank, count in enumerate(counts):
+        for first in range(0, count, max_edges):
+            yield built.parts.take(rank, StoredBlock(directed, first, first + max_edges))
+
+
+def delayed_edges(built: Any, directed: bool) -> list[tuple[Any, int]]:
+    """For each rank, the task that gives its edges in vertex numbers, and their number."""
+    counts = built.parts.fetch(StoredCount(directed))
+    return list(zip(built.parts.delayed(StoredBlock(directed)), counts, strict=True))
+
+
+def _itself(value: Any) -> Any:
+    return value

@@ -1,0 +1,175 @@
+"""A graph in a folder: part files that several writers have made, and `_graph.json`, which says what they are.
+
+`_graph.json` is written last, before the folder gets its name: a folder without it is no graph. Names that begin with
+an underscore are not taken for data by Arrow, Dask and Spark, so a folder of Parquet parts is a table to them. Ids that
+are not consecutive stand in `_vertices.parquet`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FormatError, GraphdaskWarning, InputError
+
+from ._columns import Request
+from ._table import Reading
+from .edges import EdgeList, consecutive_vertices
+from .parts import Content
+
+MANIFEST = "_graph.json"
+VERTICES = "_vertices.parquet"
+VERSION = 1
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.\d+\.tmp")
+
+
+def unfinished_name(target: Path, token: str, attempt: int) -> Path:
+    """The name beside `target` under which a folder is filled."""
+    return target.with_name(f".{target.name}.{token}.{attempt}.tmp")
+
+
+def is_graph_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder that this module reads, or would read if it were whole."""
+    folder = Path(path).expanduser()
+    return folder.is_dir() and ((folder / MANIFEST).exists() or _UNFINISHED.fullmatch(folder.name) is not None)
+
+
+def part_name(number: int, content: Content) -> str:
+    """Name of a part."""
+    return f"part-{number:05d}{content.suffix}"
+
+
+def write_manifest(folder: Path, content: Content, parts: list[dict[str, Any]]) -> None:
+    """Complete a folder of parts, each described by its `file`, `edges` and `bytes`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    vertices: dict[str, Any] = {"count": content.ids.count}
+    if content.vertex_range is not None:
+        vertices["first"] = content.vertex_range[0]
+    else:
+        values = content.ids.values
+        parquet.write_table(
+            pa.table({"vertex": content.names if content.names is not None else pa.array(values)}), folder / VERTICES
+        )
+    record = {
+        "graphdask": VERSION,
+        "format": content.format,
+        "directed": content.directed,
+        "vertices": vertices,
+        "ids": "int" if content.ids.are_numbers else "str",
+        "edges": sum(part["edges"] for part in parts),
+        "weights": None if content.weight_dtype is None else content.weight_dtype.name,
+        "parts": parts,
+    }
+    (folder / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def read_folder(path: str | os.PathLike[str], format: str | None, request: Request, reading: Reading) -> EdgeList:
+    """Read all parts of a folder, once each is there with the size that was written."""
+    from . import _read
+
+    folder = Path(path).expanduser()
+    record = _manifest(folder)
+    name = record["format"]
+    if format is not None and format != name:
+        raise InputError(f"format={format!r}, but {folder} holds a graph written as {name}")
+    if request.weights and record["weights"] is None:
+        raise FormatError("weights=True, but the graph has none", folder)
+    weights = record["weights"] is not None and request.weights is not False
+    inner = Request(
+        weights=(weights or None) if name != "parquet" else weights,
+        ids=record["ids"] if name in ("edgelist", "csv") else None,
+        directed=record["directed"] if request.directed is None else request.directed,
+    )
+    pieces = []
+    for part in record["parts"]:
+        file = folder / part["file"]
+        if not file.is_file():
+            raise FormatError(f"the part {part['file']} is missing", folder)
+        if file.stat().st_size != part["bytes"]:
+            raise FormatError(
+                f"the part has {file.stat().st_size} bytes, but {part['bytes']} were written; it is damaged", file
+            )
+        piece = _read(file, name, inner, reading)
+        if piece.num_edges != part["edges"]:
+            raise FormatError(f"the part has {piece.num_edges} edges, but {part['edges']} were written", file)
+        piece.vertices = None
+        pieces.append(piece)
+    report = {
+        "format": name,
+        "bytes": sum(part["bytes"] for part in record["parts"]),
+        "files": len(pieces),
+    }
+    values = _joined([piece.weights for piece in pieces], np.dtype(record["weights"])) if weights else None
+    ends = [_joined([getattr(piece, end) for piece in pieces], None) for end in ("src", "dst")]
+    return EdgeList(ends[0], ends[1], values, None, _vertices(folder, record), inner.directed, report)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    if _UNFINISHED.fullmatch(folder.name):
+        raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
+    try:
+        record: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+        version = record["graphdask"]
+        wanted = {"format", "directed", "vertices", "ids", "edges", "weights", "parts"}
+        if version == VERSION and not wanted <= record.keys():
+            raise KeyError(", ".join(sorted(wanted - record.keys())))
+    except OSError as error:
+        raise InputError(f"{folder / MANIFEST} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"this does not describe a graph ({error})", folder / MANIFEST) from None
+    if version != VERSION:
+        raise FormatError(f"version {version}; this graphdask reads version {VERSION}", folder / MANIFEST)
+    return record
+
+
+def _joined(arrays: list[Any], dtype: np.dtype | None) -> Any:
+    """One array; of empty parts of names, whose type nobody can tell, as well."""
+    filled = [array for array in arrays if len(array)] or arrays[:1]
+    joined = np.concatenate(filled) if len(filled) > 1 else filled[0]
+    return joined if dtype is None else joined.astype(dtype, copy=False)
+
+
+def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
+    from pyarrow import parquet
+
+    from ._table import string_array
+
+    said = record["vertices"]
+    if "first" in said:
+        return consecutive_vertices(said["first"], said["count"], folder / MANIFEST)
+    try:
+        column = parquet.read_table(folder / VERTICES).column("vertex")
+    except (OSError, KeyError, ValueError) as error:
+        raise FormatError(f"the ids of the vertices are missing or damaged ({error})", folder / VERTICES) from None
+    if len(column) != said["count"]:
+        raise FormatError(f"{len(column)} vertices, but {said['count']} were written", folder / VERTICES)
+    return column.to_numpy() if record["ids"] == "int" else string_array(column.to_pylist())
+
+
+def warn_of_lost(path: Path, content: Content, lost: int | None) -> None:
+    """Warn of what a single file has no place for: vertices without edges, of which there are `lost` if that is known,
+    and in CSV that ids are names."""
+    if content.format == "csv" and not content.ids.are_numbers:
+        words = f"{path}: CSV does not say that its ids are names; read it with ids='str' where they look like numbers"
+        warnings.warn(GraphdaskWarning(words), stacklevel=5)
+    if lost == 0:
+        return
+    number = "vertices" if lost is None else f"the {lost:,} vertices"
+    back = ""
+    if content.ids.is_identity:
+        back = f"; num_vertices={content.ids.count} brings them back on reading"
+    warnings.warn(
+        GraphdaskWarning(
+            f"{path}: {content.format} has no place for {number} without edges{back}; a folder of parts keeps them, "
+            ".gdg and .npz as well"
+        ),
+        stacklevel=5,
+    )
