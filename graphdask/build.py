@@ -53,6 +53,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
     facts = None if weights is None else WeightFacts.of(xp, src, dst, weights)
+    made = len(src)
     vertex_map = plan.vertex_map
     at, other_at = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
     if vertex_map.size != comm.size:
@@ -69,7 +70,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     ids = vertex_map.owned_ids(backend, comm.rank)
     csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
     del rows, columns, weights
-    counts = {"arcs": csr.num_edges, "self_loops": loops}
+    counts = {"made": made, "arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
         size=comm.size,

@@ -119,7 +119,7 @@ class Part:
     mirrors: list[Array] | None = None
     """For each rank, the own vertices of which it holds ghosts; None until needed, see `graphdask.ghosts.mirrors`."""
     counts: dict[str, int] = field(default_factory=dict)
-    """What the build found on this rank: `arcs` (stored edges) and `self_loops`."""
+    """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
     weights: WeightFacts | None = None
     """Of the piece of the edges that this rank read; None where there are no weights."""
 
@@ -173,10 +173,17 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of edges; an undirected edge counts once. Where edges are merged on the workers, this builds them."""
-        if not self.merge:
+        """Number of edges; an undirected edge counts once. Where workers merge or drop edges, this builds them."""
+        if not self._changed_by_workers:
             return self.source.num_edges
         return self.persist().built.num_edges
+
+    @property
+    def _changed_by_workers(self) -> str:
+        """What is done to the edges on the workers, so that only they know the number; empty where it is known."""
+        if self.merge:
+            return "merged"
+        return "counted" if self.source.drops_self_loops else ""
 
     @property
     def weighted(self) -> bool:
@@ -464,7 +471,8 @@ class Graph:
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         weights = f", weights {self.source.weight_dtype}" if self.weighted else ""
-        edges = "merged on the workers" if self.merge and self.built is None else f"{self.num_edges:,}"
+        unknown = self._changed_by_workers if self.built is None else ""
+        edges = f"{unknown} on the workers" if unknown else f"{self.num_edges:,}"
         return f"<Graph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}>"
 
 

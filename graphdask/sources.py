@@ -31,9 +31,12 @@ class EdgeSource(Protocol):
 
     num_vertices: int
     num_edges: int
+    """Of all pieces together; with `drops_self_loops`, before they are dropped."""
     weight_dtype: np.dtype | None
     skewed: bool
     """Whether a few vertices hold many of the edges."""
+    drops_self_loops: bool
+    """Whether pieces leave out self-loops that `num_edges` counts."""
 
     def piece(self, rank: int, size: int) -> Piece:
         """Return the share of `rank` of `size`."""
@@ -66,6 +69,7 @@ class ArraySource:
         self.src = np.ascontiguousarray(src, dtype)
         self.dst = np.ascontiguousarray(dst, dtype)
         self.weights = weights
+        self.drops_self_loops = False
         self.weight_dtype = None if weights is None else weights.dtype
         self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
 
@@ -101,10 +105,12 @@ class GeneratedSource:
     """A generator: an object with `num_vertices`, `num_edges` and `block(backend, rank, size) -> (src, dst)`.
 
     `num_edges` is exact, but for a generator that drops parallel edges the number before that.
+    One whose blocks leave self-loops out says so in `drops_self_loops`.
     """
 
     def __init__(self, generator: Any, skewed: bool):
         self.generator, self.skewed = generator, skewed
+        self.drops_self_loops: bool = getattr(generator, "drops_self_loops", False)
         self.weight_dtype: np.dtype | None = None
         self.cumulative: bool = getattr(generator, "cumulative", False)
         """Whether a block takes the work of all blocks before it, so that it is not to be cut into small ones."""
@@ -144,7 +150,7 @@ class ChunkSource:
     ):
         self.num_vertices, self.num_edges, self.chunks = num_vertices, num_edges, list(chunks)
         self.weight_dtype = None if weight_dtype is None else np.dtype(weight_dtype)
-        self.skewed = skewed
+        self.skewed, self.drops_self_loops = skewed, False
 
     def piece(self, rank: int, size: int) -> ChunkPiece:
         return ChunkPiece(self.chunks[rank::size], index_dtype(self.num_vertices), self.weight_dtype)

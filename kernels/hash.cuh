@@ -16,6 +16,9 @@ typedef unsigned long long gd_u64;
 #define GD_DRAW_AGAIN 4
 #define GD_DRAW_ENDPOINT 5
 #define GD_DRAW_REDRAW 16
+#define GD_DRAW_QUADRANTS 64  // and the next 7, one for each hash of an edge
+#define GD_DRAW_LABEL 72      // and the next 7, one for each round
+#define GD_DRAW_PAIR 128      // and the next 127, one for each round
 
 #define GD_GOLDEN 0x9e3779b97f4a7c15ULL
 #define GD_MULTIPLY_1 0xbf58476d1ce4e5b9ULL
@@ -24,6 +27,7 @@ typedef unsigned long long gd_u64;
 #define GD_PAIR_SECOND 0x85ebca6bu
 #define GD_PAIR_1 0xdaba0b6eb09322e3ULL
 #define GD_PAIR_2 0xd6e8feb86659fd93ULL
+#define GD_MULTIPLY_3 0x9fb21c651e98df25ULL
 
 __device__ __forceinline__ gd_u64 gd_mix(gd_u64 x) {
     x = (x ^ (x >> 30)) * GD_MULTIPLY_1;
@@ -41,6 +45,16 @@ __device__ __forceinline__ gd_u64 gd_hash(gd_u64 key_0, gd_u64 key_1, gd_u64 id)
     x = (x ^ (x >> 30)) * GD_MULTIPLY_1;
     x = (x ^ (x >> 27) ^ key_1) * GD_MULTIPLY_2;
     return x ^ (x >> 31);
+}
+
+// The same for numbers that follow each other, where every bit of the result is read: gd_hash of consecutive ids leaves
+// its low bits dependent on those 32 above them. The two rotations spread the few bits that differ over the whole word
+// before the first multiplication (P. Evensen's mixer rrmxmx, "Better, stronger mixer and a test procedure", 2018).
+__device__ __forceinline__ gd_u64 gd_hash_counter(gd_u64 key_0, gd_u64 key_1, gd_u64 id) {
+    gd_u64 x = id ^ key_0;
+    x = (x ^ (x >> 49 | x << 15) ^ (x >> 24 | x << 40)) * GD_MULTIPLY_3;
+    x = (x ^ (x >> 28) ^ key_1) * GD_MULTIPLY_3;
+    return x ^ (x >> 28);
 }
 
 // a * b + c, one instruction: the compiler does not see that the halves of a 64-bit number are 32 bits wide.

@@ -11,6 +11,9 @@ DRAW_FRACTION = np.uint64(2)
 DRAW_AGAIN = np.uint64(4)
 DRAW_ENDPOINT = np.uint64(5)
 DRAW_REDRAW = np.uint64(16)
+DRAW_QUADRANTS = np.uint64(64)  # and the next 7, one for each hash of an edge
+DRAW_LABEL = np.uint64(72)  # and the next 7, one for each round
+DRAW_PAIR = np.uint64(128)  # and the next 127, one for each round
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,6 +23,8 @@ _PAIR_1 = np.uint64(0xDABA0B6EB09322E3)
 _PAIR_2 = np.uint64(0xD6E8FEB86659FD93)
 _2, _27, _30, _31, _32 = np.uint64(2), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
+_MULTIPLY_3 = np.uint64(0x9FB21C651E98DF25)
+_15, _24, _28, _40, _49 = np.uint64(15), np.uint64(24), np.uint64(28), np.uint64(40), np.uint64(49)
 
 inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
 
@@ -62,3 +67,11 @@ def hashed_pair(key, a, b):
     x = (x ^ (x >> _32) ^ (key & _LOW)) * _PAIR_1
     x = (x ^ (x >> _32) ^ (key >> _32)) * _PAIR_2
     return x ^ (x >> _32)
+
+
+@inlined
+def hashed_counter(key_0, key_1, identity):
+    x = identity ^ key_0
+    x = (x ^ (x >> _49 | x << _15) ^ (x >> _24 | x << _40)) * _MULTIPLY_3
+    x = (x ^ (x >> _28) ^ key_1) * _MULTIPLY_3
+    return x ^ (x >> _28)

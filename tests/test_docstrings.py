@@ -11,7 +11,8 @@ import pytest
 import graphdask as gd
 
 MODULES = ("graphdask", "graphdask.algorithms.bfs", "graphdask.algorithms.components", "graphdask.construct",
-           "graphdask.generate", "graphdask.graph")  # fmt: skip
+           "graphdask.generate", "graphdask.generate.binomial", "graphdask.generate.erdos_renyi",
+           "graphdask.generate.rmat", "graphdask.generate.waiting_queue", "graphdask.graph")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -25,8 +26,10 @@ def test_examples_print_what_they_say(name):
 @pytest.mark.parametrize(
     "function",
     [gd.bfs, gd.connected_components, gd.from_edges, gd.read_graph, gd.from_scipy, gd.from_networkx,
-     gd.from_dask_dataframe, gd.generate.preferential_attachment, gd.Graph.partition, gd.Graph.edges,
-     gd.Graph.edge_blocks, gd.Graph.to_dask_dataframe, gd.Graph.to_dask_array, gd.Graph.write],
+     gd.from_dask_dataframe, gd.generate.preferential_attachment, gd.generate.sequential_copy_model,
+     gd.generate.sequential_barabasi_albert, gd.generate.waiting_queue, gd.generate.rmat, gd.generate.erdos_renyi,
+     gd.Graph.partition, gd.Graph.edges, gd.Graph.edge_blocks, gd.Graph.to_dask_dataframe, gd.Graph.to_dask_array,
+     gd.Graph.write],
 )  # fmt: skip
 def test_public_functions_state_parameters_and_errors(function):
     text = function.__doc__

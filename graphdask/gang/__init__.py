@@ -300,10 +300,13 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
     pieces = PerRank([source.piece(rank, size) for rank in range(size)])
     parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)
     facts = parts.summary
-    arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("arcs", "self_loops"))
+    made, arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("made", "arcs", "self_loops"))
     edges = arcs if graph.directed else (arcs - loops) // 2 + loops
+    dropped = source.num_edges - made if source.drops_self_loops else 0
+    if source.drops_self_loops:
+        graph.report["self_loops_dropped"] = dropped
     if graph.merge:
-        graph.report["parallel_edges_merged"] = source.num_edges - edges
+        graph.report["parallel_edges_merged"] = source.num_edges - dropped - edges
     graph.report.setdefault("self_loops", loops)
     return Built(
         gang=gang,

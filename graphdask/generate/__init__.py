@@ -6,7 +6,9 @@ from typing import Any
 
 from graphdask.errors import InputError
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel, checked_count
+from graphdask.generate.erdos_renyi import ErdosRenyi, erdos_renyi
 from graphdask.generate.preferential_attachment import MULTI_EDGES, PreferentialAttachment
+from graphdask.generate.rmat import RMat, rmat
 from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
@@ -191,9 +193,13 @@ def sequential_barabasi_albert(n: int, degree: int = 4, seed: int = 0, *, direct
 
 __all__ = [
     "METHODS",
+    "ErdosRenyi",
     "PreferentialAttachment",
+    "RMat",
     "WaitingQueue",
+    "erdos_renyi",
     "preferential_attachment",
+    "rmat",
     "sequential_barabasi_albert",
     "sequential_copy_model",
     "waiting_queue",

@@ -25,7 +25,6 @@ massive scale-free networks", Data Science and Engineering 4 (2019), Section 2.4
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +32,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError
+from graphdask.generate import arguments
 from graphdask.partition import index_dtype
 
 MULTI_EDGES = ("keep", "merge", "redraw")
@@ -97,10 +97,10 @@ def targets(
         If the array does not fit the free memory.
     """
     graph = PreferentialAttachment(n, degree, p, seed, multi_edges)
-    start, stop = _checked_range(start, stop, graph.n)
+    start, stop = arguments.within("vertices", start, stop, graph.n)
     dtype = _checked_dtype(dtype, graph.n)
     count = (stop - start) * graph.degree
-    _check_memory(backend, count * dtype.itemsize, start, stop)
+    arguments.fits_memory(backend, count * dtype.itemsize, f"the edges of vertices {start} .. {stop}")
     with backend.activate():
         out = backend.xp.empty(count, dtype)
         clique = np.arange(start, min(stop, graph.degree), dtype=dtype)
@@ -131,11 +131,11 @@ def edges(
         Of the graph's index dtype (`graphdask.partition.index_dtype`); dst < src.
     """
     graph = PreferentialAttachment(n, degree, p, seed, multi_edges)
-    start, stop = _checked_range(start, stop, graph.n)
+    start, stop = arguments.within("vertices", start, stop, graph.n)
     dtype = index_dtype(graph.n)
     after = min(max(start, graph.degree), stop)
     slots = first_edge(stop, graph.degree) - first_edge(start, graph.degree)
-    _check_memory(backend, 2 * slots * dtype.itemsize, start, stop)
+    arguments.fits_memory(backend, 2 * slots * dtype.itemsize, f"the edges of vertices {start} .. {stop}")
     with backend.activate():
         xp = backend.xp
         count = graph.count(backend, start, stop)
@@ -184,25 +184,17 @@ class PreferentialAttachment:
     """`keep`, `merge` or `redraw`: what becomes of parallel edges."""
 
     def __post_init__(self) -> None:
-        for name in ("n", "degree", "seed"):
-            object.__setattr__(self, name, _integer(name, getattr(self, name)))
-        try:
-            p = float(self.p)
-        except (TypeError, ValueError):
-            raise InputError(f"p={self.p!r} is not a number; give a probability from 0 to 1") from None
-        object.__setattr__(self, "p", p)
+        for name in ("n", "degree"):
+            object.__setattr__(self, name, arguments.integer(name, getattr(self, name)))
+        object.__setattr__(self, "p", arguments.probability("p", self.p))
+        object.__setattr__(self, "seed", arguments.seed(self.seed))
         if not 1 <= self.degree < 1 << 31:
             raise InputError(f"degree={self.degree} must be at least 1 and below 2^31")
         if self.n < self.degree + 1:
             raise InputError(f"n={self.n} vertices are too few: degree={self.degree} needs at least {self.degree + 1}")
         if self.n * self.degree >= 1 << 63:
             raise InputError(f"n * degree = {self.n} * {self.degree} must be below 2^63")
-        if not 0.0 <= p <= 1.0:
-            raise InputError(f"p={self.p!r} is not a probability from 0 to 1")
-        if not 0 <= self.seed < 1 << 64:
-            raise InputError(f"seed={self.seed} must be from 0 to 2^64 - 1")
-        if self.multi_edges not in MULTI_EDGES:
-            raise InputError(f"multi_edges={self.multi_edges!r} is not one of {', '.join(MULTI_EDGES)}")
+        arguments.choice("multi_edges", self.multi_edges, MULTI_EDGES)
 
     @property
     def num_vertices(self) -> int:
@@ -218,7 +210,7 @@ class PreferentialAttachment:
 
         With `merge` they are made for it, a piece at a time, and dropped.
         """
-        start, stop = _checked_range(start, self.n if stop is None else stop, self.n)
+        start, stop = arguments.within("vertices", start, self.n if stop is None else stop, self.n)
         slots = first_edge(stop, self.degree) - first_edge(start, self.degree)
         if self.multi_edges != "merge":
             return slots
@@ -233,9 +225,7 @@ class PreferentialAttachment:
 
     def vertices(self, rank: int, size: int) -> tuple[int, int]:
         """Return the vertex range of block `rank` of `size`, balanced by edges; it may be empty."""
-        size, rank = _integer("size", size), _integer("rank", rank)
-        if size < 1 or not 0 <= rank < size:
-            raise InputError(f"block {rank} of {size} does not exist; blocks are numbered from 0")
+        arguments.share(self.num_edges, rank, size)
         return self._cut(rank, size), self._cut(rank + 1, size)
 
     def _cut(self, rank: int, size: int) -> int:
@@ -297,22 +287,6 @@ def _copy_model(backend: Backend, graph: PreferentialAttachment, start: int, sto
         kernels.pa_redraw(vertices, start, degree, threshold, seed, out)
 
 
-def _integer(name: str, value: Any) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r} is not an integer") from None
-
-
-def _checked_range(start: int, stop: int, n: int) -> tuple[int, int]:
-    start, stop = _integer("start", start), _integer("stop", stop)
-    if not 0 <= start <= stop <= n:
-        raise InputError(f"vertices {start} .. {stop} are not a range within 0 .. {n}")
-    return start, stop
-
-
 def _checked_dtype(dtype: Any, n: int) -> np.dtype:
     chosen = index_dtype(n) if dtype is None else np.dtype(dtype)
     if chosen not in (np.dtype(np.int32), np.dtype(np.int64)):
@@ -320,13 +294,3 @@ def _checked_dtype(dtype: Any, n: int) -> np.dtype:
     if chosen == np.int32 and index_dtype(n) != np.int32:
         raise InputError(f"the ids of n={n} vertices do not fit int32; use int64")
     return chosen
-
-
-def _check_memory(backend: Backend, needed: int, start: int, stop: int) -> None:
-    free = backend.free_memory()
-    if needed > free:
-        raise OverBudget(
-            f"the edges of vertices {start} .. {stop} need {needed / 2**30:.3g} GiB, but "
-            f"{free / 2**30:.3g} GiB are free on {backend.description}; "
-            f"make at least {-(-needed // max(free, 1)) + 1} smaller blocks"
-        )

@@ -19,7 +19,7 @@ from graphdask.backend import Array, Backend
 from graphdask.errors import VerificationError
 from graphdask.generate.copy_model import DistinctAttachment, SequentialCopyModel
 from graphdask.generate.preferential_attachment import first_edge
-from graphdask.verify.preferential_attachment import _hash, _keys
+from graphdask.verify.draws import hash_of, keys
 
 _ALL = 1 << 64
 _AGAIN = 4
@@ -30,18 +30,18 @@ def redraw(source: SequentialCopyModel, v: int, stored: Callable[[int, int], int
     """Return the targets of `v` from the definition, where `stored(u, k)` is target k of an earlier vertex u."""
     if v < source.degree:
         return list(range(v))
-    keys, far_keys, again_keys = _keys(source.seed, 1), _keys(source.seed, 2), _keys(source.seed, _AGAIN)
+    near, far, again = keys(source.seed, 1), keys(source.seed, 2), keys(source.seed, _AGAIN)
     found: list[int] = []
     for edge in range(source.degree):
         slot = v * source.degree + edge
         for attempt in range(source.attempts + 1):
-            number = slot if attempt == 0 else (_hash(again_keys, slot) + attempt * _GOLDEN) % _ALL
-            target, rest = divmod(_hash(keys, number) * v, _ALL)
+            number = slot if attempt == 0 else (hash_of(again, slot) + attempt * _GOLDEN) % _ALL
+            target, rest = divmod(hash_of(near, number) * v, _ALL)
             if attempt == source.attempts:
                 while target in found:
                     target = (target + 1) % v
                 break
-            k, coin = divmod((rest if v < 1 << 31 else _hash(far_keys, number)) * source.degree, _ALL)
+            k, coin = divmod((rest if v < 1 << 31 else hash_of(far, number)) * source.degree, _ALL)
             if target >= source.degree and coin // 2 >= int(source.p * 2**63):
                 target = stored(target, k)
             if target not in found:

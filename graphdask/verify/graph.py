@@ -4,7 +4,8 @@
 2. The stored edges are those of the lineage: each rank makes its piece again, and the sums over all ranks of a 64-bit
    hash of every edge, stored and made again, are equal, as are the numbers of edges. Two different sets of edges pass
    with probability 2**-64.
-3. A sample of the vertices of a generated graph is computed from the definition of the generator, in plain Python.
+3. The edges of a generated graph follow the definition of the generator, computed without its kernels: for R-MAT and
+   uniform random graphs all of them, in array code; for preferential attachment those of a sample of the vertices.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from graphdask.backend import Array, Backend
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
 from graphdask.engine import RankContext
 from graphdask.errors import VerificationError
+from graphdask.generate.arguments import share
 from graphdask.generate.copy_model import DistinctAttachment
+from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.generate.rmat import RMat
 from graphdask.graph import Part
 from graphdask.sources import GeneratedPiece
-from graphdask.verify import copy_model, preferential_attachment
+from graphdask.verify import copy_model, erdos_renyi, preferential_attachment, rmat
 
 PIECE = 1 << 24
 """Edges that are hashed at a time."""
@@ -37,11 +41,8 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
     """
     backend, xp = context.backend, context.backend.xp
     src, dst, _ = piece.edges(backend)
-    if isinstance(piece, GeneratedPiece) and isinstance(piece.generator, PreferentialAttachment):
-        start, stop = piece.generator.vertices(piece.rank, piece.size)
-        preferential_attachment.check(backend, piece.generator, start, stop, dst)
-    if isinstance(piece, GeneratedPiece) and isinstance(piece.generator, DistinctAttachment):
-        copy_model.check(backend, piece.generator, *piece.generator.vertices(piece.rank, piece.size), dst)
+    if isinstance(piece, GeneratedPiece):
+        _check_definition(backend, piece, src, dst)
     if not directed:
         other_way = src != dst
         src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
@@ -69,6 +70,19 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
     if edges_made != edges_stored:
         return f"the partitions hold {edges_stored} directed edges, the graph has {edges_made}"
     return "" if hash_made == hash_stored else "the partitions hold other edges than the graph has"
+
+
+def _check_definition(backend: Backend, piece: GeneratedPiece, src: Array, dst: Array) -> None:
+    """Raise VerificationError where edges do not follow the definition of their generator."""
+    generator = piece.generator
+    if isinstance(generator, PreferentialAttachment):
+        preferential_attachment.check(backend, generator, *generator.vertices(piece.rank, piece.size), dst)
+    elif isinstance(generator, DistinctAttachment):
+        copy_model.check(backend, generator, *generator.vertices(piece.rank, piece.size), dst)
+    elif isinstance(generator, RMat):
+        rmat.check(backend, generator, *share(generator.num_edges, piece.rank, piece.size), src, dst)
+    elif isinstance(generator, ErdosRenyi):
+        erdos_renyi.check(backend, generator, *share(generator.num_edges, piece.rank, piece.size), src, dst)
 
 
 def _distinct(context: RankContext, part: Part, src: Array, dst: Array) -> tuple[Array, Array]:

@@ -15,34 +15,15 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.preferential_attachment import PreferentialAttachment, edges, first_edge
+from graphdask.verify.draws import MASK, hash_of, keys
 
 _PIECE = 1 << 22
-_MASK = (1 << 64) - 1
-
-
-def _mix(x: int) -> int:
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
-    return x ^ (x >> 31)
-
-
-def _keys(seed: int, what: int) -> tuple[int, int]:
-    mixed = _mix((seed + 0x9E3779B97F4A7C15) & _MASK)
-    first, second = (_mix((mixed + number * 0x9E3779B97F4A7C15) & _MASK) for number in (2 * what, 2 * what + 1))
-    return first, second
-
-
-def _hash(keys: tuple[int, int], number: int) -> int:
-    x = number ^ keys[0]
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
-    x = (x ^ (x >> 27) ^ keys[1]) * 0x94D049BB133111EB & _MASK
-    return x ^ (x >> 31)
 
 
 def _hash_pair(key: int, a: int, b: int) -> int:
-    x = a * 0x9E3779B1 + (b * 0x85EBCA6B << 32) & _MASK
-    x = (x ^ (x >> 32) ^ (key % 2**32)) * 0xDABA0B6EB09322E3 & _MASK
-    x = (x ^ (x >> 32) ^ (key >> 32)) * 0xD6E8FEB86659FD93 & _MASK
+    x = a * 0x9E3779B1 + (b * 0x85EBCA6B << 32) & MASK
+    x = (x ^ (x >> 32) ^ (key % 2**32)) * 0xDABA0B6EB09322E3 & MASK
+    x = (x ^ (x >> 32) ^ (key >> 32)) * 0xD6E8FEB86659FD93 & MASK
     return x ^ (x >> 32)
 
 
@@ -57,8 +38,8 @@ class Definition:
 
     def __init__(self, source: PreferentialAttachment):
         self.source = source
-        self.keys, self.fraction_keys = _keys(source.seed, 1), _keys(source.seed, 2)
-        self.redraw_keys = _keys(source.seed, 16)
+        self.keys, self.fraction_keys = keys(source.seed, 1), keys(source.seed, 2)
+        self.redraw_keys = keys(source.seed, 16)
         self.below = int(source.p * 2**63)
         least = source.degree / 2**16
         self.careful = source.degree > 256 or 0 < source.p < least or 0 < 2**63 - self.below < least * 2**63
@@ -67,9 +48,9 @@ class Definition:
         """The vertex u that is drawn at `edge` of v, the drawn edge of u, and whether the walk ends at u."""
         degree = self.source.degree
         slot, far = v * degree + edge, v >= 1 << 31
-        u, rest = divmod((_hash(self.keys, slot) if far else _hash_pair(self.keys[0], v, edge)) * v, 1 << 64)
+        u, rest = divmod((hash_of(self.keys, slot) if far else _hash_pair(self.keys[0], v, edge)) * v, 1 << 64)
         if far or self.careful:
-            edge, coin = divmod(_hash(self.fraction_keys, slot) * degree, 1 << 64)
+            edge, coin = divmod(hash_of(self.fraction_keys, slot) * degree, 1 << 64)
             direct = coin // 2 < self.below
         else:
             edge, coin = divmod((rest >> 32) * degree, 1 << 32)
@@ -94,9 +75,9 @@ class Definition:
         bound = 32 * (degree // 4 + 1)
         if number >= bound:
             return number - bound
-        shifted = [(key + number * 0x9E3779B97F4A7C15) & _MASK for key in self.redraw_keys]
-        u = _hash((shifted[0], self.redraw_keys[1]), v) * v >> 64
-        k, coin = divmod(_hash((shifted[1], self.redraw_keys[0]), v) * degree, 1 << 64)
+        shifted = [(key + number * 0x9E3779B97F4A7C15) & MASK for key in self.redraw_keys]
+        u = hash_of((shifted[0], self.redraw_keys[1]), v) * v >> 64
+        k, coin = divmod(hash_of((shifted[1], self.redraw_keys[0]), v) * degree, 1 << 64)
         return u if u < degree or coin // 2 < self.below else self.target(u, k)
 
     def row(self, v: int) -> list[int]:

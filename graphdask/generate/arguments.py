@@ -1,0 +1,79 @@
+"""Checks that every generator makes of its arguments, each with a message that names the value and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from graphdask.backend import Backend
+from graphdask.errors import InputError, OverBudget
+
+
+def integer(name: str, value: Any) -> int:
+    """Return value as a Python integer; refuse what is none, True and False too."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r} is not an integer") from None
+
+
+def seed(value: Any) -> int:
+    """Return a seed, 0 to 2**64 - 1."""
+    number = integer("seed", value)
+    if not 0 <= number < 1 << 64:
+        raise InputError(f"seed={number} must be from 0 to 2^64 - 1")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """Return a probability, 0 to 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={value!r} is not a number; give a probability from 0 to 1") from None
+    if math.isnan(number) or not 0.0 <= number <= 1.0:
+        raise InputError(f"{name}={number!r} is not a probability from 0 to 1")
+    return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; refuse anything else."""
+    if value is not True and value is not False:
+        raise InputError(f"{name}={value!r} is neither True nor False")
+    return value
+
+
+def choice(name: str, value: Any, among: tuple[str, ...]) -> str:
+    """Return one of some words."""
+    if value not in among:
+        raise InputError(f"{name}={value!r} is not one of {', '.join(among)}")
+    return str(value)
+
+
+def share(total: int, rank: Any, size: Any) -> tuple[int, int]:
+    """Return first and last + 1 of block `rank` of `size` of the numbers 0 .. total - 1; it may be empty."""
+    rank, size = integer("rank", rank), integer("size", size)
+    if size < 1 or not 0 <= rank < size:
+        raise InputError(f"block {rank} of {size} does not exist; blocks are numbered from 0")
+    return total * rank // size, total * (rank + 1) // size
+
+
+def within(name: str, start: Any, stop: Any, total: int) -> tuple[int, int]:
+    """Return a range of the numbers 0 .. total - 1."""
+    start, stop = integer("start", start), integer("stop", stop)
+    if not 0 <= start <= stop <= total:
+        raise InputError(f"{name} {start} .. {stop} are not a range within 0 .. {total}")
+    return start, stop
+
+
+def fits_memory(backend: Backend, needed: int, what: str) -> None:
+    """Raise OverBudget where `needed` bytes are more than are free; `what` needs them."""
+    free = backend.free_memory()
+    if needed > free:
+        raise OverBudget(
+            f"{what} need {needed / 2**30:.3g} GiB, but {free / 2**30:.3g} GiB are free on {backend.description}; "
+            f"make at least {-(-needed // max(free, 1)) + 1} smaller blocks"
+        )
