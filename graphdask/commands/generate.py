@@ -1,4 +1,4 @@
-"""`graphdask generate pa`: make a graph; write it, draw its degrees, or say how fast it was made."""
+"""`graphdask generate pa|rmat|er`: make a graph; write it, draw its degrees, or say how fast it was made."""
 
 from __future__ import annotations
 
@@ -69,6 +69,37 @@ GENERATORS = (
             click.option("--method", type=click.Choice(["hash", "queue"]), default="hash", show_default=True,
                          help="Compute copied edges again (cuPPA-Hash), or queue them (cuPPA)."),
             _multi_edges("redraw"),
+            directed_option,
+            seed_option,
+        ),
+    ),
+    Generator(
+        "rmat",
+        "R-MAT",
+        "R-MAT, the Kronecker graphs of Graph500.",
+        "rmat",
+        stacked(
+            click.option("--scale", type=Whole(min=0), required=True, metavar="S", help="2^S vertices."),
+            click.option("--edge-factor", type=Whole(), default=16, show_default=True, help="Edges per vertex."),
+            click.option("--a", type=float, default=0.57, show_default=True, help="Probability of a quadrant."),
+            click.option("--b", type=float, default=0.19, show_default=True),
+            click.option("--c", type=float, default=0.19, show_default=True),
+            click.option("--permute/--no-permute", default=True, show_default=True, help="Shuffle the vertex ids."),
+            click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", show_default=True),
+            _multi_edges(),
+            directed_option,
+            seed_option,
+        ),
+    ),
+    Generator(
+        "er",
+        "Erdos-Renyi",
+        "Erdos-Renyi, uniformly random: G(n, m) or G(n, p).",
+        "erdos_renyi",
+        stacked(
+            click.option("--vertices", "n", type=Whole(min=0), required=True, metavar="N"),
+            click.option("--edges", "m", type=Whole(min=0), help="Number of edges: G(n, m)."),
+            click.option("--p", type=float, help="Probability of every possible edge: G(n, p)."),
             directed_option,
             seed_option,
         ),

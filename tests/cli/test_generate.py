@@ -130,6 +130,39 @@ def test_what_fails_on_the_way_exits_with_1_and_leaves_nothing(call, tmp_path, m
     assert not list(tmp_path.iterdir())
 
 
+RMAT = ("rmat", "--scale", "6", "--edge-factor", "4", "--seed", "3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "graph"),
+    [
+        (RMAT, lambda: gd.generate.rmat(6, 4, 3)),
+        ((*RMAT, "--no-permute", "--self-loops", "drop", "--directed", "--a", "0.45", "--b", "0.15", "--c", "0.15"),
+         lambda: gd.generate.rmat(6, 4, 3, a=0.45, b=0.15, c=0.15, permute=False, self_loops="drop", directed=True)),
+        ((*RMAT, "--multi-edges", "merge"), lambda: gd.generate.rmat(6, 4, 3, multi_edges="merge")),
+        (("er", "--vertices", "90", "--edges", "70"), lambda: gd.generate.erdos_renyi(90, 70)),
+        (("er", "--vertices", "40", "--p", "0.1", "--directed"),
+         lambda: gd.generate.erdos_renyi(40, p=0.1, directed=True)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("output", ["g.txt", "g.parquet/"])
+def test_other_generators_write_their_graphs(arguments, graph, output, call, tmp_path):
+    result = call("generate", *arguments, "--device", "cpu", "--output", f"{tmp_path}/{output}", "--json")
+    assert result.exit_code == 0, result.output
+    expected, found = graph().partition(device="cpu"), gd.read_graph(f"{tmp_path}/{output}")
+    assert edges_of(found) == edges_of(expected)
+    assert edges_of(found).total() == json.loads(result.stdout)["edges"]
+    assert (found.num_vertices, found.directed) == (expected.num_vertices, expected.directed)
+
+
+@pytest.mark.parametrize("arguments", [("rmat", "--scale", "0"), ("rmat", "--scale", "63"), ("er", "--vertices", "9"),
+                                       ("er", "--vertices", "9", "--edges", "99"), ("rmat",), ("er",)])  # fmt: skip
+def test_arguments_that_other_generators_refuse_are_bad_input(arguments, call):
+    result = call("generate", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+
+
 def test_every_generator_has_a_function_and_help(call):
     for generator in GENERATORS:
         assert hasattr(gd.generate, generator.function)
