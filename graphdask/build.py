@@ -15,7 +15,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import OverBudget
-from graphdask.graph import Csr, Part, WeightFacts
+from graphdask.part import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap, balanced_offsets
 from graphdask.sources import Piece
 

@@ -21,8 +21,8 @@ from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, mirrors
-from graphdask.graph import Part
 from graphdask.mail import ALL, INDEX, Exchange, Inbox, Mail, Messages
+from graphdask.part import Part
 
 __all__ = [
     "ALL",

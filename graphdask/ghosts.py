@@ -9,7 +9,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.build import local_at_owner
 from graphdask.comm.protocol import Communicator
-from graphdask.graph import Part
+from graphdask.part import Part
 
 
 def mirrors(comm: Communicator, backend: Backend, part: Part) -> list[Array]:

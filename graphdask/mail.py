@@ -20,7 +20,7 @@ from graphdask.backend import Array, Backend
 from graphdask.build import from_cyclic, local_at_owner, to_cyclic, to_cyclic_positions
 from graphdask.comm import codec
 from graphdask.comm.protocol import META
-from graphdask.graph import Part
+from graphdask.part import Part
 
 Exchange = Literal["selective", "broadcast"]
 

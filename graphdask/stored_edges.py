@@ -9,7 +9,7 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.build import from_cyclic, to_cyclic_positions
-from graphdask.graph import Part
+from graphdask.part import Part
 from graphdask.sources import Edges
 
 COUNTED = 1 << 22

@@ -23,9 +23,9 @@ from graphdask.backend import get_backend
 from graphdask.blocks import Share, to_host
 from graphdask.engine import RankContext, Superstep
 from graphdask.errors import DeadlineExceeded, InputError, WriteError
-from graphdask.graph import Part
 from graphdask.io.folder import MANIFEST, part_name, write_manifest
 from graphdask.io.parts import Content, join_parts, open_part, part_bytes
+from graphdask.part import Part
 from graphdask.sources import Edges
 from graphdask.stored_edges import stored_blocks
 

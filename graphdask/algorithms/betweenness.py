@@ -22,7 +22,8 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
-from graphdask.graph import Graph, Part, checked_graph
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 

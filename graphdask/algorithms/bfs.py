@@ -26,7 +26,8 @@ from graphdask.backend import Array
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
-from graphdask.graph import Csr, Graph, Part, checked_graph
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.graph import Csr, Graph, Part, checked_graph
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 

@@ -12,7 +12,8 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
-from graphdask.graph import Graph, Part
+from graphdask.graph import Graph
+from graphdask.part import Part
 
 
 @dataclass(frozen=True)

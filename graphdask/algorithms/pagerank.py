@@ -25,7 +25,8 @@ from graphdask.algorithms.pull import Rows, refuse_weights, without_loop
 from graphdask.backend import Array
 from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.errors import GraphdaskWarning, InputError
-from graphdask.graph import Graph, Part, checked_graph
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 

@@ -19,7 +19,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, Environment
 from graphdask.errors import InputError
-from graphdask.graph import Csr, Part
+from graphdask.part import Csr, Part
 
 FEW, IN_GROUP, IN_WARP = 8, 256, 4096
 """Most edges of a row that a thread, eight threads and a warp take; GD_FEW, GD_CHUNK, GD_IN_WARP in the kernels."""

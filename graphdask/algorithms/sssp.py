@@ -26,7 +26,8 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
-from graphdask.graph import Csr, Graph, Part, WeightFacts, checked_graph
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Csr, Part, WeightFacts
 from graphdask.result import Result
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource

@@ -21,7 +21,8 @@ from graphdask.errors import InputError, PeerLost, VerificationError, WrongWorke
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
-from graphdask.graph import Graph, Part, WeightFacts
+from graphdask.graph import Graph
+from graphdask.part import Part, WeightFacts
 from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
 from graphdask.stats import Stats
 from graphdask.verify.graph import raise_violation

@@ -239,8 +239,10 @@ class PreferentialAttachment:
         root = math.isqrt(2 * edge)
         return next(v for v in range(root, root + 3) if first_edge(v, self.degree) >= edge)
 
-    def block_edges(self, rank: int, size: int) -> int:
-        """Number of edges of block `rank` of `size`."""
+    def block_edges(self, rank: int, size: int) -> int | None:
+        """Number of edges of block `rank` of `size`; None where parallel ones are dropped."""
+        if self.multi_edges == "merge":
+            return None
         start, stop = self.vertices(rank, size)
         return first_edge(stop, self.degree) - first_edge(start, self.degree)
 

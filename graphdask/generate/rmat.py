@@ -209,6 +209,13 @@ class RMat:
         """The alias table of a draw, uint32, shape (4**levels,); see kernels/rmat.py."""
         return _alias_table(self.quadrants, self.levels)
 
+    def block_edges(self, rank: int, size: int) -> int | None:
+        """Number of edges of block `rank` of `size`; None where self-loops are dropped."""
+        if self.drops_self_loops:
+            return None
+        start, stop = arguments.share(self.num_edges, rank, size)
+        return stop - start
+
     def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
         """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
         return edges(backend, self, *arguments.share(self.num_edges, rank, size))

@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.algorithms.betweenness import Betweenness, State
 from graphdask.backend import Array
 from graphdask.engine import Environment, Inbox, Messages, RankContext, RankResult, run_primitive
-from graphdask.graph import Csr, Part
+from graphdask.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 TOLERANCE = 1e-9

@@ -16,7 +16,7 @@ from graphdask.backend import Array
 from graphdask.build import local_at_owner, to_cyclic_positions
 from graphdask.engine import HUB_THREADS, RankContext, RankResult
 from graphdask.ghosts import fetch_ghosts
-from graphdask.graph import Csr, Part
+from graphdask.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 

@@ -15,7 +15,7 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
 from graphdask.ghosts import fetch_ghosts
-from graphdask.graph import Csr, Part
+from graphdask.part import Csr, Part
 from graphdask.verify.bfs import edge_ends
 from graphdask.verify.violation import Violation, first_of_all
 

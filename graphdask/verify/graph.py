@@ -23,7 +23,7 @@ from graphdask.generate.copy_model import DistinctAttachment
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.generate.rmat import RMat
-from graphdask.graph import Part
+from graphdask.part import Part
 from graphdask.sources import GeneratedPiece
 from graphdask.verify import copy_model, erdos_renyi, preferential_attachment, rmat
 

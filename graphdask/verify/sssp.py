@@ -18,7 +18,7 @@ from graphdask.algorithms.sssp import SearchLevel, ShortestPaths, level_part, un
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, RankContext, RankResult
 from graphdask.ghosts import fetch_ghosts
-from graphdask.graph import Part
+from graphdask.part import Part
 from graphdask.verify.bfs import edge_ends, witnessed_by_all
 from graphdask.verify.violation import Violation, first_of_all
 

@@ -13,7 +13,7 @@ from graphdask.algorithms.pull import Rows
 from graphdask.backend import get_backend
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import HUB_THREADS, RankContext
-from graphdask.graph import Csr
+from graphdask.part import Csr
 
 POISON = -77
 LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)

@@ -13,7 +13,7 @@ import graphdask as gd
 from graphdask.backend import CpuBackend, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.comm.threads import run_threads
-from graphdask.graph import Csr
+from graphdask.part import Csr
 from graphdask.partition import VertexMap
 from graphdask.sources import ArraySource
 

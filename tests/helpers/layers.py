@@ -9,7 +9,7 @@ from source_tree import Import
 LAYERS = (
     ("kernels",),
     ("backend",),
-    ("adapters", "blocks", "construct", "frames", "graph", "ids", "partition", "sources", "io"),
+    ("adapters", "blocks", "construct", "frames", "graph", "ids", "part", "partition", "sources", "io"),
     ("comm",),
     ("build", "engine", "ghosts", "mail", "result", "stats", "stored_edges", "writing"),
     ("algorithms", "generate", "sample", "stream", "verify"),

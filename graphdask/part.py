@@ -1,0 +1,137 @@
+"""Csr and Part: what a worker holds of a graph. WeightFacts: what all ranks know of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.partition import VertexMap
+
+
+@dataclass
+class Csr:
+    """Compressed sparse rows: the neighbours of row v are `indices[indptr[v]:indptr[v+1]]`.
+
+    They stand in ascending order of their ids, however the graph is divided; parallel edges by weight.
+    """
+
+    indptr: Array
+    """int64, shape (rows + 1,)."""
+    indices: Array
+    """Slots of the neighbours, int32 or int64, shape (edges,)."""
+    weights: Array | None = None
+    """float64, float32, int64 or int32, shape (edges,), or None."""
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.indices)
+
+    @property
+    def nbytes(self) -> int:
+        return self.indptr.nbytes + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What algorithms must know of all weights before they start."""
+
+    least: float
+    """The smallest, an int where weights are integers; 0 without edges."""
+    greatest: float
+    total: float
+    """Their sum, as floats add up; for estimates."""
+    count: int
+    unfit: tuple[int, int, float] | None = None
+    """Of the edges of a negative or infinite weight the first, by its vertex numbers; and its weight."""
+
+    @classmethod
+    def of(cls, xp: Any, src: Array, dst: Array, weights: Array) -> WeightFacts:
+        """The facts of some edges, given in vertex numbers."""
+        if not len(weights):
+            return cls(0, 0, 0.0, 0)
+        least, greatest, unfit = weights.min().item(), weights.max().item(), None
+        if least < 0 or greatest == np.inf:
+            (places,) = xp.nonzero((weights < 0) | (weights == np.inf))
+            u, v = src[places], dst[places]
+            u, v, places = (array[u == u.min()] for array in (u, v, places))
+            place = places[v.argmin()]
+            unfit = src[place].item(), dst[place].item(), weights[place].item()
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(weights.sum(dtype=np.float64))
+        return cls(least, greatest, total, len(weights), unfit)
+
+    @classmethod
+    def joined(cls, facts: Iterable[WeightFacts]) -> WeightFacts:
+        """Of all edges, from those of disjoint groups of them."""
+        filled = [fact for fact in facts if fact.count]
+        if not filled:
+            return cls(0, 0, 0.0, 0)
+        return cls(
+            min(fact.least for fact in filled),
+            max(fact.greatest for fact in filled),
+            sum(fact.total for fact in filled),
+            sum(fact.count for fact in filled),
+            min((fact.unfit for fact in filled if fact.unfit), default=None),
+        )
+
+
+@dataclass
+class Part:
+    """One rank's partition.
+
+    A vertex that the rank knows has a *slot*: its own vertices come first, slots 0 to num_owned-1 in local order,
+    then the ghosts. With ghosts="all" every vertex has a slot, and slot = (position - first own position) mod n. With
+    ghosts="1-hop" the ghost slots stand in the same cyclic order but only for neighbours; `ghosts` lists them.
+    """
+
+    rank: int
+    size: int
+    vertex_map: VertexMap
+    out: Csr
+    """Out-edges of the own vertices."""
+    inward: Csr | None
+    """In-edges of the own vertices; the same object as `out` where the graph is undirected; None until needed."""
+    ghosts: Array | None
+    """1-hop: the cyclic position of each ghost, ascending, index dtype; None with ghosts="all"."""
+    ids: Array
+    """Ids of the own vertices, index dtype, shape (num_owned,)."""
+    slot_bounds: np.ndarray
+    """int64 on the host, shape (size + 1,): slots [slot_bounds[k], slot_bounds[k+1]) are of rank
+    (self.rank + k) % size."""
+    mirrors: list[Array] | None = None
+    """For each rank, the own vertices of which it holds ghosts; None until needed, see `graphdask.ghosts.mirrors`."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
+    weights: WeightFacts | None = None
+    """Of the piece of the edges that this rank read; None where there are no weights."""
+
+    @property
+    def num_vertices(self) -> int:
+        return self.vertex_map.num_vertices
+
+    @property
+    def num_owned(self) -> int:
+        return int(self.slot_bounds[1])
+
+    @property
+    def num_slots(self) -> int:
+        return int(self.slot_bounds[-1])
+
+    @property
+    def first_position(self) -> int:
+        return int(self.vertex_map.offsets[self.rank])
+
+    @property
+    def nbytes(self) -> int:
+        total = self.out.nbytes + self.ids.nbytes + (0 if self.ghosts is None else self.ghosts.nbytes)
+        if self.inward is not None and self.inward is not self.out:
+            total += self.inward.nbytes
+        return total
