@@ -118,7 +118,7 @@ extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const
         const mask_t mask = masks[i];
         if (lane == 0) front[v] = mask;
         for (long long b = lane; b < lanes; b += 32)
-            if (mask >> b & 1) value[(long long)v * lanes + b] = sigma[(long long)v * lanes + b];
+            value[(long long)v * lanes + b] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
     }
 }
 
@@ -133,8 +133,11 @@ extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows
         front[v] = mask;
         double total = 0;
         for (long long b = 0; b < lanes; b++) {
-            if (!(mask >> b & 1)) continue;
             const long long at = (long long)v * lanes + b;
+            if (!(mask >> b & 1)) {
+                value[at] = 0.0;
+                continue;
+            }
             const double dependency = last ? 0.0 : __dmul_rn(sigma[at], delta[at]);
             total = __dadd_rn(total, dependency);
             value[at] = __ddiv_rn(__dadd_rn(1.0, dependency), sigma[at]);

@@ -5,7 +5,7 @@ A source is a lane: bit b of a mask, column b of a table. Tables are float64, ro
 seen    uint64 per own vertex: lanes that have reached it
 front   uint64 per slot: lanes in which the vertex is of the level that is being looked at
 fresh   uint64 per own vertex: lanes that reach it now
-value   table over slots: what a vertex of the front gives its neighbours, in the lanes of its mask
+value   table over slots: what a vertex of the front gives its neighbours; 0 in the lanes that are not in its mask
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
 counters int64: vertices reached, rows left, rows of many edges, edges looked at
@@ -52,24 +52,30 @@ def bc_reach(n, rows, indptr, indices, front, full, seen, fresh, queue, left, co
 def bc_gather(n, rows, masks, indptr, indices, front, value, lanes, out, hubs, counters):
     """Sum the values of the neighbours in the front into the rows of `out`, in the lanes of the row's mask."""
     edges = 0
+    sums = np.zeros(lanes)
     for i in range(n):
         v, mask = rows[i], masks[i]
-        for b in range(lanes):
-            if mask >> np.uint64(b) & _1:
-                out[v, b] = 0.0
         first, last = indptr[v], indptr[v + 1]
         edges += last - first
+        sums[:] = 0.0
         for e in range(first, last):
             u = indices[e]
             common = front[u] & mask
             if common == _0 or (e > first and indices[e - 1] == u):
                 continue
-            b = 0
-            while common != _0:
-                if common & _1:
-                    out[v, b] += value[u, b]
-                common >>= _1
-                b += 1
+            if common & (common - _1) == _0:  # one lane
+                b = 0
+                while common != _1:
+                    common >>= _1
+                    b += 1
+                sums[b] += value[u, b]
+            else:  # adding the zeros of the other lanes is faster than looking for the ones that are not
+                row = value[u]
+                for b in range(lanes):
+                    sums[b] += row[b]
+        for b in range(lanes):
+            if mask >> np.uint64(b) & _1:
+                out[v, b] = sums[b]
     counters[3] += edges
 
 
@@ -85,8 +91,7 @@ def bc_show_paths(n, rows, masks, sigma, lanes, front, value):
         v, mask = rows[i], masks[i]
         front[v] = mask
         for b in range(lanes):
-            if mask >> np.uint64(b) & _1:
-                value[v, b] = sigma[v, b]
+            value[v, b] = sigma[v, b] if mask >> np.uint64(b) & _1 else 0.0
 
 
 @twin
@@ -105,6 +110,8 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, last, first, score
                 dependency = 0.0 if last else sigma[v, b] * delta[v, b]
                 total += dependency
                 value[v, b] = (1.0 + dependency) / sigma[v, b]
+            else:
+                value[v, b] = 0.0
         if not first:
             score[v] += total
 
