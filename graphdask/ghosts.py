@@ -109,7 +109,7 @@ def _answers(
         sends = [none] * size
         for step, peer in enumerate(order, start=1):
             sends[peer] = local_at_owner(part, asks[step - 1], step)
-        given = [_entries_of(backend, rows, asked) for asked in comm.alltoallv(sends)]
+        given = [entries_of(backend, rows, asked) for asked in comm.alltoallv(sends)]
         slots = [rows.indices[places] for places in given]
         received = comm.alltoallv([from_cyclic(part, to_cyclic_positions(part, each)) for each in slots])
         indices, known = known_slots(backend, part, xp.concatenate([received[peer] for peer in order]))
@@ -129,8 +129,8 @@ def _answers(
         yield Csr(indptr, indices, weights)
 
 
-def _entries_of(backend: Backend, rows: Csr, asked: Array) -> Array:
-    """Places of the entries of the rows asked for, one row after the other."""
+def entries_of(backend: Backend, rows: Csr, asked: Array) -> Array:
+    """Places of the entries of the given rows, one row after the other; int64."""
     xp = backend.xp
     begins = rows.indptr[asked]
     indptr = xp.zeros(len(asked) + 1, np.int64)

@@ -73,11 +73,11 @@ def distinct_blocks(
             key |= block.ways[kept]
         del kept
         key.sort()
-        key = key[_firsts(xp, key)]
+        key = key[firsts(xp, key)]
         ways = xp.ones(len(key), np.uint8)
         if several:
             key >>= 1
-            first = _firsts(xp, key)
+            first = firsts(xp, key)
             ways[:-1] += ~first[1:]
             key, ways = key[first], ways[first]
         row = key // slots
@@ -91,7 +91,12 @@ def directions(part: Part) -> list[Csr]:
     return [part.out] if part.inward is part.out else [part.out, part.inward]
 
 
-def _firsts(xp: Any, ordered: Array) -> Array:
+def tally(xp: Any, numbers: Array, size: int) -> Array:
+    """How often each of 0 to size - 1 stands among the numbers; int64. CuPy's bincount refuses an empty array."""
+    return xp.bincount(numbers, minlength=size) if len(numbers) else xp.zeros(size, np.int64)
+
+
+def firsts(xp: Any, ordered: Array) -> Array:
     """Which entries differ from the one before."""
     first = xp.ones(len(ordered), bool)
     first[1:] = ordered[1:] != ordered[:-1]

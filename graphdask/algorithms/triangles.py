@@ -21,7 +21,7 @@ from graphdask.backend import Array
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
 from graphdask.engine import Environment, Inbox, Messages, Primitive
 from graphdask.graph import Csr, Graph, Part, checked_undirected
-from graphdask.neighbours import PIECE, directions, distinct_blocks
+from graphdask.neighbours import PIECE, directions, distinct_blocks, tally
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -91,8 +91,7 @@ class Triangles(Primitive[State]):
         source = row_of_each(env.backend, rows, 0)
         degree = xp.zeros(slots, np.int64)
         degree[: part.num_owned] = rows.indptr[1:] - rows.indptr[:-1]
-        if rows.num_edges:
-            degree += xp.bincount(rows.indices, minlength=slots)
+        degree += tally(xp, rows.indices, slots)
         wanted = xp.zeros(slots, bool)
         wanted[rows.indices] = True
         number, batches = env.ghost_rows(part, rows, wanted, max(LEAST, rows.num_edges))
@@ -110,9 +109,8 @@ class Triangles(Primitive[State]):
         indptr = xp.zeros(part.num_owned + 1, np.int64)
         indices, ties = [part.ids[:0]], [xp.zeros(0, np.uint8)]
         for block in distinct_blocks(backend, part, lambda rows, slots: order[rows] < order[slots]):
-            if len(block.rows):
-                lengths = xp.bincount(block.rows - block.first, minlength=block.last - block.first)
-                indptr[block.first + 1 : block.last + 1] = lengths
+            lengths = tally(xp, block.rows - block.rows.dtype.type(block.first), block.last - block.first)
+            indptr[block.first + 1 : block.last + 1] = lengths
             indices.append(block.slots)
             ties.append(block.ways)
         return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties))
