@@ -510,7 +510,7 @@ def checked_undirected(G: Any, what: str) -> Graph:
     """Return G, or raise InputError where it is no undirected graph."""
     if checked_graph(G).directed:
         raise InputError(
-            f"{what} is defined on undirected graphs, and G is directed; G.to_undirected() leaves the directions out, "
-            f"and directed=False reads or makes an undirected graph"
+            f"{what} is defined on undirected graphs, and G is directed; directed=False where the graph is made leaves "
+            f"the directions out, as G.to_undirected() does"
         )
     return G

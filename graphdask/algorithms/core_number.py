@@ -71,7 +71,7 @@ class CoreNumber(Primitive[State]):
 
     def memory(self, part: Part) -> int:
         item = part.vertex_map.dtype.itemsize
-        return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 2 * item
+        return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 5 * item
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned

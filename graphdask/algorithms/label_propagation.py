@@ -97,9 +97,8 @@ class LabelPropagation(Primitive[State]):
     def memory(self, part: Part) -> int:
         item = part.vertex_map.dtype.itemsize
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
-        longest = int(lengths.max()) if part.num_owned else 0
-        arcs = sum(csr.num_edges for csr in directions(part))
-        table = min(2 * arcs, TABLE + 2 * longest) if longest > SHORT else 0
+        long = lengths[lengths > SHORT]
+        table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
         return part.num_owned * (5 * item + 17) + part.num_slots * item + table * (item + 4)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:

@@ -79,10 +79,11 @@ class Triangles(Primitive[State]):
         return True
 
     def memory(self, part: Part) -> int:
-        arcs, item = sum(csr.num_edges for csr in directions(part)), part.vertex_map.dtype.itemsize
+        csrs, item = directions(part), part.vertex_map.dtype.itemsize
+        arcs = sum(csr.num_edges for csr in csrs)
         batch = min(max(LEAST, arcs // 2), arcs) if part.size > 1 else 0
-        finding = (2 * item + 1) * arcs // 2 + (3 * item + 10) * batch
-        sorting = (item + 1) * arcs + 48 * min(PIECE, arcs)
+        finding = (2 * item + 1) * arcs // 2 + (6 * item + 20) * batch
+        sorting = (item + 1) * arcs + ((2 * len(csrs) - 1) * item + 20) * min(PIECE, arcs)
         return max(finding, sorting) + 33 * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
