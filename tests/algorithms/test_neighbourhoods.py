@@ -191,6 +191,22 @@ def test_real_graphs(shared_data, name, parts, device):
     np.testing.assert_array_equal(gd.core_number(either).verify().core, [core[v] for v in range(len(core))])
 
 
+# as the pages of the Stanford collection state them
+SNAP = {
+    "social/email-Eu-core.txt.gz": 105_461,
+    "social/soc-Slashdot0902.txt.gz": 602_592,
+    "web/web-NotreDame.txt.gz": 8_910_005,
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("name", SNAP)
+def test_triangles_of_real_graphs_are_as_many_as_published(shared_data, name, parts, device):
+    graph = gd.read_graph(shared_data / name).to_undirected().partition(parts, device=device)
+    assert gd.triangles(graph).verify().total == SNAP[name]
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("parts", [1, 2])
 def test_hubs_on_a_gpu(parts, rng):
