@@ -86,12 +86,13 @@ def ghost_rows(
     batches: list[list[Array]] = []
     for step in range(1, comm.size):
         first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
-        slots = xp.flatnonzero(length[first:last]) + first
+        slots = (xp.flatnonzero(length[first:last]) + first).astype(part.vertex_map.dtype)
+        if not len(slots):
+            batches.append([])
+            continue
         ends = xp.cumsum(length[slots])
-        total = int(ends[-1]) if len(slots) else 0
-        begins = xp.arange(0, total, share)
+        begins = xp.arange(0, int(ends[-1]), share)
         cuts = [*backend.to_host(xp.searchsorted(ends - length[slots], begins)).tolist(), len(slots)]
-        slots = slots.astype(part.vertex_map.dtype)
         batches.append([slots[a:b] for a, b in pairwise(cuts)])
     most = max(map(len, batches), default=0)
     number = int(comm.allreduce(np.array([most], np.int64), "max")[0])
@@ -122,9 +123,9 @@ def _answers(
         asked_for = xp.concatenate(asks)
         indptr[asked_for + 1] = length[asked_for]
         indptr = xp.cumsum(indptr)
-        if part.ghosts is not None:
+        if part.ghosts is not None and len(indices):
             kept = xp.zeros(len(indices) + 1, np.int64)
-            xp.cumsum(known, out=kept[1:])
+            xp.cumsum(known.astype(np.int64), out=kept[1:])
             indptr, indices = kept[indptr], indices[known]
         yield Csr(indptr, indices, weights)
 

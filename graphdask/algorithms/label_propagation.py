@@ -99,7 +99,8 @@ class LabelPropagation(Primitive[State]):
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
         long = lengths[lengths > SHORT]
         table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
-        return part.num_owned * (5 * item + 17) + part.num_slots * item + table * (item + 4)
+        ghosts = part.num_slots - part.num_owned
+        return part.num_owned * (6 * item + 17) + ghosts * 6 * item + table * (item + 4)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -107,12 +108,13 @@ class LabelPropagation(Primitive[State]):
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
         long = xp.flatnonzero(degree > SHORT).astype(dtype)
         start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
-        xp.cumsum(2 * degree[long], out=start[1:])
-        xp.cumsum((degree[long] + CHUNK - 1) // CHUNK, out=chunks[1:])
+        if len(long):
+            xp.cumsum(2 * degree[long], out=start[1:])
+            xp.cumsum((degree[long] + CHUNK - 1) // CHUNK, out=chunks[1:])
         total = int(start[-1])
         cuts = np.unique(env.backend.to_host(xp.searchsorted(start, xp.arange(0, total + TABLE, TABLE))))
         cuts = np.minimum(cuts, len(long))
-        begins, parts = (env.backend.to_host(each[cuts]) for each in (start, chunks))
+        begins, parts = (env.backend.to_host(each[env.backend.from_host(cuts)]) for each in (start, chunks))
         batches = [
             (int(a), int(b), int(count))
             for a, b, count in zip(cuts[:-1], cuts[1:], np.diff(parts), strict=True)

@@ -97,16 +97,18 @@ def _edges_among_neighbours(context: RankContext, part: Part, id_: int) -> int:
     among = xp.zeros(part.num_slots, bool)
     among[slots] = True
     own = slots[slots < part.num_owned]
+    if not len(own):
+        return 0
     lengths = part.out.indptr[own + 1] - part.out.indptr[own]
     begins = xp.cumsum(lengths) - lengths
-    total = int(lengths.sum()) if len(own) else 0
+    total = int(lengths.sum())
     cuts = [*backend.to_host(xp.searchsorted(begins, xp.arange(0, total, PIECE))).tolist(), len(own)]
     edges = 0
     for first, last in pairwise(cuts):
         if first == last:
             continue
         some = own[first:last]
-        indptr = xp.concatenate([begins[first:last], xp.asarray([total if last == len(own) else begins[last]])])
+        indptr = xp.concatenate([begins[first:last], xp.asarray([total if last == len(own) else int(begins[last])])])
         neighbours = part.out.indices[entries_of(backend, part.out, some)]
         rows = row_of_each(backend, Csr(indptr - indptr[0], neighbours), 0)
         kept = among[neighbours] & (neighbours != some[rows])
