@@ -86,7 +86,9 @@ def ghost_rows(
     batches: list[list[Array]] = []
     for step in range(1, comm.size):
         first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
-        slots = (xp.flatnonzero(length[first:last]) + first).astype(part.vertex_map.dtype)
+        slots = part.ids[:0]
+        if first < last:
+            slots = (xp.flatnonzero(length[first:last]) + first).astype(slots.dtype)
         if not len(slots):
             batches.append([])
             continue
@@ -118,7 +120,7 @@ def _answers(
         weights = None
         if rows.weights is not None:
             received = comm.alltoallv([rows.weights[places] for places in given])
-            weights = xp.concatenate([received[peer] for peer in order])[known]
+            weights = xp.concatenate([received[peer] for peer in order])
         indptr = xp.zeros(part.num_slots + 1, np.int64)
         asked_for = xp.concatenate(asks)
         indptr[asked_for + 1] = length[asked_for]
@@ -127,6 +129,7 @@ def _answers(
             kept = xp.zeros(len(indices) + 1, np.int64)
             xp.cumsum(known.astype(np.int64), out=kept[1:])
             indptr, indices = kept[indptr], indices[known]
+            weights = None if weights is None else weights[known]
         yield Csr(indptr, indices, weights)
 
 
@@ -147,12 +150,11 @@ def known_slots(backend: Backend, part: Part, positions: Array) -> tuple[Array, 
     """Slots of an array of positions, and which of them have one here; the slots of others mean nothing."""
     xp, dtype = backend.xp, part.vertex_map.dtype
     cyclic = to_cyclic(part, positions)
-    if part.ghosts is None:
+    if part.ghosts is None or not len(cyclic):
         return cyclic, xp.ones(len(cyclic), bool)
-    owned = part.num_owned
-    place = xp.searchsorted(part.ghosts, cyclic).astype(dtype)
-    inside = xp.minimum(place, max(len(part.ghosts) - 1, 0))
-    known = cyclic < owned
-    if len(part.ghosts):
-        known |= part.ghosts[inside] == cyclic
-    return xp.where(cyclic < owned, cyclic, inside + dtype.type(owned)), known
+    owned = cyclic < part.num_owned
+    if not len(part.ghosts):
+        return cyclic, owned
+    place = xp.minimum(xp.searchsorted(part.ghosts, cyclic), len(part.ghosts) - 1).astype(dtype)
+    known = owned | (part.ghosts[place] == cyclic)
+    return xp.where(owned, cyclic, place + dtype.type(part.num_owned)), known

@@ -38,13 +38,18 @@ class Block:
 
 
 def edge_blocks(backend: Backend, part: Part) -> Iterator[Block]:
-    """All neighbours, over edges of either direction; those of an undirected graph once for each edge."""
+    """All neighbours, over edges of either direction; those of an undirected graph once for each edge.
+
+    Rows without any are left out, where they would make a block of their own.
+    """
     xp = backend.xp
     csrs = directions(part)
     ends = csrs[0].indptr if len(csrs) == 1 else csrs[0].indptr + csrs[1].indptr
     cuts = backend.to_host(xp.searchsorted(ends, xp.arange(0, max(int(ends[-1]), 1), PIECE)))
     cuts = np.unique(np.concatenate([cuts, np.arange(0, part.num_owned, ROWS), [0, part.num_owned]]))
     for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        if first == last or int(ends[first]) == int(ends[last]):
+            continue
         rows, slots, ways = [], [], []
         for way, csr in enumerate(csrs):
             indptr = csr.indptr[first : last + 1]
@@ -72,6 +77,8 @@ def distinct_blocks(
             key <<= 1
             key |= block.ways[kept]
         del kept
+        if not len(key):
+            continue
         key.sort()
         key = key[firsts(xp, key)]
         ways = xp.ones(len(key), np.uint8)
@@ -94,6 +101,11 @@ def directions(part: Part) -> list[Csr]:
 def tally(xp: Any, numbers: Array, size: int) -> Array:
     """How often each of 0 to size - 1 stands among the numbers; int64. CuPy's bincount refuses an empty array."""
     return xp.bincount(numbers, minlength=size) if len(numbers) else xp.zeros(size, np.int64)
+
+
+def places_of(xp: Any, mask: Array) -> Array:
+    """Where the mask is true; int64. CuPy's searches refuse an empty array."""
+    return xp.flatnonzero(mask) if len(mask) else xp.zeros(0, np.int64)
 
 
 def firsts(xp: Any, ordered: Array) -> Array:

@@ -95,8 +95,8 @@ class CoreNumber(Primitive[State]):
         state.step += 1
         start = int(state.counters[0])
         told, least = inbox.votes[:, 0].sum(), inbox.votes[:, 1].min(initial=np.inf)
-        if told == 0 and np.isfinite(least):
-            state.level = int(least)
+        state.level = int(least) if told == 0 and np.isfinite(least) else state.level
+        if told == 0 and len(state.alive):
             first = state.alive[state.degree[state.alive] <= state.level]
             state.queue[start : start + len(first)] = first
             state.counters[0] = start + len(first)
@@ -123,7 +123,7 @@ class CoreNumber(Primitive[State]):
 
     def _messages(self, state: State, ghosts: int, removed: int, edges: int) -> Messages:
         least = np.inf
-        if ghosts == 0:
+        if ghosts == 0 and len(state.alive):
             state.alive = state.alive[state.core[state.alive] < 0]
             if len(state.alive):
                 least = float(state.degree[state.alive].min())

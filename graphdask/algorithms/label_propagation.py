@@ -21,7 +21,7 @@ from graphdask.backend import Array
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, Part, checked_graph
-from graphdask.neighbours import directions
+from graphdask.neighbours import directions, places_of
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -97,7 +97,7 @@ class LabelPropagation(Primitive[State]):
     def memory(self, part: Part) -> int:
         item = part.vertex_map.dtype.itemsize
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
-        long = lengths[lengths > SHORT]
+        long = lengths[lengths > SHORT] if part.num_owned else lengths
         table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
         ghosts = part.num_slots - part.num_owned
         return part.num_owned * (6 * item + 17) + ghosts * 6 * item + table * (item + 4)
@@ -106,7 +106,7 @@ class LabelPropagation(Primitive[State]):
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         (label,) = env.fetch_ghosts(part, [part.ids])
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
-        long = xp.flatnonzero(degree > SHORT).astype(dtype)
+        long = places_of(xp, degree > SHORT).astype(dtype)
         start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
         if len(long):
             xp.cumsum(2 * degree[long], out=start[1:])
@@ -123,7 +123,7 @@ class LabelPropagation(Primitive[State]):
         table = int(np.diff(begins).max(initial=0))
         state = State(
             label, label[:owned].copy(), label[:owned].copy(), xp.empty(owned, dtype),
-            xp.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype), long, start, chunks, batches,
+            places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype), long, start, chunks, batches,
             xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),
             sum(csr.num_edges for csr in directions(part)),
         )  # fmt: skip

@@ -21,7 +21,7 @@ from graphdask.backend import Array
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
 from graphdask.engine import Environment, Inbox, Messages, Primitive
 from graphdask.graph import Csr, Graph, Part, checked_undirected
-from graphdask.neighbours import PIECE, directions, distinct_blocks, tally
+from graphdask.neighbours import PIECE, directions, distinct_blocks, places_of, tally
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -127,7 +127,7 @@ class Triangles(Primitive[State]):
         none = ghosts = part.ids[:0]
         votes: tuple[int, ...] = ()
         if state.left == 0:
-            ghosts = env.xp.flatnonzero(state.degree[part.num_owned :]).astype(none.dtype)
+            ghosts = places_of(env.xp, state.degree[part.num_owned :]).astype(none.dtype)
             ghosts += none.dtype.type(part.num_owned)
             votes = (triangles >> 32, triangles & 0xFFFFFFFF, added >> 32, added & 0xFFFFFFFF)
         values = {"links": state.links, "degree": state.degree}

@@ -56,7 +56,7 @@ def distinct_degrees(context: RankContext, part: Part) -> Array:
 
 def first_where(part: Part, wrong: Array, message: str) -> Violation | None:
     """The vertex of the smallest id for which `wrong`."""
-    places = wrong.nonzero()[0]
+    places = wrong.nonzero()[0] if len(wrong) else wrong
     return Violation(int(part.ids[places].min()), -1, message) if len(places) else None
 
 
@@ -89,19 +89,24 @@ def _edges_among_neighbours(context: RankContext, part: Part, id_: int) -> int:
     positions = part.ids[:0]
     if rank == part.rank:
         pieces = [csr.indices[int(csr.indptr[local]) : int(csr.indptr[local + 1])] for csr in directions(part)]
-        slots = xp.unique(xp.concatenate(pieces))
-        positions = from_cyclic(part, to_cyclic_positions(part, slots[slots != local]))
+        slots = xp.concatenate(pieces)
+        slots = xp.unique(slots[slots != local]) if len(slots) else slots
+        positions = from_cyclic(part, to_cyclic_positions(part, slots))
     positions = context.comm.alltoallv([positions if rank == part.rank else positions[:0]] * part.size)[rank]
+    if not len(positions):
+        return 0
     slots, known = known_slots(backend, part, positions)
     slots = slots[known]
     among = xp.zeros(part.num_slots, bool)
     among[slots] = True
-    own = slots[slots < part.num_owned]
+    own = slots[slots < part.num_owned] if len(slots) else slots
     if not len(own):
         return 0
     lengths = part.out.indptr[own + 1] - part.out.indptr[own]
     begins = xp.cumsum(lengths) - lengths
     total = int(lengths.sum())
+    if total == 0:
+        return 0
     cuts = [*backend.to_host(xp.searchsorted(begins, xp.arange(0, total, PIECE))).tolist(), len(own)]
     edges = 0
     for first, last in pairwise(cuts):
@@ -113,6 +118,7 @@ def _edges_among_neighbours(context: RankContext, part: Part, id_: int) -> int:
         rows = row_of_each(backend, Csr(indptr - indptr[0], neighbours), 0)
         kept = among[neighbours] & (neighbours != some[rows])
         key = rows[kept].astype(np.int64) * part.num_slots + neighbours[kept]
-        key.sort()
-        edges += int(firsts(xp, key).sum())
+        if len(key):
+            key.sort()
+            edges += int(firsts(xp, key).sum())
     return edges
