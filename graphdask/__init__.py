@@ -20,13 +20,17 @@ _HOME = {
     "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
     "connected_components": "algorithms.components",
+    "core_number": "algorithms.core_number",
     "from_dask_dataframe": "adapters",
     "from_edges": "construct",
     "from_networkx": "adapters",
     "from_scipy": "adapters",
+    "label_propagation": "algorithms.label_propagation",
+    "local_clustering_coefficient": "algorithms.clustering",
     "pagerank": "algorithms.pagerank",
     "read_graph": "construct",
     "sssp": "algorithms.sssp",
+    "triangles": "algorithms.triangles",
 } | dict.fromkeys(
     (
         "CommunicationError",

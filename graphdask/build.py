@@ -216,6 +216,8 @@ def _sorted_rows(
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
     """The source of each stored edge, as `first` + its row."""
     xp = backend.xp
+    if csr.num_edges == 0:
+        return csr.indices.copy()
     if backend.name == "cpu":
         rows = np.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
         return np.repeat(rows, np.diff(csr.indptr))

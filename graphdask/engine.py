@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -20,9 +20,9 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
-from graphdask.ghosts import fetch_ghosts, mirrors
+from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
 from graphdask.mail import ALL, INDEX, Exchange, Inbox, Mail, Messages
-from graphdask.part import Part
+from graphdask.part import Csr, Part
 
 __all__ = [
     "ALL",
@@ -91,6 +91,14 @@ class Environment:
         """Run another primitive to its end. Every rank calls it, from `result` only."""
         assert self.comm is not None
         return run_primitive(self.comm, part, primitive, self)
+
+    def ghost_rows(self, part: Part, rows: Csr, wanted: Array, entries: int) -> tuple[int, Iterator[Csr]]:
+        """Rows of ghosts from their owners in batches, as `graphdask.ghosts.ghost_rows` tells.
+
+        Every rank calls it, from `init`, and takes one batch in each of as many supersteps as there are batches.
+        """
+        assert self.comm is not None
+        return ghost_rows(self.comm, self.backend, part, rows, wanted, entries)
 
 
 @dataclass

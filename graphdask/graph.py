@@ -110,6 +110,34 @@ class Graph:
             plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))
         return replace(self, plan=plan, report=dict(self.report), built=None)
 
+    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+        """Return the same graph with the directions of its edges left out; an undirected graph itself.
+
+        Parameters
+        ----------
+        multi_edges : {"keep", "merge"}
+            What becomes of u -> v and v -> u: two parallel edges, or one, of the smaller weight; then other parallel
+            edges are merged too.
+
+        Raises
+        ------
+        InputError
+            For another value.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> gd.from_edges([0, 1, 1], [1, 0, 2]).to_undirected()
+        <Graph: 3 vertices, 3 edges, undirected>
+        """
+        if multi_edges not in ("keep", "merge"):
+            raise InputError(f"multi_edges={multi_edges!r} is not one of keep, merge")
+        merge = self.merge or multi_edges == "merge"
+        if not self.directed and merge == self.merge:
+            return self
+        report = {name: count for name, count in self.report.items() if not name.startswith("parallel_edges")}
+        return replace(self, directed=False, merge=merge, report=report, built=None)
+
     def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
         runtime().persist(self, client=client, progress=progress)
@@ -356,5 +384,15 @@ def checked_graph(G: Any) -> Graph:
         raise InputError(
             f"G is a {type(G).__name__}, not a Graph; graphdask.read_graph, from_edges, from_scipy and from_networkx "
             f"make one"
+        )
+    return G
+
+
+def checked_undirected(G: Any, what: str) -> Graph:
+    """Return G, or raise InputError where it is no undirected graph."""
+    if checked_graph(G).directed:
+        raise InputError(
+            f"{what} is defined on undirected graphs, and G is directed; directed=False where the graph is made leaves "
+            f"the directions out, as G.to_undirected() does"
         )
     return G

@@ -17,9 +17,10 @@ from typing import Any, Literal
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.build import from_cyclic, local_at_owner, to_cyclic, to_cyclic_positions
+from graphdask.build import from_cyclic, local_at_owner, to_cyclic_positions
 from graphdask.comm import codec
 from graphdask.comm.protocol import META
+from graphdask.ghosts import known_slots
 from graphdask.part import Part
 
 Exchange = Literal["selective", "broadcast"]
@@ -228,16 +229,7 @@ class Mail:
 
     def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         """The vertices of a broadcast that have a slot here."""
-        xp, part = self.backend.xp, self.part
+        part = self.part
         positions, values = codec.decode(self.backend, said, payload, part.num_vertices, dtypes)
-        cyclic = to_cyclic(part, positions)
-        if part.ghosts is None:
-            return Letter(cyclic, values)
-        owned = part.num_owned
-        place = xp.searchsorted(part.ghosts, cyclic).astype(self.dtype)
-        inside = xp.minimum(place, max(len(part.ghosts) - 1, 0))
-        known = cyclic < owned
-        if len(part.ghosts):
-            known |= part.ghosts[inside] == cyclic
-        slots = xp.where(cyclic < owned, cyclic, inside + self.dtype.type(owned))
+        slots, known = known_slots(self.backend, part, positions)
         return Letter(slots[known], {name: column[known] for name, column in values.items()})

@@ -367,7 +367,7 @@ def pagerank(
     >>> import graphdask as gd
     >>> G = gd.from_edges([0, 1, 2, 3], [1, 0, 0, 0])
     >>> gd.pagerank(G).rank.round(4).tolist()
-    [0.4904, 0.4346, 0.0375, 0.0375]
+    [0.4797, 0.4453, 0.0375, 0.0375]
     """
     checked_graph(G)
     if not (_is_number(damping) and 0 <= damping < 1):

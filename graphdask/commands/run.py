@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import neighbourhoods, terminal
 from graphdask.commands.columns import check_output, write_columns
 from graphdask.commands.options import (
     cleaning_options,
@@ -232,6 +233,24 @@ def pagerank_words(found: dict[str, Any]) -> str:
     ended = terminal.count(found["iterations"], "iteration")
     ended += f", residual {found['residual']:.2g}{'' if found['converged'] else ' (not converged)'}"
     return f"{ended}, highest rank {found['highest_rank']:.4g} at {found['highest']}" if "highest" in found else ended
+
+
+def _command_of(entry: neighbourhoods.Entry) -> click.Command:
+    """The command of an algorithm that stands in a table."""
+
+    @shared_options
+    def run(**options: Any) -> None:
+        own = {name: options.pop(name) for name in entry.names}
+        start = partial(entry.start, **own)
+        execute(Request(**options), Algorithm(entry.name, start, entry.summary, entry.words))
+
+    for option in entry.options:
+        run = option(run)
+    return click.command(entry.name, help=entry.help)(run)
+
+
+for _entry in neighbourhoods.ENTRIES:
+    command.add_command(_command_of(_entry))
 
 
 def component_summary(result: Any) -> dict[str, Any]:

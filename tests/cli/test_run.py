@@ -198,3 +198,34 @@ def test_shortest_paths_of_one_step_are_depths(call, tmp_path, rng):
     with np.load(output) as columns:
         wanted = expected[columns["vertex"]]
         assert np.array_equal(columns["depth"], np.where(np.isinf(wanted), -1, wanted))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "column", "values", "answer"),
+    [
+        ("triangles", ["--undirected"], "count", [1, 1, 1, 0, 0], {"triangles": 1, "largest_count": 1, "at": 10}),
+        ("lcc", [], "coefficient", [0.5, 0.5, 1 / 6, 0.0, 0.0], {"largest_coefficient": 0.5, "at": 10}),
+        ("core", ["--undirected"], "core", [2, 2, 2, 1, 1], {"degeneracy": 2, "vertices": 3}),
+        ("cdlp", ["--iterations", "1"], "label", [20, 10, 10, 30, 40], {"communities": 4, "iterations": 1}),
+    ],
+)
+def test_neighbourhoods_come_in_the_ids_of_the_file(call, tmp_path, algorithm, options, column, values, answer):
+    file, output = tmp_path / "edges.txt", tmp_path / "values.npz"
+    file.write_text("10 20\n20 30\n30 10\n30 40\n40 50\n")
+    arguments = ("--partitions", "3", "--verify", "--output", output, *options)
+    result = call("run", algorithm, file, *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["verified"] is True
+    assert answer.items() <= record["answer"].items()
+    with np.load(output) as columns:
+        assert columns["vertex"].tolist() == [10, 20, 30, 40, 50]
+        np.testing.assert_array_equal(columns[column], values)
+    assert call("run", algorithm, file, *arguments).exit_code == 0
+
+
+@pytest.mark.parametrize("algorithm", ["triangles", "core"])
+def test_a_directed_file_is_refused_where_directions_mean_nothing(call, path_graph, algorithm):
+    result = call("run", algorithm, path_graph)
+    assert result.exit_code == 2
+    assert "--undirected" in result.stderr

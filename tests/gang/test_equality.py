@@ -42,6 +42,22 @@ def test_the_answer_of_one_process_is_scipys():
     assert np.array_equal(gd.bfs(G, 0).depth, scipy_depth(src, dst, 2000, 0))
 
 
+@pytest.mark.parametrize("which", GRAPHS)
+def test_a_cluster_counts_peels_and_labels_as_one_process(two_workers, which):
+    make, _ = GRAPHS[which]
+    runs = {
+        "count": lambda G: gd.triangles(G.to_undirected()),
+        "core": lambda G: gd.core_number(G.to_undirected()),
+        "coefficient": gd.local_clustering_coefficient,
+        "label": lambda G: gd.label_propagation(G, 4),
+    }
+    for name, run in runs.items():
+        expected = getattr(run(make()), name)
+        with active(two_workers):
+            found = run(make().partition(parts=3)).verify()
+        assert np.array_equal(getattr(found, name), expected), name
+
+
 def ways(which: str, parts: int, workers: int) -> list[tuple[str, str]]:
     """Data planes and exchanges to try; the two graphs share the combinations."""
     if parts == 1 or workers == 1:

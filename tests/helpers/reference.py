@@ -90,3 +90,42 @@ def power_iteration(
         lost = rank[out == 0].sum()
         rank = damping * (inward @ (rank * inverse) + lost * share) + (1 - damping) * share
     return rank
+
+
+def simple(matrix: sp.csr_array) -> sp.csr_array:
+    """A one for each ordered pair of different vertices with an edge from the first to the second."""
+    coo = matrix.tocoo()
+    other = coo.row != coo.col
+    ones = np.ones(int(other.sum()), np.int64)
+    found = sp.coo_array((ones, (coo.row[other], coo.col[other])), shape=matrix.shape).tocsr()
+    found.data[:] = 1
+    return found
+
+
+def triangle_counts(matrix: sp.csr_array) -> np.ndarray:
+    """Triangles through each vertex, directions left out."""
+    either = simple(matrix + matrix.T)
+    return np.asarray((either @ either).multiply(either).sum(axis=1)).reshape(-1) // 2
+
+
+def local_clustering(matrix: sp.csr_array) -> np.ndarray:
+    """The share of the possible edges among each vertex's neighbours, in either direction, that exist (LDBC)."""
+    edges, either = simple(matrix), simple(matrix + matrix.T)
+    links = np.asarray((either @ edges).multiply(either).sum(axis=1)).reshape(-1)
+    degree = np.diff(either.indptr)
+    return links / np.maximum(degree * (degree - 1), 1)
+
+
+def propagated_labels(matrix: sp.csr_array, directed: bool, iterations: int) -> np.ndarray:
+    """Labels after a number of synchronous iterations, each the most frequent among the neighbours (LDBC's CDLP)."""
+    n = matrix.shape[0]
+    votes = (matrix + matrix.T if directed else matrix).tocsr()
+    label = np.arange(n)
+    for _ in range(iterations):
+        holders = sp.coo_array((np.ones(n, np.int64), (np.arange(n), label)), shape=(n, n)).tocsr()
+        counts = (votes @ holders).tocoo()
+        order = np.lexsort((counts.col, -counts.data, counts.row))
+        rows, first = np.unique(counts.row[order], return_index=True)
+        label = label.copy()
+        label[rows] = counts.col[order][first]
+    return label

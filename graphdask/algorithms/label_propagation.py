@@ -1,0 +1,223 @@
+"""Community detection by label propagation, synchronous and deterministic (CDLP of LDBC Graphalytics).
+
+Labels begin as vertex ids. In an iteration every vertex takes the label that is most frequent among its neighbours, the
+smallest of several, all from the labels of the iteration before. A superstep is an iteration: it takes in the labels of
+ghosts that changed, finds the labels of all own vertices, and tells the ghosts of those that changed. Short rows are
+sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as fit TABLE entries.
+
+Sources: Raghavan, Albert, Kumara, Near linear time algorithm to detect community structures (2007); Iosup et al., The
+LDBC Graphalytics Benchmark, Section 2.3.4 (CDLP).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.errors import InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.neighbours import directions, places_of
+from graphdask.part import Part
+from graphdask.result import Result
+from graphdask.runtime import runtime
+
+SHORT = 32
+"""Neighbours up to which a row is short; a warp."""
+CHUNK = 1024
+"""Neighbours of a long row that a block counts at a time; as in kernels/label_propagation.cu."""
+TABLE = 1 << 20
+"""Entries of the hash tables that are filled at a time, more only by those of a row."""
+BLOCK = 256
+
+
+@dataclass
+class State:
+    label: Array
+    """Per slot."""
+    before: Array
+    """Per own vertex, its label before the last iteration."""
+    fresh: Array
+    """Per own vertex, the label that was found."""
+    changed: Array
+    short: Array
+    """Own vertices of 1 to SHORT neighbours."""
+    long: Array
+    """Own vertices of more."""
+    start: Array
+    """int64, shape (long + 1,): where the table of each begins."""
+    chunks: Array
+    """int64, shape (long + 1,): where the chunks of each begin."""
+    batches: list[tuple[int, int, int]]
+    """First and last of `long` whose tables are filled together, and how many chunks they have."""
+    keys: Array
+    counts: Array
+    counters: Array
+    """int64: changed labels."""
+    arcs: int
+    iterations: int = 0
+
+
+class LabelPropagationResult(Result):
+    """What `label_propagation` returns."""
+
+    columns = ("label",)
+    vertex_valued = ("label",)
+
+    @property
+    def label(self) -> np.ndarray:
+        """The label of each vertex, a vertex id; shape (num_vertices,), in the order of `vertex_ids`."""
+        return self._column("label")
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations were computed: as many as asked for, or fewer where the last changed nothing."""
+        return int(self._value("iterations"))
+
+
+class LabelPropagation(Primitive[State]):
+    """The primitive. Its result `before` is the label before the last iteration, which the verifier repeats."""
+
+    name = "label propagation"
+    columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
+    verifier = "graphdask.verify.label_propagation"
+    result_type = LabelPropagationResult
+    tells_ghosts = True
+
+    def __init__(self, iterations: int):
+        self.iterations = iterations
+
+    @property
+    def inward(self) -> bool:
+        return True
+
+    def memory(self, part: Part) -> int:
+        item = part.vertex_map.dtype.itemsize
+        lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
+        long = lengths[lengths > SHORT] if part.num_owned else lengths
+        table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
+        ghosts = part.num_slots - part.num_owned
+        return part.num_owned * (6 * item + 17) + ghosts * 6 * item + table * (item + 4)
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
+        (label,) = env.fetch_ghosts(part, [part.ids])
+        degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
+        long = places_of(xp, degree > SHORT).astype(dtype)
+        start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
+        if len(long):
+            xp.cumsum(2 * degree[long], out=start[1:])
+            xp.cumsum((degree[long] + CHUNK - 1) // CHUNK, out=chunks[1:])
+        total = int(start[-1])
+        cuts = np.unique(env.backend.to_host(xp.searchsorted(start, xp.arange(0, total + TABLE, TABLE))))
+        cuts = np.minimum(cuts, len(long))
+        begins, parts = (env.backend.to_host(each[env.backend.from_host(cuts)]) for each in (start, chunks))
+        batches = [
+            (int(a), int(b), int(count))
+            for a, b, count in zip(cuts[:-1], cuts[1:], np.diff(parts), strict=True)
+            if a < b
+        ]
+        table = int(np.diff(begins).max(initial=0))
+        state = State(
+            label, label[:owned].copy(), label[:owned].copy(), xp.empty(owned, dtype),
+            places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype), long, start, chunks, batches,
+            xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),
+            sum(csr.num_edges for csr in directions(part)),
+        )  # fmt: skip
+        none = state.changed[:0]
+        return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
+
+    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        inbox.put("label", state.label)
+        state.before[:] = state.label[: part.num_owned]
+        self._find(part, state, env)
+        state.counters.fill(0)
+        kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
+        kernels.labels_change(part.num_owned, state.fresh, state.label, state.changed, state.counters)
+        state.iterations += 1
+        changed = state.changed[: int(state.counters[0])]
+        goes_on = state.iterations < self.iterations
+        own = changed if goes_on else changed[:0]
+        active = goes_on and len(changed) > 0
+        return Messages(own, own[:0], {"label": state.label}, active, part.num_owned, state.arcs, to="ghosts")
+
+    def _find(self, part: Part, state: State, env: Environment) -> None:
+        kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
+        first, *rest = directions(part)
+        other = rest[0] if rest else first
+        graph = (first.indptr, first.indices, other.indptr, other.indices, len(rest), state.label)
+        kernels.labels_of_short(32 * len(state.short), state.short, *graph, state.fresh)
+        for begin, end, chunks in state.batches:
+            rows, tables = (begin, end, state.long, state.start), (state.keys, state.counts)
+            kernels.labels_count(BLOCK * chunks, *rows, state.chunks, *graph, *tables)
+            kernels.labels_pick(BLOCK * (end - begin), *rows, *tables, state.fresh)
+
+    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+        label = state.label[: part.num_owned].copy()
+        return {"label": label, "before": state.before, "iterations": state.iterations}
+
+
+def label_propagation(
+    G: Graph,
+    iterations: int = 10,
+    *,
+    exchange: str | None = None,
+    client: Any = None,
+    progress: bool | None = None,
+) -> LabelPropagationResult:
+    """Find communities by synchronous label propagation (CDLP of LDBC Graphalytics).
+
+    Labels begin as vertex ids; in each iteration every vertex takes the most frequent label among its neighbours, the
+    smallest of several, and keeps its own where it has none. In a directed graph in- and out-edges both count, so a
+    neighbour in both directions counts twice. Each of several parallel edges counts; a self-loop counts for the
+    vertex's own label, in a directed graph twice.
+
+    Parameters
+    ----------
+    G : Graph
+        Directed or undirected.
+    iterations : int
+        How many; 0 or more. Where one changes no label, those after it would not either, and are left out.
+    exchange : {"selective", "broadcast"}, optional
+        Tell a changed label to the ranks that have a ghost of the vertex, or to everyone. Default: selective. The
+        answer is the same.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    LabelPropagationResult
+        With `label`, vertex ids of the caller, shape (num_vertices,), in the order of `G.vertex_ids`, and `iterations`,
+        how many were computed; identical for every number of partitions and on every device.
+
+    Raises
+    ------
+    InputError
+        Where `G` is not a Graph, or an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    References
+    ----------
+    Raghavan, Albert, Kumara: Near linear time algorithm to detect community structures in large-scale networks,
+    Physical Review E 76 (2007). Iosup et al.: LDBC Graphalytics, VLDB 2016; its specification, section 2.3.4.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], directed=False)
+    >>> gd.label_propagation(G, 2).label.tolist()
+    [0, 0, 0, 3, 3, 3]
+    """
+    checked_graph(G)
+    if not isinstance(iterations, int | np.integer) or isinstance(iterations, bool) or iterations < 0:
+        raise InputError(f"iterations={iterations!r} must be a whole number, 0 or more")
+    return runtime().run(G, LabelPropagation(int(iterations)), exchange=exchange, client=client, progress=progress)

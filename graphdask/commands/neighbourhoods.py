@@ -1,0 +1,107 @@
+"""What `graphdask run` offers of neighbourhoods (triangles, lcc, core, cdlp): a table that `run` makes commands of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm of one function, without a source."""
+
+    name: str
+    help: str
+    start: Callable[..., Any]
+    """`start(G, exchange=, client=, **options)` gives the Result."""
+    summary: Callable[[Any], dict[str, Any]]
+    words: Callable[[dict[str, Any]], str]
+    options: tuple[Callable[[Any], Any], ...] = ()
+    """Its own, as click's decorators; each is an argument of `start`."""
+    names: tuple[str, ...] = ()
+    """Of those arguments."""
+
+
+def _public(name: str) -> Callable[..., Any]:
+    """A public function, found when it is called."""
+
+    def start(G: Any, **arguments: Any) -> Any:
+        import graphdask
+
+        return getattr(graphdask, name)(G, **arguments)
+
+    return start
+
+
+def _most(result: Any, name: str, values: Any) -> dict[str, Any]:
+    """The first vertex of the largest value."""
+    if not len(values):
+        return {}
+    best = int(values.argmax())
+    return {f"largest_{name}": values[best].item(), "at": result.graph.vertex_ids[best]}
+
+
+def _triangles(result: Any) -> dict[str, Any]:
+    return {"triangles": result.total} | _most(result, "count", result.count)
+
+
+def _clustering(result: Any) -> dict[str, Any]:
+    values = result.coefficient
+    return {"mean": float(values.mean()) if len(values) else 0.0} | _most(result, "coefficient", values)
+
+
+def _core(result: Any) -> dict[str, Any]:
+    values = result.core
+    found = _most(result, "core", values)
+    return {"degeneracy": found["largest_core"], "vertices": int((values == values.max()).sum())} if found else {}
+
+
+def _labels(result: Any) -> dict[str, Any]:
+    import numpy as np
+
+    labels, sizes = np.unique(result.label, return_counts=True)
+    found: dict[str, Any] = {"communities": len(labels), "iterations": result.iterations}
+    if len(labels):
+        found |= {"largest": int(sizes.max()), "largest_label": labels[int(sizes.argmax())]}
+    return found
+
+
+def _triangle_words(found: dict[str, Any]) -> str:
+    words = terminal.count(found["triangles"], "triangle")
+    return f"{words}, at most {found['largest_count']:,} at {found['at']}" if "at" in found else words
+
+
+def _clustering_words(found: dict[str, Any]) -> str:
+    return f"{found['mean']:.4g} on average"
+
+
+def _core_words(found: dict[str, Any]) -> str:
+    if not found:
+        return "no vertices"
+    return f"{terminal.count(found['vertices'], 'vertex')} in the innermost core, number {found['degeneracy']:,}"
+
+
+def _label_words(found: dict[str, Any]) -> str:
+    words = f"{terminal.count(found['communities'], 'label')} after {terminal.count(found['iterations'], 'iteration')}"
+    return (
+        f"{words}, the most frequent at {terminal.count(found['largest'], 'vertex')}" if "largest" in found else words
+    )
+
+
+ENTRIES = (
+    Entry("triangles", "Triangles through every vertex of an undirected graph.",
+          _public("triangles"), _triangles, _triangle_words),
+    Entry("lcc", "Local clustering coefficient of every vertex (LDBC).",
+          _public("local_clustering_coefficient"), _clustering, _clustering_words),
+    Entry("core", "Core number of every vertex of an undirected graph.",
+          _public("core_number"), _core, _core_words),
+    Entry("cdlp", "Communities by synchronous label propagation (LDBC).",
+          _public("label_propagation"), _labels, _label_words,
+          (click.option("--iterations", type=click.IntRange(0), default=10, show_default=True, help="How many."),),
+          ("iterations",)),
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""Local clustering coefficients checked in linear time, distributed.
+
+1. The number of distinct neighbours of every vertex is counted again.
+2. Every coefficient is that number's and that of the edges among the neighbours, which the result kept.
+3. The edges among the neighbours are at least none and at most all; they are counted again for a sample, and their sum
+   is what the run counted apart, as for triangles.
+"""
+
+from __future__ import annotations
+
+from graphdask.algorithms.clustering import LocalClustering, coefficients
+from graphdask.engine import RankContext, RankResult
+from graphdask.part import Part
+from graphdask.verify.triangles import check_sample, check_sum, distinct_degrees, first_where
+from graphdask.verify.violation import Violation, first_of_all
+
+
+def verify(context: RankContext, part: Part, primitive: LocalClustering, result: RankResult) -> Violation | None:
+    """Return this rank's first violation, or None; every rank of the gang must call it."""
+    links, degree, found = (result.columns[name] for name in ("links", "degree", "coefficient"))
+    expected = coefficients(context.backend.xp, links, degree)
+    for wrong, message in (
+        (degree != distinct_degrees(context, part), "vertex {vertex} has another number of distinct neighbours"),
+        ((links < 0) | (links > degree * (degree - 1)), "vertex {vertex} has more edges among its neighbours than fit"),
+        (~(found == expected), "vertex {vertex} has another coefficient than its edges among neighbours give"),
+    ):
+        mine = first_where(part, wrong, message)
+        if first_of_all(context, mine):
+            return mine
+    mine = check_sample(context, part, links, "vertex {{vertex}} has {} edges among its neighbours, not {}")
+    if first_of_all(context, mine):
+        return mine
+    total = int(result.values["added"])
+    return check_sum(context, part, links, total, "the edges among neighbours add up to {}, not to {}")

@@ -1,0 +1,212 @@
+"""Kernels of triangles, peeling and labels against plain Python on random rows; on a GPU the CUDA twins likewise.
+
+Outputs are poisoned first. Queues have no order on a GPU: they are compared as sets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from graphdask.algorithms.label_propagation import BLOCK, CHUNK, SHORT
+from graphdask.backend import get_backend
+
+HUB_THREADS = 1 << 14
+POISON = -77
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request):
+    return get_backend(request.param)
+
+
+@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
+def dtype(request):
+    return np.dtype(request.param)
+
+
+class Device:
+    """Arrays of a test on a backend, by name."""
+
+    def __init__(self, backend, family, dtype, **arrays):
+        self.backend, self.kernels = backend, backend.kernels(family, index_t=dtype)
+        self.arrays = {name: backend.from_host(np.array(array)) for name, array in arrays.items()}
+
+    def __getattr__(self, name):
+        return self.arrays[name]
+
+    def host(self, name):
+        self.backend.synchronize()
+        return self.backend.to_host(self.arrays[name])
+
+
+def rows_of(lists, dtype):
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])]).astype(np.int64)
+    return indptr, np.array([x for row in lists for x in row], dtype)
+
+
+@pytest.mark.parametrize("repeat", range(3))
+def test_triangles_count(backend, dtype, rng, repeat):
+    owned, slots = 60, 90
+    mine = [sorted(rng.choice(slots, rng.integers(0, 25), replace=False).tolist()) for _ in range(owned)]
+    theirs = [
+        rng.permutation(slots)[: rng.integers(0, 30)].tolist() if rng.random() < 0.6 else [] for _ in range(slots)
+    ]
+    indptr, indices = rows_of(mine, dtype)
+    ptr, others = rows_of(theirs, dtype)
+    ties, other_ties = (rng.integers(1, 3, len(x)).astype(np.uint8) for x in (indices, others))
+    source = np.repeat(np.arange(owned), np.diff(indptr)).astype(dtype)
+    links, triangles = np.full(slots, 5), 0
+    for e, (u, v) in enumerate(zip(source.tolist(), indices.tolist(), strict=True)):
+        for j in range(ptr[v], ptr[v + 1]):
+            w = int(others[j])
+            if w in mine[u]:
+                triangles += 1
+                links[u] += other_ties[j]
+                links[v] += ties[indptr[u] + mine[u].index(w)]
+                links[w] += ties[e]
+    d = Device(
+        backend, "triangles", dtype, source=source, indptr=indptr, indices=indices, ties=ties, ptr=ptr, others=others,
+        other_ties=other_ties, links=np.full(slots, 5), counters=np.array([1, 2, 3]),
+    )  # fmt: skip
+    d.kernels.triangles_count(
+        len(indices), d.source, d.indptr, d.indices, d.ties, d.ptr, d.others, d.other_ties, d.links, d.counters
+    )
+    np.testing.assert_array_equal(d.host("links"), links)
+    looked_at = sum(len(theirs[v]) for v in indices.tolist())
+    assert d.host("counters").tolist() == [1 + triangles, 2 + looked_at, 3 + int((links - 5).sum())]
+
+
+def peeling_rows(rng, owned, slots, hub):
+    """Rows with self-loops and parallel edges, which stand together; with `hub`, one of very many edges."""
+    rows = [np.sort(rng.integers(0, slots, rng.integers(0, 12))).tolist() for _ in range(owned)]
+    for u in rng.integers(0, owned, 20):
+        rows[u] = sorted([*rows[u], u, u])
+    if hub:
+        rows[7] = np.sort(rng.integers(0, slots, 9001)).tolist()
+    return rows
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(3))
+def test_degrees_of_distinct_neighbours(backend, dtype, rng, repeat, hub):
+    rows = peeling_rows(rng, 80, 120, hub)
+    indptr, indices = rows_of(rows, dtype)
+    d = Device(
+        backend, "core_number", dtype, indptr=indptr, indices=indices, degree=np.diff(indptr).astype(dtype),
+        hubs=np.full(80, POISON, dtype), counters=np.zeros(5, np.int64),
+    )  # fmt: skip
+    shared = (d.indptr, d.indices, d.degree, d.hubs, d.counters)
+    d.kernels.core_degrees(80, *shared)
+    d.kernels.core_degrees_hubs(HUB_THREADS, *shared)
+    assert d.host("degree").tolist() == [len(set(row) - {u}) for u, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("repeat", range(3))
+def test_peel(backend, dtype, rng, repeat, hub):
+    owned, slots, level = 80, 120, 4
+    rows = peeling_rows(rng, owned, slots, hub)
+    indptr, indices = rows_of(rows, dtype)
+    degree = rng.integers(0, 15, owned)
+    degree[7] = 1
+    expected, lost, queued = degree.copy(), np.zeros(slots, dtype), np.flatnonzero(degree <= level).tolist()
+    for u in queued:  # grows on the way
+        for v in set(rows[u]) - {u}:
+            if v >= owned:
+                lost[v] += 1
+            elif expected[v] > level:
+                expected[v] -= 1
+                if expected[v] == level:
+                    queued.append(v)
+    queue = np.full(owned, POISON, dtype)
+    first = np.flatnonzero(degree <= level)
+    queue[: len(first)] = first
+    d = Device(
+        backend, "core_number", dtype, indptr=indptr, indices=indices, degree=degree.astype(dtype), queue=queue,
+        lost=np.zeros(slots, dtype), ghosts=np.full(slots - owned, POISON, dtype), hubs=np.full(owned, POISON, dtype),
+        counters=np.array([len(first), 0, 0, 0, 0]),
+    )  # fmt: skip
+    done, tail = 0, len(first)
+    while done < tail:
+        d.counters[2] = 0
+        shared = (
+            done, d.queue, d.indptr, d.indices, level, d.degree, owned, d.lost, d.ghosts, d.hubs, d.counters,
+        )  # fmt: skip
+        d.kernels.core_peel(tail - done, *shared)
+        d.kernels.core_peel_hubs(HUB_THREADS, *shared)
+        tail, ghosts, _, edges, done = d.host("counters").tolist()
+    assert sorted(d.host("queue")[:tail].tolist()) == sorted(queued)
+    assert (d.host("queue")[tail:] == POISON).all()
+    np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(expected, level))
+    np.testing.assert_array_equal(d.host("lost"), lost)
+    assert sorted(d.host("ghosts")[:ghosts].tolist()) == np.flatnonzero(lost).tolist()
+    assert edges == sum(len(rows[u]) for u in queued)
+
+
+@pytest.mark.parametrize("repeat", range(3))
+def test_lose(backend, dtype, rng, repeat):
+    owned, level = 80, 4
+    degree = rng.integers(0, 15, owned).astype(dtype)
+    slots, lost = rng.integers(0, owned + 20, 100).astype(dtype), rng.integers(1, 4, 100).astype(dtype)
+    total = np.zeros(owned + 20, np.int64)
+    np.add.at(total, slots, lost)
+    after = degree - total[:owned]
+    d = Device(
+        backend, "core_number", dtype, degree=degree, slots=slots, lost=lost, queue=np.full(owned + 3, POISON, dtype),
+        counters=np.array([3, 0, 0, 0, 0]),
+    )  # fmt: skip
+    d.kernels.core_lose(100, d.slots, d.lost, level, d.degree, owned, d.queue, d.counters)
+    tail = int(d.host("counters")[0])
+    assert sorted(d.host("queue")[3:tail].tolist()) == np.flatnonzero((degree > level) & (after <= level)).tolist()
+    assert (d.host("queue")[:3] == POISON).all()
+    np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(after, level))
+
+
+def most_frequent(labels):
+    counts = Counter(labels)
+    return min(counts, key=lambda label: (-counts[label], label))
+
+
+@pytest.mark.parametrize("both", [0, 1])
+@pytest.mark.parametrize("different", [3, 40, 10**6])
+def test_labels(backend, dtype, rng, both, different):
+    owned, slots = 60, 300
+    lengths = rng.choice([0, 1, 3, 15, 16, 17, 31, 32, 33, 100, 2500], owned)
+    out, inward = ([rng.integers(0, slots, k).tolist() for k in some] for some in (lengths, rng.permutation(lengths)))
+    label = rng.integers(0, different, slots).astype(dtype)
+    neighbours = [out[u] + inward[u] * both for u in range(owned)]
+    degree = np.array([len(row) for row in neighbours])
+    long = np.flatnonzero(degree > SHORT)
+    start = np.concatenate([[0], np.cumsum(2 * degree[long])])
+    chunks = np.concatenate([[0], np.cumsum((degree[long] + CHUNK - 1) // CHUNK)])
+    (indptr, indices), (in_indptr, in_indices) = rows_of(out, dtype), rows_of(inward, dtype)
+    middle = len(long) // 2
+    table = max(start[middle], start[-1] - start[middle])
+    d = Device(
+        backend, "label_propagation", dtype, indptr=indptr, indices=indices, in_indptr=in_indptr,
+        in_indices=in_indices, label=label, fresh=np.full(owned, POISON, dtype), long=long.astype(dtype), start=start,
+        chunks=chunks, short=np.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype),
+        keys=np.full(table, -1, dtype), counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype),
+        counters=np.zeros(1, np.int64),
+    )  # fmt: skip
+    graph = (d.indptr, d.indices, d.in_indptr, d.in_indices, both, d.label)
+    d.kernels.labels_of_short(32 * len(d.short), d.short, *graph, d.fresh)
+    for first, last in ((0, middle), (middle, len(long))):
+        number = int(chunks[last] - chunks[first])
+        d.kernels.labels_count(
+            BLOCK * number, first, last, d.long, d.start, d.chunks, *graph, d.keys, d.counts,
+        )  # fmt: skip
+        d.kernels.labels_pick(BLOCK * (last - first), first, last, d.long, d.start, d.keys, d.counts, d.fresh)
+    expected = [most_frequent(label[row].tolist()) if row else POISON for row in neighbours]
+    np.testing.assert_array_equal(d.host("fresh"), expected)
+    assert (d.host("keys") == -1).all()
+    assert not d.host("counts").any()
+    d.kernels.labels_change(owned, d.fresh, d.label, d.changed, d.counters)
+    number = int(d.host("counters")[0])
+    assert sorted(d.host("changed")[:number].tolist()) == np.flatnonzero(expected != label[:owned]).tolist()
+    assert (d.host("changed")[number:] == POISON).all()
+    np.testing.assert_array_equal(d.host("label")[:owned], expected)
+    np.testing.assert_array_equal(d.host("label")[owned:], label[owned:])
