@@ -186,6 +186,11 @@ class ErdosRenyi:
             rounds += 2
         return max(rounds, FEWEST_ROUNDS)
 
+    def block_edges(self, rank: int, size: int) -> int:
+        """Return the length of a block."""
+        start, stop = arguments.share(self.m, rank, size)
+        return stop - start
+
     def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
         """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
         return edges(backend, self, *arguments.share(self.m, rank, size))

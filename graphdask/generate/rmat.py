@@ -209,6 +209,11 @@ class RMat:
         """The alias table of a draw, uint32, shape (4**levels,); see kernels/rmat.py."""
         return _alias_table(self.quadrants, self.levels)
 
+    def block_edges(self, rank: int, size: int) -> int | None:
+        """Return the length of a block; None where self-loops are dropped, which only making it tells."""
+        start, stop = arguments.share(self.num_edges, rank, size)
+        return None if self.drops_self_loops else stop - start
+
     def block(self, backend: Backend, rank: int, size: int) -> tuple[Array, Array]:
         """Return the edges (src, dst) of block `rank` of `size`; the union of the blocks is the graph."""
         return edges(backend, self, *arguments.share(self.num_edges, rank, size))
