@@ -39,6 +39,8 @@ def test_any_number_of_blocks_makes_the_same_graph(backend, graph):
     whole = all_edges(get_backend("cpu"), graph, 1)
     for size in (1, 2, 3, 4, 7, 16):
         np.testing.assert_array_equal(all_edges(backend, graph, size), whole)
+        lengths = [len(graph.block(backend, rank, size)[0]) for rank in range(size)]
+        assert [graph.block_edges(rank, size) for rank in range(size)] == lengths
 
 
 @pytest.mark.parametrize("directed", [False, True])

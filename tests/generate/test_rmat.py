@@ -43,6 +43,9 @@ def test_any_number_of_blocks_makes_the_same_graph(backend, graph):
     whole = all_edges(get_backend("cpu"), graph, 1)
     for size in (1, 2, 3, 4, 7, 16):
         np.testing.assert_array_equal(all_edges(backend, graph, size), whole)
+        lengths = [len(graph.block(backend, rank, size)[0]) for rank in range(size)]
+        known = [None] * size if graph.drops_self_loops else lengths
+        assert [graph.block_edges(rank, size) for rank in range(size)] == known
 
 
 @pytest.mark.parametrize("piece", [1, 100, 1 << 24])
