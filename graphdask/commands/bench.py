@@ -6,6 +6,7 @@ import importlib
 import platform
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,25 +70,33 @@ def comm(
 
 
 @command.command("generate")
-@click.option("--vertices", type=Whole(min=2), default=10_000_000, show_default=True)
-@click.option("--degree", type=Whole(min=1), default=4, show_default=True)
-@click.option("--p", type=float, default=0.5, show_default=True)
+@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; paper: for GPUs.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--vertices", "n", type=Whole(min=2), help="Measure one graph of this size instead of a suite.")
+@click.option("--degree", type=Whole(min=1), default=4, show_default=True, help="With --vertices.")
+@click.option("--p", type=float, default=0.5, show_default=True, help="With --vertices.")
+@click.option("--devices", type=click.IntRange(min=1), help="GPUs, or threads on the CPU, at most; default: all.")
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @json_lines
 @records_file
-def generate(
-    vertices: int, degree: int, p: float, repeats: int, peers: bool, device: str, as_json: bool, output: Path | None
-) -> None:
-    """Preferential attachment, against the generators of others."""
-    _measure("generate", as_json, output, n=vertices, degree=degree, p=p, device=device, repeats=repeats, peers=peers)
+def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
+    """Generators: the experiments of the cuPPA paper, and the generators of others.
+
+    Experiments: rate, scaling (Figure 16), vertices (11), vertices-degree (12), degree (13), probability (14), threads
+    (15), peers (10).
+    """
+    _measure("generate", as_json, output, progress=True, **arguments)
 
 
-def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:
+def _measure(name: str, as_json: bool, output: Path | None, progress: bool = False, **arguments: Any) -> None:
     if output is not None:
         writable(output)
-    records = [header(name, arguments), *importlib.import_module(f"graphdask.bench.{name}").run(**arguments)]
+    module = importlib.import_module(f"graphdask.bench.{name}")
+    watched: dict[str, Any] = {"progress": _bar} if progress else {}
+    records = [header(name, arguments), *module.run(**arguments, **watched)]
     lines = "".join(terminal.to_json(record) + "\n" for record in records)
     if output is not None:
         with output.open("a") as file:
@@ -97,9 +106,16 @@ def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) ->
         return
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
-    click.echo(_table(records[1:]))
+    click.echo(_table(records[1:], getattr(module, "SHOWN", ())))
     if output is not None:
         click.echo(f"\n{len(records)} records appended to {output}")
+
+
+def _bar(steps: list[Any]) -> Any:
+    """The cases of a benchmark, with a bar on a terminal."""
+    from tqdm.auto import tqdm
+
+    return tqdm(steps, unit=" cases", leave=False, disable=None)
 
 
 def header(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -133,9 +149,10 @@ def commit() -> str | None:
         return None
 
 
-def _table(records: list[dict[str, Any]]) -> str:
-    """Columns are the keys in the order in which they appear, without those that are the same in all records."""
+def _table(records: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Columns are the given ones, or the keys in the order in which they appear; none that is the same in all."""
     keys = list(dict.fromkeys(key for record in records for key in record if key not in IN_HEADER))
+    keys = [key for key in columns if key in keys] or keys
     shown = [key for key in keys if len(records) == 1 or len({repr(record.get(key)) for record in records}) > 1]
     rows = [[_cell(record.get(key)) for key in shown] for record in records]
     right = [k for k, key in enumerate(shown) if all(isinstance(r.get(key, 0), int | float) for r in records)]
