@@ -8,26 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from graphdask.plot import degree_distribution, log_bins, power_law, superstep_profile
+from graphdask.plot import degree_distribution, superstep_profile
+from graphdask.plot.degrees import log_bins
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def counted(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(degrees, return_counts=True)
-
-
-@pytest.mark.parametrize("exponent", [2.2, 3.0])
-def test_the_exponent_of_a_known_power_law_is_found(rng, exponent):
-    # Clauset, Shalizi, Newman (2009), equation D.6: floor((first - 1/2) (1 - u)^(-1 / (exponent - 1)) + 1/2).
-    draws = np.floor(9.5 * (1 - rng.random(400_000)) ** (-1 / (exponent - 1)) + 0.5).astype(np.int64)
-    found, first = power_law(*counted(draws))
-    assert first >= 10
-    assert found == pytest.approx(exponent, abs=0.12)
-
-
-def test_degrees_that_hardly_differ_have_no_power_law(rng):
-    assert power_law(*counted(rng.poisson(100, 10_000))) is None
 
 
 def test_logarithmic_bins_hold_every_vertex_once(rng):

@@ -1,0 +1,80 @@
+"""Picture of measured curves: a quantity against a parameter, a line for each series."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+
+
+def curves(
+    series: Mapping[str, tuple[Any, Any]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    xscale: str = "log",
+    yscale: str = "log",
+    ticks: Any = None,
+    guide: tuple[str, Any, Any] | None = None,
+) -> Any:
+    """Draw curves over each other.
+
+    Parameters
+    ----------
+    series : dict
+        For each label a pair `(x, y)`.
+    path : path-like, optional
+        Where to save the picture; the ending says the format.
+    xlabel, ylabel, title : str
+    xscale, yscale : {"linear", "log", "symlog"}
+        `symlog` shows 0 too: linear below the smallest positive value, logarithmic above.
+    ticks : sequence of numbers, optional
+        Where the x axis is labelled.
+    guide : (label, x, y), optional
+        A dashed line to compare with, such as the perfect speedup.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = curves({"d = 4": ([1, 2, 4], [1.0, 1.9, 3.9])}, xlabel="GPUs", ylabel="speedup")
+    """
+    figure = new_figure(6.0, 4.4)
+    axes = figure.add_subplot()
+    for number, (label, (x, y)) in enumerate(series.items()):
+        order = np.argsort(x, kind="stable")
+        axes.plot(
+            np.asarray(x)[order], np.asarray(y)[order], MARKERS[number % len(MARKERS)] + "-", label=label,
+            color=COLOURS[number % len(COLOURS)], linewidth=1.4, markersize=4.5, markerfacecolor="white",
+        )  # fmt: skip
+    if guide is not None:
+        axes.plot(guide[1], guide[2], "--", color="0.45", linewidth=1, label=guide[0], zorder=0)
+    axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    _scaled(axes, "x", xscale, [x for x, _ in series.values()])
+    _scaled(axes, "y", yscale, [y for _, y in series.values()])
+    if ticks is not None:
+        axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    tidy(axes)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize="small")
+    return saved(figure, path)
+
+
+def _scaled(axes: Any, axis: str, scale: str, values: list[Any]) -> None:
+    """Set the scale of an axis; `symlog` becomes linear below the smallest positive value."""
+    setting: dict[str, Any] = {}
+    if scale == "symlog":
+        positive = [value for each in values for value in each if value > 0]
+        setting = {"linthresh": min(positive, default=1.0)}
+    getattr(axes, f"set_{axis}scale")(scale, **setting)
+    if scale == "linear":
+        getattr(axes, f"set_{axis}lim")(**{"left" if axis == "x" else "bottom": 0})

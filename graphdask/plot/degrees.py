@@ -1,0 +1,115 @@
+"""Picture of degree distributions, of one graph or of several over each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+from graphdask.power_law import counted, fit_power_law
+
+BINS_PER_DECADE = 8
+
+
+def degree_distribution(
+    degrees: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str = "Degree distribution",
+    tails: bool = True,
+    laws: Mapping[str, tuple[Any, Any]] | None = None,
+) -> Any:
+    """Draw how many vertices have each degree, on logarithmic axes.
+
+    Parameters
+    ----------
+    degrees : array-like of int, shape (n,), or dict
+        The degree of each vertex; or for each label such an array, or the numbers of vertices by degree
+        (`numpy.bincount`) as a pair `(degree, count)`.
+    path : path-like, optional
+        Where to save the picture; the ending says the format.
+    title : str
+    tails : bool
+        Draw the power law of each tail.
+    laws : dict, optional
+        Curves to draw besides, for each label a pair `(degree, share)`: what theory expects.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Points: the fraction of vertices of each degree. Line: the mean over logarithmic bins, which shows the tail
+        where single points scatter. Dashed: the power law of that tail, see `graphdask.power_law.fit_power_law`.
+
+    References
+    ----------
+    Alam, Perumalla, Sanders: Novel parallel algorithms for fast multi-GPU-based generation of massive scale-free
+    networks, Data Science and Engineering 4 (2019), Figures 3 and 7.
+
+    Examples
+    --------
+    >>> figure = degree_distribution([1, 1, 1, 2, 2, 3])
+    """
+    figure = new_figure(6.4, 4.8)
+    axes = figure.add_subplot()
+    series = degrees if isinstance(degrees, Mapping) else {"": degrees}
+    least = 1.0
+    for number, (label, given) in enumerate(series.items()):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        degree, count = counted(given)
+        if not len(degree):
+            continue
+        share = count / count.sum()
+        least = min(least, float(share.min()))
+        axes.plot(degree, share, marker, color=colour, markersize=3, alpha=0.3, markeredgewidth=0, rasterized=True)
+        centre, density = log_bins(degree, count)
+        least = min(least, float(density.min()))
+        axes.plot(
+            centre, density, marker + "-", color=colour, linewidth=1.4, markersize=4.5, markerfacecolor="white",
+            label=label or "mean over logarithmic bins",
+        )  # fmt: skip
+        tail = fit_power_law((degree, count)) if tails else None
+        if tail is not None:
+            above = degree >= tail.first
+            end = np.array([tail.first, degree[-1]], np.float64)
+            scale = share[above].sum() * (tail.exponent - 1) * (tail.first - 0.5) ** (tail.exponent - 1)
+            axes.plot(
+                end, scale * end**-tail.exponent, "--", color="black" if len(series) == 1 else colour, linewidth=1,
+                label=f"{label + ': ' if label else ''}power law, exponent {tail.exponent:.2f} from degree {tail.first}",
+            )  # fmt: skip
+    for label, (degree, share) in (laws or {}).items():
+        seen = np.asarray(share) > least / 3
+        axes.plot(np.asarray(degree)[seen], np.asarray(share)[seen], "-", color="black", linewidth=0.9, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="degree", ylabel="fraction of vertices", title=title)
+    axes.set_ylim(bottom=least / 3)
+    tidy(axes)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize="small")
+    return saved(figure, path)
+
+
+def log_bins(degree: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean fraction of vertices for each degree in logarithmic bins.
+
+    Parameters
+    ----------
+    degree, count : arrays of shape (k,)
+        Distinct positive degrees, ascending, and how many vertices have each.
+
+    Returns
+    -------
+    centre, density : arrays
+        Of the bins that hold a vertex: geometric middle, and fraction of vertices divided by the bin's width.
+    """
+    top = int(degree[-1])
+    number = max(1, int(np.ceil(np.log10(top + 1) * BINS_PER_DECADE)))
+    edges = np.unique(np.ceil(np.logspace(0, np.log10(top + 1), number + 1)).astype(np.int64))
+    edges[-1] = top + 1
+    which = np.searchsorted(edges, degree, side="right") - 1
+    held = np.bincount(which, weights=count, minlength=len(edges) - 1)
+    width = np.diff(edges)
+    centre = np.sqrt(edges[:-1].astype(np.float64) * (edges[1:] - 1))
+    full = held > 0
+    return centre[full], (held / width / count.sum())[full]

@@ -1,0 +1,34 @@
+"""What the pictures share: colours, a figure without pyplot, axes, saving.
+
+Figures are made without pyplot, so that neither the backend nor the figures of a notebook are touched; a notebook
+shows the figure that is returned.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+COLOURS = ("#1f6fb4", "#d9772b", "#3f9b5b", "#8a5fb0", "#7a7a7a", "#b8433f", "#2aa3a3", "#a08a2a")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Make an empty figure; sizes in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=130, layout="constrained")
+
+
+def tidy(axes: Any, axis: str = "both") -> None:
+    """Light grid behind the data, and no frame above and to the right."""
+    axes.grid(True, which="major", axis=axis, color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
+    """Save the figure where there is a path; return it."""
+    if path is not None:
+        figure.savefig(path)
+    return figure
