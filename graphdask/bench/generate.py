@@ -1,8 +1,8 @@
 """Edges and bytes per second of the generators, on CPU cores or GPUs, and other generators in the same run.
 
-The experiments stand in `generation/cases.py`, what is timed in `generation/timing.py`. graphdask makes the targets alone,
-4 bytes an edge while the ids fit 32 bits, in fresh memory. The others build the graph that they return, on the CPU;
-beside them graphdask is measured on the same cores.
+The experiments stand in `generation/cases.py`, what is timed in `generation/timing.py`. Of the copy model the targets
+alone are made, 4 bytes an edge while the ids fit 32 bits; of other models both ends. The others build the graph that
+they return, on the CPU; beside them graphdask is measured on the same cores.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from typing import Any
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.generation import peers as others
 from graphdask.bench.generation.cases import EXPERIMENTS, SUITES, Case, cases
-from graphdask.bench.generation.timing import Targets, measure, team
-from graphdask.errors import InputError
+from graphdask.bench.generation.timing import measure, team
+from graphdask.bench.generation.work import work_of
+from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 
 SHOWN = (
-    "experiment", "generator", "n", "degree", "p", "devices", "blocks", "seconds", "edges_per_second",
+    "experiment", "generator", "n", "degree", "p", "threads", "devices", "blocks", "seconds", "edges_per_second",
     "bytes_per_second", "memory_over_output", "speedup", "skipped",
 )  # fmt: skip
 """Columns of the table that a person sees; the JSON lines have more."""
 
-SEED = 1
-WITH_PEERS = 500_000
-"""Vertices beside the peers in the quick suite; four times as many in the other."""
+PEERS = "peers"
+"""The experiment of Figure 10: other generators, on the CPU."""
+WITH_PEERS = {"quick": 500_000, "paper": 2_000_000}
+"""Vertices of the graphs that peers make."""
+KNOWN = 1 << 26
+"""Bytes of output from which on memory is compared with it: below, malloc's own reserves blur the figure."""
 
 
 def run(
@@ -52,7 +56,7 @@ def run(
     suite : {"quick", "paper"}
         The experiments of the paper's Section 5, small or as in the paper.
     experiments : tuple of str
-        Some of `graphdask.bench.generation.cases.EXPERIMENTS` and "peers"; none means all.
+        Keys of `graphdask.bench.generation.cases.EXPERIMENTS`, or "peers"; none means all.
     n, degree, p
         With n, this one graph instead of the suite's.
     device : {"auto", "cpu", "cuda"}
@@ -80,31 +84,22 @@ def run(
         For an unknown name or a size out of range.
     """
     backend = get_backend(device)
-    here = cuda_device_count() if backend.name == "cuda" else len(os.sched_getaffinity(0))
+    here = cuda_device_count() if backend.name == "cuda" else _cores()
     if devices is not None and not 1 <= devices <= here:
         raise InputError(f"devices={devices} must be from 1 to {here}: so many {_kind(backend.name)} are here")
     if repeats < 1:
         raise InputError(f"repeats={repeats} must be at least 1")
     most = devices or here
-    chosen = tuple(name for name in experiments if name != "peers")
-    if n is not None:
-        PreferentialAttachment(n, degree, p, SEED)
-        planned = [Case("rate", n, degree, p, most)]
-    else:
-        planned = cases(suite, chosen) if chosen or not experiments else []
-    beside = peers and (n is not None or not experiments or "peers" in experiments)
-    steps: list[Case | str] = [case for case in planned if (case.devices or 1) <= most]
-    if beside:
-        steps += ["graphdask", *others.PEERS]
+    planned = _planned(suite, experiments, backend.name, most, n, degree, p)
+    beside = peers and (n is not None or not experiments or PEERS in experiments)
+    steps: list[Case | others.Peer] = [*planned, *(_beside(n or WITH_PEERS[suite], degree) if beside else [])]
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
-    size = n or (WITH_PEERS if suite == "quick" else 4 * WITH_PEERS)
-    records = []
-    for step in progress(steps):
-        if isinstance(step, Case):
-            records.append(_measured(step, backend.name, most, repeats))
-        else:
-            records.append(_peer(step, size, degree, repeats))
+    records = [
+        _measured(step, "cpu" if step.experiment == PEERS else backend.name, most, repeats)
+        if isinstance(step, Case) else _peer(step, n or WITH_PEERS[suite], degree, repeats)
+        for step in progress(steps)
+    ]  # fmt: skip
     _add_speedups(records)
     if plot is not None:
         from graphdask.bench.generation.figures import draw
@@ -113,27 +108,53 @@ def run(
     return records
 
 
+def _planned(
+    suite: str, experiments: tuple[str, ...], device: str, most: int, n: int | None, degree: int, p: float
+) -> list[Case]:
+    """The cases that can run here."""
+    chosen = tuple(name for name in experiments if name != PEERS)
+    found = cases(suite, chosen) if chosen or not experiments else []
+    if n is not None:
+        PreferentialAttachment(n, degree, p)
+        return [Case("rate", "cuPPA-Hash", n, degree, p, most)]
+    return [
+        case for case in found
+        if (case.devices or 1) <= most and (case.threads is None or device == "cuda")
+    ]  # fmt: skip
+
+
+def _beside(n: int, degree: int) -> list[Case | others.Peer]:
+    """graphdask's own generators on the CPU, its sequential references, and those of others."""
+    own = [Case(PEERS, "cuPPA-Hash", n, degree, 0.5), Case(PEERS, "cuPPA", n, degree, 0.5)]
+    own += [Case(PEERS, "R-MAT", 1 << others.scale(n), degree), Case(PEERS, "G(n, m)", n, degree)]
+    return [*own, *others.PEERS]
+
+
 def _kind(name: str) -> str:
     return "GPUs" if name == "cuda" else "cores"
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 def _measured(case: Case, device: str, most: int, repeats: int) -> dict[str, Any]:
     """The record of one of graphdask's own cases."""
-    used = case.devices or (most if device == "cpu" or case.n >= 10**9 else 1)
-    graph = PreferentialAttachment(case.n, case.degree, case.p, SEED)
-    work, backends = Targets(graph), team(device, used)
-    found = measure(work, backends, repeats)
+    work = work_of(case)
+    used = case.devices or (_cores() if device == "cpu" else most if case.n >= 10**9 else 1)
+    used = min(used, most) if work.divisible else 1
+    backends = team(device, used)
+    record = {
+        "benchmark": "generate", "experiment": case.experiment, "generator": case.generator, "n": case.n,
+        "degree": case.degree, "p": case.p, "threads": case.threads, "device": backends[0].description,
+        "devices": used, "edges": work.num_edges,
+    }  # fmt: skip
+    try:
+        found = measure(work, backends, repeats)
+    except OverBudget as error:
+        return record | {"skipped": str(error)}
     seconds, memory = found.median, found.peak_bytes
-    return {
-        "benchmark": "generate",
-        "experiment": case.experiment,
-        "generator": f"cuPPA-{case.method.capitalize()}",
-        "n": case.n,
-        "degree": case.degree,
-        "p": case.p,
-        "device": backends[0].description,
-        "devices": used,
-        "edges": work.num_edges,
+    return record | {
         "seconds": seconds,
         "seconds_least": min(found.seconds),
         "repeats": len(found.seconds),
@@ -144,22 +165,22 @@ def _measured(case: Case, device: str, most: int, repeats: int) -> dict[str, Any
         "blocks": found.blocks,
         "held_bytes": found.held_bytes,
         "peak_bytes": memory,
-        "memory_over_output": None if memory is None or found.held_bytes < 1 << 22 else memory / found.held_bytes,
+        "memory_over_output": None if memory is None or found.held_bytes < KNOWN else memory / found.held_bytes,
         "version": others.version("graphdask"),
     }
 
 
-def _peer(name: str, n: int, degree: int, repeats: int) -> dict[str, Any]:
-    """The record of a generator on the CPU."""
-    if name == "graphdask":
-        return _measured(Case("peers", n, degree, 0.5), "cpu", len(os.sched_getaffinity(0)), repeats)
-    found = others.measure(name, n, degree, min(repeats, 3))
-    record = {"benchmark": "generate", "experiment": "peers", "generator": name, "degree": degree, "p": 0.5}
+def _peer(peer: others.Peer, n: int, degree: int, repeats: int) -> dict[str, Any]:
+    """The record of a generator of others, on the CPU."""
+    record = {
+        "benchmark": "generate", "experiment": PEERS, "generator": peer.title, "device": "CPU",
+        "devices": 1,
+    }  # fmt: skip
+    found = others.measure(peer, n, degree, min(repeats, 3))
     if "skipped" in found:
         return record | found
     seconds = statistics.median(found["seconds"])
     return record | found | {
-        "device": "CPU",
         "seconds": seconds,
         "repeats": len(found["seconds"]),
         "edges_per_second": found["edges"] / seconds,
@@ -168,9 +189,10 @@ def _peer(name: str, n: int, degree: int, repeats: int) -> dict[str, Any]:
 
 def _add_speedups(records: list[dict[str, Any]]) -> None:
     """Strong scaling: how many times faster than one device."""
-    alone = {(r["n"], r["degree"]): r["seconds"] for r in records if r["experiment"] == "scaling" and r["devices"] == 1}
-    for record in records:
-        if record["experiment"] == "scaling":
+    measured = [record for record in records if record["experiment"] == "scaling" and "seconds" in record]
+    alone = {(r["n"], r["degree"]): r["seconds"] for r in measured if r["devices"] == 1}
+    for record in measured:
+        if (record["n"], record["degree"]) in alone:
             record["speedup"] = alone[record["n"], record["degree"]] / record["seconds"]
 
 

@@ -77,7 +77,7 @@ def degree_distribution(
             scale = share[above].sum() * (tail.exponent - 1) * (tail.first - 0.5) ** (tail.exponent - 1)
             axes.plot(
                 end, scale * end**-tail.exponent, "--", color="black" if len(series) == 1 else colour, linewidth=1,
-                label=f"{label + ': ' if label else ''}power law, exponent {tail.exponent:.2f} from degree {tail.first}",
+                label=f"{label and f'{label}: '}power law, exponent {tail.exponent:.2f} from degree {tail.first}",
             )  # fmt: skip
     for label, (degree, share) in (laws or {}).items():
         seen = np.asarray(share) > least / 3

@@ -109,9 +109,13 @@ def _draw(axes: Any, place: np.ndarray, src: np.ndarray, dst: np.ndarray) -> Non
     strong = np.where(degree[src] >= degree[dst], src, dst)[by_degree]
     axes.add_collection(
         LineCollection(
-            list(ends), colors=colour[strong], linewidths=np.clip(0.25 * scale, 0.1, 1.0),
-            alpha=float(np.clip(6000 / max(m, 1), 0.12, 0.7)), zorder=1, rasterized=True,
-        )  # fmt: skip
+            list(ends),
+            colors=colour[strong],
+            linewidths=np.clip(0.25 * scale, 0.1, 1.0),
+            alpha=float(np.clip(6000 / max(m, 1), 0.12, 0.7)),
+            zorder=1,
+            rasterized=True,
+        )
     )
     order = np.argsort(degree, kind="stable")
     size = np.clip(scale, 0.5, 6) * (0.5 + 0.35 * degree[order] ** 0.85)

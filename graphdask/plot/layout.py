@@ -2,13 +2,13 @@
 
 The forces and the speed of the vertices are those of ForceAtlas2, which the drawing program Gephi uses: linear springs
 along the edges, repulsion in proportion to (1 + degree) of both ends and to 1 / distance, gravity towards the centre.
-The repulsion of all pairs is computed at once: vertices deposit their charge on a grid, fast Fourier transforms convolve
-it with the force of a unit charge, and vertices read the result where they are. The start is a radial drawing of a
-breadth-first tree from the vertex with the highest degree, with the same angle for every leaf.
+The repulsion of all pairs is computed at once: vertices deposit their charge on a grid, fast Fourier transforms
+convolve it with the force of a unit charge, and vertices read the result where they are. The start is a radial drawing
+of a breadth-first tree from the vertex with the highest degree, with the same angle for every leaf.
 
 Sources: M. Jacomy, T. Venturini, S. Heymann, M. Bastian, "ForceAtlas2, a continuous graph layout algorithm for handy
-network visualization designed for the Gephi software", PLoS ONE 9 (2014); particle-mesh method: R. Hockney, J. Eastwood,
-"Computer simulation using particles" (1988), Chapter 5.
+network visualization designed for the Gephi software", PLoS ONE 9 (2014); particle-mesh method: R. Hockney and J.
+Eastwood, "Computer simulation using particles" (1988), Chapter 5.
 """
 
 from __future__ import annotations

@@ -13,16 +13,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from graphdask.backend import get_backend
+
 
 @dataclass(frozen=True)
 class Peer:
-    """A generator of preferential attachment graphs."""
+    """A generator of one of the models: Barabasi-Albert, R-MAT with Graph500's parameters, or G(n, m)."""
 
-    package: str
+    model: str
+    name: str
+    """The package, or what the reference is called."""
     make: Callable[[Any, int, int], int]
-    """(the module, n, degree) -> number of edges."""
+    """(the module, n, edges per vertex) -> number of edges."""
     most: int
     """Vertices that it is asked for at most."""
+
+    @property
+    def title(self) -> str:
+        return self.name if self.name in OWN else f"{self.model} by {self.name}"
+
+
+OWN = {"SBA": "graphdask.generate.copy_model", "SCM": "graphdask.generate.copy_model"}
+"""graphdask's sequential references, and the module of each."""
 
 
 def _networkx(module: Any, n: int, degree: int) -> int:
@@ -38,23 +50,67 @@ def _networkit(module: Any, n: int, degree: int) -> int:
 
 
 def _kagen(module: Any, n: int, degree: int) -> int:
-    return module.generate_ba(n, degree, directed=True).num_edges()
+    return module.generate_ba(n, degree).num_edges() // 2  # it holds both directions
 
 
-PEERS: dict[str, Peer] = {
-    "networkx": Peer("networkx", _networkx, 50_000),
-    "igraph": Peer("igraph", _igraph, 500_000),
-    "networkit": Peer("networkit", _networkit, 2_000_000),
-    "kagen": Peer("kagen", _kagen, 2_000_000),
-}
-"""Barabasi-Albert generators."""
+def _sba(module: Any, n: int, degree: int) -> int:
+    return len(module.SequentialBarabasiAlbert(n, degree, seed=1).targets(get_backend("cpu"), n))
 
 
-def measure(name: str, n: int, degree: int, repeats: int) -> dict[str, Any]:
-    """Time a peer; return `edges`, `seconds` of each run and `version`, or `skipped` and the reason."""
-    peer = PEERS[name]
+def _scm(module: Any, n: int, degree: int) -> int:
+    return len(module.SequentialCopyModel(n, degree, 0.5, seed=1).targets(get_backend("cpu"), n))
+
+
+def _kagen_rmat(module: Any, n: int, degree: int) -> int:
+    return module.generate_rmat(1 << scale(n), degree << scale(n), 0.57, 0.19, 0.19, directed=True).num_edges()
+
+
+def _networkit_rmat(module: Any, n: int, degree: int) -> int:
+    return module.generators.RmatGenerator(scale(n), degree, 0.57, 0.19, 0.19, 0.05).generate().numberOfEdges()
+
+
+def _kagen_gnm(module: Any, n: int, degree: int) -> int:
+    return module.generate_undirected_gnm(n, n * degree).num_edges() // 2
+
+
+def _igraph_gnm(module: Any, n: int, degree: int) -> int:
+    return module.Graph.Erdos_Renyi(n=n, m=n * degree).ecount()
+
+
+def _networkx_gnm(module: Any, n: int, degree: int) -> int:
+    return module.gnm_random_graph(n, n * degree, seed=1).number_of_edges()
+
+
+def _networkit_gnp(module: Any, n: int, degree: int) -> int:
+    return module.generators.ErdosRenyiGenerator(n, 2 * degree / (n - 1)).generate().numberOfEdges()
+
+
+def scale(n: int) -> int:
+    """Scale of the R-MAT graph that is made for n vertices: the largest with at most so many."""
+    return max(1, n.bit_length() - 1)
+
+
+PEERS = (
+    Peer("BA", "SBA", _sba, 2_000_000),
+    Peer("BA", "SCM", _scm, 2_000_000),
+    Peer("BA", "networkx", _networkx, 20_000),
+    Peer("BA", "igraph", _igraph, 250_000),
+    Peer("BA", "networkit", _networkit, 2_000_000),
+    Peer("BA", "kagen", _kagen, 2_000_000),
+    Peer("R-MAT", "networkit", _networkit_rmat, 500_000),
+    Peer("R-MAT", "kagen", _kagen_rmat, 500_000),
+    Peer("G(n, m)", "networkx", _networkx_gnm, 30_000),
+    Peer("G(n, m)", "igraph", _igraph_gnm, 500_000),
+    Peer("G(n, p)", "networkit", _networkit_gnp, 500_000),
+    Peer("G(n, m)", "kagen", _kagen_gnm, 500_000),
+)
+"""What is measured beside graphdask."""
+
+
+def measure(peer: Peer, n: int, degree: int, repeats: int) -> dict[str, Any]:
+    """Time a peer; return `n`, `degree`, `edges`, `seconds` of each run and `version`, or `skipped` and the reason."""
     try:
-        module = importlib.import_module(peer.package)
+        module = importlib.import_module(OWN.get(peer.name, peer.name))
     except ImportError as error:
         return {"skipped": f"cannot be imported: {error}"}
     n = max(min(n, peer.most), degree + 1)
@@ -64,7 +120,8 @@ def measure(name: str, n: int, degree: int, repeats: int) -> dict[str, Any]:
         begin = time.perf_counter()
         edges = peer.make(module, n, degree)
         seconds.append(time.perf_counter() - begin)
-    return {"n": n, "edges": edges, "seconds": seconds, "version": version(peer.package)}
+    package = "graphdask" if peer.name in OWN else peer.name
+    return {"n": n, "degree": degree, "edges": edges, "seconds": seconds, "version": version(package)}
 
 
 def version(package: str) -> str:

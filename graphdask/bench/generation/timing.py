@@ -9,6 +9,7 @@ targets are compared with those that a CPU computes for the same vertices.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import statistics
 import threading
@@ -19,77 +20,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from graphdask.backend import Backend, get_backend
-from graphdask.errors import OverBudget, VerificationError
-from graphdask.generate.preferential_attachment import PreferentialAttachment, targets
+from graphdask.bench.generation.work import Work
+from graphdask.errors import OverBudget
 
 LONG_ENOUGH = 0.05
 """Seconds of one measurement; shorter runs are repeated within it."""
-MOST_BLOCK = 1 << 34
+MOST_BLOCK = 1 << 36
 """Bytes of a block at most."""
-COMPARED = 1024
-"""Edges of the first block that a CPU computes again."""
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The targets of a preferential attachment graph: one id for each edge, the source being known."""
-
-    graph: PreferentialAttachment
-
-    @property
-    def num_edges(self) -> int:
-        return self.graph.num_edges
-
-    @property
-    def bytes_per_edge(self) -> int:
-        return self.graph.dtype.itemsize
-
-    def block(self, backend: Backend, rank: int, size: int) -> Any:
-        graph = self.graph
-        start, stop = graph.vertices(rank, size)
-        return targets(backend, graph.n, graph.degree, graph.p, graph.seed, start, stop)
-
-    def check(self, backend: Backend, made: Any, rank: int, size: int) -> None:
-        """Compare the first and last targets of a block with those made on the CPU; raise VerificationError."""
-        graph, cpu = self.graph, get_backend("cpu")
-        start, stop = graph.vertices(rank, size)
-        vertices = min(-(-COMPARED // graph.degree), stop - start)
-        for first in (start, stop - vertices):
-            there = (first - start) * graph.degree
-            expected = targets(cpu, graph.n, graph.degree, graph.p, graph.seed, first, first + vertices)
-            found = backend.to_host(made[there : there + len(expected)])
-            if not np.array_equal(found, expected):
-                raise VerificationError(f"{backend.description} made other targets than the CPU from vertex {first} on")
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Both ends of the edges of any generator that has `num_edges`, `dtype` and `block(backend, rank, size)`."""
-
-    generator: Any
-
-    @property
-    def num_edges(self) -> int:
-        return self.generator.num_edges
-
-    @property
-    def bytes_per_edge(self) -> int:
-        return 2 * self.generator.dtype.itemsize
-
-    def block(self, backend: Backend, rank: int, size: int) -> Any:
-        return self.generator.block(backend, rank, size)
-
-    def check(self, backend: Backend, made: Any, rank: int, size: int) -> None:
-        """Compare a small block with the one made on the CPU; raise VerificationError."""
-        small = max(size, self.num_edges // COMPARED)
-        for ours, theirs in zip(
-            self.block(backend, 0, small), self.block(get_backend("cpu"), 0, small), strict=True
-        ):
-            if not np.array_equal(backend.to_host(ours), theirs):
-                raise VerificationError(f"{backend.description} made other edges than the CPU in block 0 of {small}")
 
 
 @dataclass(frozen=True)
@@ -117,12 +55,12 @@ def team(device: str, size: int) -> list[Backend]:
     return [get_backend(device, rank) for rank in range(size)]
 
 
-def measure(work: Targets | Pairs, backends: Sequence[Backend], repeats: int, seconds: float = 10.0) -> Measurement:
+def measure(work: Work, backends: Sequence[Backend], repeats: int, seconds: float = 10.0) -> Measurement:
     """Measure how long the backends need together.
 
     Parameters
     ----------
-    work : Targets or Pairs
+    work : Work
     backends : sequence of Backend
         One for each share of the edges.
     repeats : int
@@ -138,13 +76,18 @@ def measure(work: Targets | Pairs, backends: Sequence[Backend], repeats: int, se
         If a device makes other edges than a CPU.
     """
     blocks = _blocks(work, backends)
+    streams = [_stream(backend) for backend in backends]
     with ThreadPoolExecutor(len(backends)) as pool:
         barrier = threading.Barrier(len(backends))
 
         def together(times: int, check: bool = False) -> tuple[float, int]:
             """Seconds that `times` runs took, and the bytes that they held at one time."""
             ranks = range(len(backends))
-            futures = [pool.submit(_share, work, backends[r], r, len(backends), blocks, times, barrier, check) for r in ranks]  # fmt: skip  # noqa: E501
+            shared = (len(backends), blocks, times, barrier, check)
+            futures = [pool.submit(_share, work, backends[r], streams[r], r, *shared) for r in ranks]
+            errors = [error for future in futures if (error := future.exception()) is not None]
+            if errors:  # a broken barrier only tells of another one
+                raise min(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError))
             spans = [future.result() for future in futures]
             return max(end for _, end, _ in spans) - min(begin for begin, _, _ in spans), sum(s[2] for s in spans)
 
@@ -157,12 +100,15 @@ def measure(work: Targets | Pairs, backends: Sequence[Backend], repeats: int, se
             times = min(64, max(1, round(LONG_ENOUGH / max(once, 1e-6))))
         counted = max(1, min(repeats, int(seconds / max(once * times, 1e-9))))
         spans = [together(times)[0] / times for _ in range(counted)]
+    for backend in backends:
+        _pool_bytes(backend, empty=True)
     return Measurement(spans, times, blocks, held, memory.peak)
 
 
 def _share(
-    work: Targets | Pairs,
+    work: Work,
     backend: Backend,
+    stream: Any,
     rank: int,
     size: int,
     blocks: int,
@@ -173,13 +119,13 @@ def _share(
     """Make the blocks of one device; return begin, end and the bytes of the largest block."""
     held = 0
     try:
-        with backend.activate(), _stream(backend):
+        with backend.activate(), stream:
             barrier.wait(600)
             begin = time.perf_counter()
             for _ in range(times):
                 for block in range(blocks):
                     made = work.block(backend, rank * blocks + block, size * blocks)
-                    held = max(held, sum(array.nbytes for array in (made if isinstance(made, tuple) else (made,))))
+                    held = max(held, sum(array.nbytes for array in made))
                     if check and block == 0:
                         work.check(backend, made, rank * blocks, size * blocks)
                     del made
@@ -191,19 +137,35 @@ def _share(
 
 
 def _stream(backend: Backend) -> Any:
-    """A stream of this thread's own on a GPU."""
-    return nullcontext() if backend.name == "cpu" else backend.xp.cuda.Stream(non_blocking=True)
+    """A stream for all runs of a device: the memory pool keeps what was freed apart for each stream."""
+    if backend.name == "cpu":
+        return nullcontext()
+    with backend.activate():
+        return backend.xp.cuda.Stream(non_blocking=True)
 
 
-def _blocks(work: Targets | Pairs, backends: Sequence[Backend]) -> int:
+def _pool_bytes(backend: Backend, empty: bool = False) -> int:
+    """What the memory pool of a GPU holds, after giving back what is not in use if `empty`; 0 on the CPU."""
+    if backend.name == "cpu":
+        return 0
+    with backend.activate():
+        pool = backend.xp.get_default_memory_pool()
+        if empty:
+            pool.free_all_blocks()
+        return int(pool.total_bytes())
+
+
+def _blocks(work: Work, backends: Sequence[Backend]) -> int:
     """Blocks for each device, so that one takes at most half of what is free."""
+    if not work.divisible:
+        return 1
     share = -(-work.num_edges * work.bytes_per_edge // len(backends))
     free = min(backend.free_memory() for backend in backends)
     if backends[0].name == "cpu":
         free //= len(backends)
     if free < 1 << 20:
         raise OverBudget(f"{free} bytes are free on {backends[0].description}; a benchmark needs 1 MiB at least")
-    return -(-share // min(free // 2, MOST_BLOCK * (4 if backends[0].name == "cuda" else 1)))
+    return -(-share // min(free // 2, MOST_BLOCK))
 
 
 class _PeakMemory:
@@ -219,26 +181,24 @@ class _PeakMemory:
 
     def __enter__(self) -> _PeakMemory:
         gc.collect()
-        self._before = [self._pool(gpu, empty=True) for gpu in self.gpus]
+        _trim()
+        self._before = [_pool_bytes(gpu, empty=True) for gpu in self.gpus]
         self._reset = not self.gpus and _reset_high_water()
         self._resident = _status("VmRSS")
         return self
 
     def __exit__(self, *exception: Any) -> None:
         if self.gpus:
-            self.peak = sum(
-                self._pool(gpu) - before for gpu, before in zip(self.gpus, self._before, strict=True)
-            )
+            self.peak = sum(_pool_bytes(gpu) - before for gpu, before in zip(self.gpus, self._before, strict=True))
         elif self._reset:
             self.peak = max(0, _status("VmHWM") - self._resident)
 
-    @staticmethod
-    def _pool(gpu: Backend, empty: bool = False) -> int:
-        with gpu.activate():
-            pool = gpu.xp.get_default_memory_pool()
-            if empty:
-                pool.free_all_blocks()
-            return int(pool.total_bytes())
+
+def _trim() -> None:
+    """Give what malloc holds back to the system, where malloc is glibc's: it would hide growth."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _reset_high_water() -> bool:
