@@ -47,6 +47,8 @@ def force_layout(
     array of float64, shape (num_vertices, 2)
         The same for the same edges.
     """
+    if not num_vertices:
+        return np.zeros((0, 2))
     degree = np.bincount(src, minlength=num_vertices) + np.bincount(dst, minlength=num_vertices)
     mass = 1.0 + degree
     place = _radial_tree(num_vertices, src, dst, degree) * np.sqrt(num_vertices) * 2
@@ -114,8 +116,6 @@ def _radial_tree(num_vertices: int, src: np.ndarray, dst: np.ndarray, degree: np
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 
-    if not num_vertices:
-        return np.zeros((0, 2))
     ones = np.ones(len(src), np.int8)
     matrix = coo_array((ones, (src, dst)), (num_vertices, num_vertices)).tocsr()
     order, parent = [], np.full(num_vertices, -1)
