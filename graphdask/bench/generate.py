@@ -29,7 +29,7 @@ SHOWN = (
 
 PEERS = "peers"
 """The experiment of Figure 10: other generators, on the CPU."""
-WITH_PEERS = {"quick": 500_000, "paper": 2_000_000}
+WITH_PEERS = {"tiny": 20_000, "quick": 500_000, "paper": 2_000_000}
 """Vertices of the graphs that peers make."""
 KNOWN = 1 << 26
 """Bytes of output from which on memory is compared with it: below, malloc's own reserves blur the figure."""
@@ -53,7 +53,7 @@ def run(
 
     Parameters
     ----------
-    suite : {"quick", "paper"}
+    suite : {"tiny", "quick", "paper"}
         The experiments of the paper's Section 5, small or as in the paper.
     experiments : tuple of str
         Keys of `graphdask.bench.generation.cases.EXPERIMENTS`, or "peers"; none means all.

@@ -70,7 +70,7 @@ def comm(
 
 
 @command.command("generate")
-@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; paper: for GPUs.")
+@click.option("--suite", default="quick", show_default=True, help="tiny; quick: a minute on 2 cores; paper: for GPUs.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--vertices", "n", type=Whole(min=2), help="Measure one graph of this size instead of a suite.")
 @click.option("--degree", type=Whole(min=1), default=4, show_default=True, help="With --vertices.")

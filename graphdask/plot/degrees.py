@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.degrees import degree_counts
+from graphdask.graph import Graph
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
 from graphdask.power_law import counted, fit_power_law
 
@@ -26,9 +28,9 @@ def degree_distribution(
 
     Parameters
     ----------
-    degrees : array-like of int, shape (n,), or dict
-        The degree of each vertex; or for each label such an array, or the numbers of vertices by degree
-        (`numpy.bincount`) as a pair `(degree, count)`.
+    degrees : Graph, array-like of int, shape (n,), or dict
+        A graph, whose degrees are counted; the degree of each vertex; or the numbers of vertices by degree as a pair
+        `(degree, count)`. A dictionary has one of these for each label.
     path : path-like, optional
         Where to save the picture; the ending says the format.
     title : str
@@ -58,7 +60,7 @@ def degree_distribution(
     least = 1.0
     for number, (label, given) in enumerate(series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        degree, count = counted(given)
+        degree, count = counted(degree_counts(given) if isinstance(given, Graph) else given)
         if not len(degree):
             continue
         share = count / count.sum()

@@ -139,7 +139,7 @@ def test_peers_make_the_edges_that_they_are_asked_for(peer):
 
 
 def test_what_cannot_be_measured_is_refused():
-    with pytest.raises(InputError, match="suite='huge' is not one of quick, paper"):
+    with pytest.raises(InputError, match="suite='huge' is not one of tiny, quick, paper"):
         generate.run("huge")
     with pytest.raises(InputError, match="experiment='speed' is not one of rate, "):
         generate.run(experiments=("speed",))

@@ -11,7 +11,7 @@ LAYERS = (
     ("backend",),
     ("adapters", "blocks", "construct", "frames", "graph", "ids", "part", "partition", "sources", "io"),
     ("comm",),
-    ("build", "engine", "ghosts", "mail", "neighbours", "power_law", "result", "stats", "stored_edges", "writing"),
+    ("build", "degrees", "engine", "ghosts", "mail", "neighbours", "power_law", "result", "stats", "stored_edges", "writing"),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
     ("cli", "commands", "bench", "plot", "cluster"),

@@ -1,0 +1,84 @@
+"""How many vertices of a graph have each degree, counted from its lineage without building its partitions.
+
+The edges are made or read in pieces on one device and dropped, so that a graph whose edges do not fit the memory can be
+counted; the counters, 8 bytes a vertex, must fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Backend, get_backend
+from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.graph import checked_graph
+from graphdask.partition import index_dtype
+
+DIRECTIONS = ("both", "in", "out")
+
+
+def degree_counts(G: Any, direction: str = "both", *, device: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+    """Count the vertices of each degree.
+
+    Parameters
+    ----------
+    G : Graph
+    direction : {"both", "in", "out"}
+        `both`: every end of an edge counts, so a self-loop counts twice. `in` and `out`: of an edge (u, v), as it was
+        read or generated, v and u; of a generated preferential attachment graph v is the target, also where the graph
+        is undirected.
+    device : {"auto", "cpu", "cuda"}
+
+    Returns
+    -------
+    degree, count : arrays of int64
+        The degrees that occur, ascending, 0 among them where vertices are isolated, and how many vertices have each.
+
+    Raises
+    ------
+    InputError
+        For an unknown direction or device.
+    Unsupported
+        If the graph's parallel edges are merged, which only its partitions know.
+    OverBudget
+        If the counters do not fit the memory.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> degree, count = degree_counts(gd.from_edges([0, 0, 1], [1, 2, 2], num_vertices=4))
+    >>> degree.tolist(), count.tolist()
+    ([0, 2], [1, 3])
+    """
+    n = checked_graph(G).num_vertices
+    if direction not in DIRECTIONS:
+        raise InputError(f"direction={direction!r} is not one of {', '.join(DIRECTIONS)}")
+    if G.merge:
+        raise Unsupported("parallel edges of this graph are merged in its partitions; count them with multi_edges=keep")
+    backend = get_backend(device)
+    with backend.activate():
+        xp = backend.xp
+        pieces = _pieces(backend, n, G.source.num_edges)
+        degree = xp.zeros(n, np.int64)
+        for rank in range(pieces):
+            src, dst, _ = G.source.piece(rank, pieces).edges(backend)
+            for column, unwanted in ((src, "in"), (dst, "out")):
+                if direction != unwanted and len(column):
+                    degree += xp.bincount(column, minlength=n)
+            del src, dst
+        if not n:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        found, count = xp.unique(degree, return_counts=True)
+        return backend.to_host(found).astype(np.int64), backend.to_host(count).astype(np.int64)
+
+
+def _pieces(backend: Backend, n: int, num_edges: int) -> int:
+    """Pieces of the edges, so that one, counters, and the counters of a piece take no more than is free."""
+    counters, free = 2 * 8 * n, backend.free_memory()
+    if counters > free // 2:
+        raise OverBudget(
+            f"counting the degrees of {n:,} vertices needs {counters / 2**30:.3g} GiB, and of "
+            f"{free / 2**30:.3g} GiB that are free on {backend.description} half are for edges; take a larger device"
+        )
+    return max(1, -(-2 * index_dtype(n).itemsize * num_edges // max(free // 4, 1)))
