@@ -16,7 +16,7 @@ from typing import Any
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.generation import peers as others
 from graphdask.bench.generation.cases import EXPERIMENTS, SUITES, Case, cases
-from graphdask.bench.generation.timing import measure, team
+from graphdask.bench.generation.timing import LONG_ENOUGH, measure, team
 from graphdask.bench.generation.work import work_of
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
@@ -48,6 +48,7 @@ def run(
     peers: bool = True,
     plot: str | os.PathLike[str] | None = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    each: Callable[[dict[str, Any]], Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the generators.
 
@@ -70,6 +71,8 @@ def run(
         Folder for the figures, as PNG.
     progress : callable
         Wraps the list of cases, as tqdm does.
+    each : callable, optional
+        Called with every record as soon as it is there.
 
     Returns
     -------
@@ -95,12 +98,17 @@ def run(
     steps: list[Case | others.Peer] = [*planned, *(_beside(n or WITH_PEERS[suite], degree) if beside else [])]
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
-    records = [
-        _measured(step, "cpu" if step.experiment == PEERS else backend.name, most, repeats)
-        if isinstance(step, Case) else _peer(step, n or WITH_PEERS[suite], degree, repeats)
-        for step in progress(steps)
-    ]  # fmt: skip
-    _add_speedups(records)
+    shortest = 0.005 if suite == "tiny" else LONG_ENOUGH
+    records: list[dict[str, Any]] = []
+    for step in progress(steps):
+        if isinstance(step, Case):
+            where = "cpu" if step.experiment == PEERS else backend.name
+            records.append(_measured(step, where, most, repeats, shortest))
+            _add_speedup(records)
+        else:
+            records.append(_peer(step, n or WITH_PEERS[suite], degree, repeats))
+        if each is not None:
+            each(records[-1])
     if plot is not None:
         from graphdask.bench.generation.figures import draw
 
@@ -138,7 +146,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _measured(case: Case, device: str, most: int, repeats: int) -> dict[str, Any]:
+def _measured(case: Case, device: str, most: int, repeats: int, shortest: float = LONG_ENOUGH) -> dict[str, Any]:
     """The record of one of graphdask's own cases."""
     work = work_of(case)
     used = case.devices or (_cores() if device == "cpu" else most if case.n >= 10**9 else 1)
@@ -150,7 +158,7 @@ def _measured(case: Case, device: str, most: int, repeats: int) -> dict[str, Any
         "devices": used, "edges": work.num_edges,
     }  # fmt: skip
     try:
-        found = measure(work, backends, repeats)
+        found = measure(work, backends, repeats, shortest=shortest)
     except OverBudget as error:
         return record | {"skipped": str(error)}
     seconds, memory = found.median, found.peak_bytes
@@ -187,13 +195,15 @@ def _peer(peer: others.Peer, n: int, degree: int, repeats: int) -> dict[str, Any
     }  # fmt: skip
 
 
-def _add_speedups(records: list[dict[str, Any]]) -> None:
-    """Strong scaling: how many times faster than one device."""
-    measured = [record for record in records if record["experiment"] == "scaling" and "seconds" in record]
-    alone = {(r["n"], r["degree"]): r["seconds"] for r in measured if r["devices"] == 1}
-    for record in measured:
-        if (record["n"], record["degree"]) in alone:
-            record["speedup"] = alone[record["n"], record["degree"]] / record["seconds"]
+def _add_speedup(records: list[dict[str, Any]]) -> None:
+    """Strong scaling: how many times faster than one device the last record is."""
+    last = records[-1]
+    if last["experiment"] != "scaling" or "seconds" not in last:
+        return
+    for record in records:
+        same = all(record.get(key) == last[key] for key in ("experiment", "n", "degree"))
+        if same and record["devices"] == 1 and "seconds" in record:
+            last["speedup"] = record["seconds"] / last["seconds"]
 
 
 __all__ = ["EXPERIMENTS", "SHOWN", "SUITES", "run"]

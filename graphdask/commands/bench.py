@@ -6,7 +6,7 @@ import importlib
 import platform
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,30 +88,50 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     Experiments: rate, scaling (Figure 16), vertices (11), vertices-degree (12), degree (13), probability (14), threads
     (15), peers (10).
     """
-    _measure("generate", as_json, output, progress=True, **arguments)
+    from graphdask.bench.generate import SHOWN, run
 
-
-def _measure(name: str, as_json: bool, output: Path | None, progress: bool = False, **arguments: Any) -> None:
     if output is not None:
         writable(output)
-    module = importlib.import_module(f"graphdask.bench.{name}")
-    watched: dict[str, Any] = {"progress": _bar} if progress else {}
-    records = [header(name, arguments), *module.run(**arguments, **watched)]
-    lines = "".join(terminal.to_json(record) + "\n" for record in records)
+    records = [header("generate", arguments)]
+
+    def keep(record: dict[str, Any]) -> None:
+        """A long run that is ended leaves what it has measured."""
+        records.append(record)
+        if output is not None:
+            _append(output, records if len(records) == 2 else [record])
+
+    run(progress=_bar, each=keep, **arguments)
+    _show(records, as_json, output, SHOWN)
+
+
+def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:
     if output is not None:
-        with output.open("a") as file:
-            file.write(lines)
+        writable(output)
+    first = header(name, arguments)
+    module = importlib.import_module(f"graphdask.bench.{name}")
+    records = [first, *module.run(**arguments)]
+    if output is not None:
+        _append(output, records)
+    _show(records, as_json, output, getattr(module, "SHOWN", ()))
+
+
+def _append(output: Path, records: Iterable[dict[str, Any]]) -> None:
+    with output.open("a") as file:
+        file.writelines(terminal.to_json(record) + "\n" for record in records)
+
+
+def _show(records: list[dict[str, Any]], as_json: bool, output: Path | None, columns: Sequence[str]) -> None:
     if as_json:
-        click.echo(lines, nl=False)
+        click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
         return
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
-    click.echo(_table(records[1:], getattr(module, "SHOWN", ())))
+    click.echo(_table(records[1:], columns))
     if output is not None:
         click.echo(f"\n{len(records)} records appended to {output}")
 
 
-def _bar(steps: list[Any]) -> Any:
+def _bar(steps: Iterable[Any]) -> Any:
     """The cases of a benchmark, with a bar on a terminal."""
     from tqdm.auto import tqdm
 

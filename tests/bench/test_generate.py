@@ -157,7 +157,22 @@ def test_the_command_line_prints_records_of_a_single_graph():
     assert done.exit_code == 0, done.output
     head, record = map(json.loads, done.stdout.splitlines())
     assert head["arguments"]["n"] == record["n"] == 2000
+    assert head["versions"]["graphdask"] == record["version"]
     assert record["generator"] == "cuPPA-Hash"
+
+
+def test_a_run_that_fails_leaves_the_records_before(tiny, monkeypatch, tmp_path):
+    def failing(case, *arguments):
+        if case.experiment != "rate":
+            raise KeyboardInterrupt
+        return {"experiment": "rate", "n": case.n}
+
+    monkeypatch.setattr(generate, "_measured", failing)
+    path = tmp_path / "records.jsonl"
+    done = CliRunner().invoke(cli, ["bench", "generate", "--device", "cpu", "--output", str(path)])
+    assert done.exit_code == 130
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line.get("record") or line["n"] for line in lines] == ["header", 5000, 2000, 1024, 1000]
 
 
 @pytest.mark.gpu

@@ -55,7 +55,9 @@ def team(device: str, size: int) -> list[Backend]:
     return [get_backend(device, rank) for rank in range(size)]
 
 
-def measure(work: Work, backends: Sequence[Backend], repeats: int, seconds: float = 10.0) -> Measurement:
+def measure(
+    work: Work, backends: Sequence[Backend], repeats: int, seconds: float = 3.0, shortest: float = LONG_ENOUGH
+) -> Measurement:
     """Measure how long the backends need together.
 
     Parameters
@@ -66,7 +68,9 @@ def measure(work: Work, backends: Sequence[Backend], repeats: int, seconds: floa
     repeats : int
         Counted runs; fewer where they would take longer than `seconds`, at least one.
     seconds : float
-        Time to spend.
+        Time for the counted runs; a case that takes longer is run once after the first run.
+    shortest : float
+        Seconds of a measurement at least; shorter runs are repeated within it.
 
     Raises
     ------
@@ -94,12 +98,13 @@ def measure(work: Work, backends: Sequence[Backend], repeats: int, seconds: floa
         together(1, check=True)
         with _PeakMemory(backends) as memory:
             once, held = together(1)
-        times = min(64, max(1, round(LONG_ENOUGH / max(once, 1e-6))))
+        times = min(64, max(1, round(shortest / max(once, 1e-6))))
+        counted = 0 if once > seconds else repeats
         if times > 1:  # a short run is mostly overhead of its first call
             once = together(times)[0] / times
-            times = min(64, max(1, round(LONG_ENOUGH / max(once, 1e-6))))
-        counted = max(1, min(repeats, int(seconds / max(once * times, 1e-9))))
-        spans = [together(times)[0] / times for _ in range(counted)]
+            times = min(64, max(1, round(shortest / max(once, 1e-6))))
+        counted = min(counted, max(1, int(seconds / max(once * times, 1e-9))))
+        spans = [together(times)[0] / times for _ in range(counted)] or [once]
     for backend in backends:
         _pool_bytes(backend, empty=True)
     return Measurement(spans, times, blocks, held, memory.peak)

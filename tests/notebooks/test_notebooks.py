@@ -1,0 +1,43 @@
+"""The notebooks run from top to bottom with small sizes, and stand in the repository with their outputs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from source_tree import ROOT
+
+nbclient = pytest.importorskip("nbclient")
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MOST_BYTES = 4_000_000
+
+# Jupyter's own packages warn of things to come.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def cells(path):
+    return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, monkeypatch, tmp_path):
+    import nbformat
+
+    monkeypatch.setenv("GRAPHDASK_NOTEBOOK_SUITE", "tiny")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(path, as_version=4)
+    client = nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()  # an error in a cell is raised here
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) > 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_with_its_outputs(path):
+    assert path.stat().st_size < MOST_BYTES
+    for number, cell in enumerate(cells(path), start=1):
+        assert cell["execution_count"] == number, "run all cells in order, then store"
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error"
+            assert output.get("name") != "stderr", "".join(output.get("text", ()))
