@@ -68,6 +68,7 @@ def degree_distribution(
         axes.plot(degree, share, marker, color=colour, markersize=3, alpha=0.3, markeredgewidth=0, rasterized=True)
         centre, density = log_bins(degree, count)
         least = min(least, float(density.min()))
+        centre, density = _with_gaps(centre, density)
         axes.plot(
             centre, density, marker + "-", color=colour, linewidth=1.4, markersize=4.5, markerfacecolor="white",
             label=label or "mean over logarithmic bins",
@@ -115,3 +116,9 @@ def log_bins(degree: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndar
     centre = np.sqrt(edges[:-1].astype(np.float64) * (edges[1:] - 1))
     full = held > 0
     return centre[full], (held / width / count.sum())[full]
+
+
+def _with_gaps(centre: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same with a break of the line wherever there is no vertex over a factor of ten or more."""
+    wide = np.flatnonzero(centre[1:] > 10 * centre[:-1]) + 1
+    return np.insert(centre, wide, np.nan), np.insert(density, wide, np.nan)

@@ -68,6 +68,12 @@ def test_laws_are_drawn_beside_what_was_counted():
     assert line.get_xdata().tolist() == [1, 2]  # what is far below the least share would squeeze the picture
 
 
+def test_no_line_joins_degrees_that_are_far_apart():
+    figure = degree_distribution(([4, 5, 4000], [100, 50, 1]), tails=False)
+    (line,) = (line for line in figure.axes[0].lines if line.get_linestyle() == "-")
+    assert np.isnan(line.get_xdata()).tolist() == [False, False, True, False]
+
+
 def test_curves_are_drawn_in_the_order_of_x():
     figure = curves(
         {"a": ([2, 1], [20, 10]), "b": ([1], [5])}, xlabel="x", ylabel="y", guide=("perfect", [1, 2], [1, 2])
