@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import platform
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -133,9 +134,11 @@ def _show(records: list[dict[str, Any]], as_json: bool, output: Path | None, col
 
 def _bar(steps: Iterable[Any]) -> Any:
     """The cases of a benchmark, with a bar on a terminal."""
+    if not sys.stderr.isatty():
+        return steps
     from tqdm.auto import tqdm
 
-    return tqdm(steps, unit=" cases", leave=False, disable=None)
+    return tqdm(steps, unit=" cases", leave=False)
 
 
 def header(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
