@@ -1,7 +1,7 @@
 """What `graphdask bench generate` measures: the experiments of the cuPPA paper, with its sizes or smaller ones.
 
 An experiment is a list of cases. `paper` has the sizes of the paper, for GPUs; `quick` has the same experiments with
-n divided by 250 to 2,000 and fewer points, for two cores and a minute; `tiny` divides by 20 again, to see it run.
+n divided by 250 to 2,000 and fewer points, for two cores and a minute; `tiny` divides by 16 again, to see it run.
 
 Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of massive
 scale-free networks", Data Science and Engineering 4 (2019), Sections 5.6 and 5.7.
@@ -140,4 +140,4 @@ def cases(suite: str, experiments: tuple[str, ...] = ()) -> list[Case]:
     found = [case for name in experiments or EXPERIMENTS for case in EXPERIMENTS[name](suite != "paper")]
     if suite != "tiny":
         return found
-    return [replace(case, n=max(case.n // 20, 4 * case.degree)) for case in found]
+    return [replace(case, n=max(case.n // 16, 4 * case.degree)) for case in found]
