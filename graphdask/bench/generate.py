@@ -125,10 +125,18 @@ def _planned(
     if n is not None:
         PreferentialAttachment(n, degree, p)
         return [Case("rate", "cuPPA-Hash", n, degree, p, most)]
-    return [
-        case for case in found
-        if (case.devices or 1) <= most and (case.threads is None or device == "cuda")
-    ]  # fmt: skip
+    possible = [case for case in found if not _impossible(case, device, most)]
+    reasons = {(case.experiment, _impossible(case, device, most)): case for case in found if case not in possible}
+    return [*possible, *reasons.values()]
+
+
+def _impossible(case: Case, device: str, most: int) -> str:
+    """Why a case cannot run here; empty if it can."""
+    if case.threads is not None and device == "cpu":
+        return "needs a GPU: on the CPU threads of cuPPA are simulated"
+    if (case.devices or 1) > most:
+        return f"needs {case.devices} {_kind(device)}; {most} are here or allowed"
+    return ""
 
 
 def _beside(n: int, degree: int) -> list[Case | others.Peer]:
@@ -148,6 +156,8 @@ def _cores() -> int:
 
 def _measured(case: Case, device: str, most: int, repeats: int, shortest: float = LONG_ENOUGH) -> dict[str, Any]:
     """The record of one of graphdask's own cases."""
+    if reason := _impossible(case, device, most):
+        return {"benchmark": "generate", "experiment": case.experiment, "generator": case.generator, "skipped": reason}
     work = work_of(case)
     used = case.devices or (_cores() if device == "cpu" else most if case.n >= 10**9 else 1)
     used = min(used, most) if work.divisible else 1

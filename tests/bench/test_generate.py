@@ -63,6 +63,17 @@ def test_every_case_has_a_record_with_its_rate(tiny, tmp_path):
     }  # fmt: skip
 
 
+def test_what_this_machine_cannot_run_is_said_once(monkeypatch):
+    monkeypatch.setattr(generate, "_cores", lambda: 2)
+    monkeypatch.setattr(generate, "measure", lambda *_, **__: pytest.fail("measured"))
+    threads = generate.run("tiny", experiments=("threads",), device="cpu")
+    assert [record["skipped"] for record in threads] == ["needs a GPU: on the CPU threads of cuPPA are simulated"]
+    planned = generate._planned("tiny", ("scaling",), "cpu", 1, None, 4, 0.5)
+    assert [case.devices for case in planned] == [1, 1, 2, 3, 4]
+    record = generate._measured(planned[-1], "cpu", 1, 1)
+    assert record["skipped"] == "needs 4 cores; 1 are here or allowed"
+
+
 def test_of_records_that_were_skipped_nothing_is_drawn(tmp_path):
     skipped = [{"experiment": "rate", "generator": "cuPPA", "device": "CPU", "skipped": "no memory"}]
     assert draw(skipped, tmp_path) == []
