@@ -12,7 +12,6 @@ import pytest
 
 import graphdask as gd
 
-<<<<<<< HEAD
 HOME = Path(gd.__file__).parent
 MODULES = sorted(
     ".".join(("graphdask", *file.relative_to(HOME).with_suffix("").parts)).removesuffix(".__init__")
@@ -28,13 +27,6 @@ FUNCTIONS = {
 }
 
 RAISES_NOTHING = {"from_networkx", "persist", "verify"}
-=======
-MODULES = ("graphdask", "graphdask.algorithms.bfs", "graphdask.algorithms.components", "graphdask.construct",
-           "graphdask.degrees", "graphdask.generate", "graphdask.generate.binomial", "graphdask.generate.degree_law",
-           "graphdask.generate.erdos_renyi", "graphdask.generate.rmat", "graphdask.generate.waiting_queue",
-           "graphdask.graph", "graphdask.plot.curves", "graphdask.plot.degrees", "graphdask.plot.drawing",
-           "graphdask.power_law")  # fmt: skip
->>>>>>> c2e24d6 (Run the examples of degrees, laws and pictures)
 
 
 @pytest.mark.parametrize("name", MODULES)
