@@ -30,6 +30,7 @@ _HOME = {
     "pagerank": "algorithms.pagerank",
     "read_graph": "construct",
     "sssp": "algorithms.sssp",
+    "strongly_connected_components": "algorithms.strong",
     "triangles": "algorithms.triangles",
 } | dict.fromkeys(
     (

@@ -157,6 +157,19 @@ def components_command(**options: Any) -> None:
     execute(Request(**options), Algorithm("components", start, component_summary, component_words))
 
 
+@command.command("strong")
+@shared_options
+def strong_command(**options: Any) -> None:
+    """Strongly connected components: vertices that reach each other."""
+
+    def start(G: Any, **where: Any) -> Any:
+        from graphdask.algorithms.strong import strongly_connected_components
+
+        return strongly_connected_components(G, **where)
+
+    execute(Request(**options), Algorithm("strong components", start, component_summary, component_words))
+
+
 @command.command("betweenness")
 @click.option(
     "--sources", type=click.IntRange(min=1), metavar="K", help="Estimate from K vertices; default: all, exact."

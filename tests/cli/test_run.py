@@ -65,6 +65,17 @@ def test_shortest_paths_come_in_the_ids_of_the_file(call, tmp_path):
     assert "the weight -2 of the edge from 10 to 30 is negative" in " ".join(result.output.split())
 
 
+def test_strong_components_come_in_the_ids_of_the_file(call, tmp_path):
+    file, output = tmp_path / "web.txt", tmp_path / "label.csv"
+    file.write_text("20 10\n10 30\n30 20\n30 40\n50 10\n")
+    result = call("run", "strong", file, "--directed", "--partitions", 2, "--verify", "--output", output)
+    assert result.exit_code == 0, result.output
+    assert "3 components, the largest of 3 vertices" in result.output
+    assert output.read_text() == "vertex,label\n10,10\n20,10\n30,10\n40,40\n50,50\n"
+    undirected = json.loads(call("run", "strong", file, "--undirected", "--json").stdout)
+    assert undirected["answer"] == {"components": 1, "largest": 5, "largest_label": 10}
+
+
 def test_an_output_is_replaced_whole_and_leaves_nothing_beside_it(call, path_graph, tmp_path):
     output = tmp_path / "label.csv"
     output.write_text("old")

@@ -28,6 +28,7 @@ def answers(which: str) -> dict[str, np.ndarray]:
         "depth": r.depth,
         "parent": r.parent,
         "label": gd.connected_components(G).label,
+        "strong": gd.strongly_connected_components(G).label,
         "rank": gd.pagerank(G, tol=1e-4).rank,
         "distance": s.distance,
         "before": s.parent,
@@ -82,8 +83,9 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
                 c = gd.connected_components(G, exchange=exchange)
                 p = gd.pagerank(G, tol=1e-4, exchange=exchange)
                 s = gd.sssp(G, source, exchange=exchange)
+                strong = gd.strongly_connected_components(G, exchange=exchange)
             found = {"depth": r.depth, "parent": r.parent, "label": c.label, "rank": p.rank}
-            found |= {"distance": s.distance, "before": s.parent}
+            found |= {"distance": s.distance, "before": s.parent, "strong": strong.label}
             for name, values in found.items():
                 assert values.dtype == expected[name].dtype
                 assert np.array_equal(values, expected[name]), (name, parts, comm)
@@ -94,6 +96,7 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
         c.verify()
         p.verify()
         s.verify()
+        strong.verify()
 
 
 def test_ucx_is_chosen_where_every_worker_has_it(two_workers):

@@ -61,12 +61,12 @@ def shortest(matrix: sp.csr_array, source: int) -> tuple[np.ndarray, np.ndarray]
     return distance, parent
 
 
-def smallest_of_component(matrix: sp.csr_array) -> np.ndarray:
-    """The smallest vertex of each vertex's weak component."""
+def smallest_of_component(matrix: sp.csr_array, connection: str = "weak") -> np.ndarray:
+    """The smallest vertex of each vertex's weak (or "strong") component."""
     n = matrix.shape[0]
     if n == 0:
         return np.zeros(0, np.int64)
-    count, component = csgraph.connected_components(matrix, directed=True, connection="weak")
+    count, component = csgraph.connected_components(matrix, directed=True, connection=connection)
     smallest = np.full(count, n, np.int64)
     np.minimum.at(smallest, component, np.arange(n))
     return smallest[component]
