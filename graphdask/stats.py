@@ -1,4 +1,4 @@
-"""What a run did: per superstep over all ranks, in the BSP terms of Pan et al. (W, H, C, S)."""
+"""What a run did: per superstep over all ranks, and in the BSP terms of Pan et al. (W, H, C, S, l)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from graphdask.bsp import BspTerms, Share
 from graphdask.engine import RankResult, Superstep
 
 
@@ -16,7 +17,8 @@ class Stats:
     algorithm: str
     supersteps: list[dict[str, Any]]
     """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
-    `exchange`, `wait` in seconds, the largest of any rank; `codes`, how payloads were coded."""
+    `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
+    `codes`, how payloads were coded."""
     transport: str
     """The data plane that ran: `single`, `threads`, `tcp`, `ucx` or `nccl`."""
     exchange: str
@@ -41,6 +43,7 @@ class Stats:
                 step[name] = sum(getattr(rank, name) for rank in same)
             for name in ("compute", "code", "exchange", "wait"):
                 step[name] = max(getattr(rank, name) for rank in same)
+            step["seconds"] = Share.of(same).seconds
             step["codes"] = sorted({code for rank in same for code in rank.codes})
             steps.append(step)
         return cls(
@@ -75,10 +78,20 @@ class Stats:
         """Payload bytes between ranks, over all supersteps."""
         return sum(step["bytes_sent"] for step in self.supersteps)
 
+    @property
+    def bsp(self) -> BspTerms:
+        """The run in the terms of the BSP model: W, H, C, S and l (Pan et al., Section III-A)."""
+        return BspTerms.of(self.ranks_detail)
+
+    @property
+    def shares(self) -> list[Share]:
+        """For each superstep, where its time went on the mean of the ranks."""
+        return [Share.of(same) for same in zip(*self.ranks_detail, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         values = {k: v for k, v in asdict(self).items() if k != "ranks_detail"}
-        return values | {"edges": self.edges, "bytes_sent": self.bytes_sent}
+        return values | {"edges": self.edges, "bytes_sent": self.bytes_sent, "bsp": asdict(self.bsp)}
 
     def __repr__(self) -> str:
         lines = [
@@ -95,4 +108,4 @@ class Stats:
             )
         if len(self.supersteps) > 40:
             lines.append(f"{'...':>9} {len(self.supersteps) - 40} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, str(self.bsp)])

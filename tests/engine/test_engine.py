@@ -92,7 +92,9 @@ def test_statistics_are_plain_values_and_a_table():
     values = json.loads(json.dumps(stats.to_dict()))
     assert values["edges"] == stats.edges == sum(step["edges"] for step in values["supersteps"])
     assert (values["algorithm"], values["ranks"], values["devices"]) == ("BFS", 3, ["CPU"] * 3)
-    assert len(str(stats).splitlines()) == len(stats) + 2
+    assert len(str(stats).splitlines()) == len(stats) + 3
+    assert str(stats).endswith(str(stats.bsp))
+    assert values["bsp"]["supersteps"] == len(stats)
     assert stats.seconds > 0
     assert stats.restarts == 0
 

@@ -12,6 +12,7 @@ LAYERS = (
     ("adapters", "blocks", "construct", "frames", "graph", "ids", "part", "partition", "sources", "io"),
     ("comm",),
     (
+        "bsp",
         "build",
         "degrees",
         "engine",
