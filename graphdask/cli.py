@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": "Generate a graph, search it, verify the answers, on this host.",
     "generate": "Generate a graph, and write it to files.",
     "run": "Run an algorithm over a graph from a file.",
+    "profile": "Show where the time of an algorithm goes, superstep by superstep.",
     "info": "What is in a file, and what reading it would change.",
     "convert": "Write a graph file in another format.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",

@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
+from graphdask.commands.algorithms import component_summary, component_words
 from graphdask.commands.options import Whole, cluster_of, device_option, json_option
-from graphdask.commands.run import component_summary, component_words, facts
+from graphdask.commands.run import facts
 from graphdask.errors import InputError
 
 PLOT = "degree_distribution.png"

@@ -1,41 +1,13 @@
-"""What `graphdask run` offers of neighbourhoods (triangles, lcc, core, cdlp): a table that `run` makes commands of."""
+"""What `graphdask run` offers of neighbourhoods (triangles, lcc, core, cdlp): entries of the table of algorithms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from graphdask.commands import terminal
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An algorithm of one function, without a source."""
-
-    name: str
-    help: str
-    start: Callable[..., Any]
-    """`start(G, exchange=, client=, **options)` gives the Result."""
-    summary: Callable[[Any], dict[str, Any]]
-    words: Callable[[dict[str, Any]], str]
-    options: tuple[Callable[[Any], Any], ...] = ()
-    """Its own, as click's decorators; each is an argument of `start`."""
-    names: tuple[str, ...] = ()
-    """Of those arguments."""
-
-
-def _public(name: str) -> Callable[..., Any]:
-    """A public function, found when it is called."""
-
-    def start(G: Any, **arguments: Any) -> Any:
-        import graphdask
-
-        return getattr(graphdask, name)(G, **arguments)
-
-    return start
+from graphdask.commands.entry import Entry, public
 
 
 def _most(result: Any, name: str, values: Any) -> dict[str, Any]:
@@ -95,13 +67,13 @@ def _label_words(found: dict[str, Any]) -> str:
 
 ENTRIES = (
     Entry("triangles", "Triangles through every vertex of an undirected graph.",
-          _public("triangles"), _triangles, _triangle_words),
+          public("triangles"), _triangles, _triangle_words),
     Entry("lcc", "Local clustering coefficient of every vertex (LDBC).",
-          _public("local_clustering_coefficient"), _clustering, _clustering_words),
+          public("local_clustering_coefficient"), _clustering, _clustering_words),
     Entry("core", "Core number of every vertex of an undirected graph.",
-          _public("core_number"), _core, _core_words),
+          public("core_number"), _core, _core_words),
     Entry("cdlp", "Communities by synchronous label propagation (LDBC).",
-          _public("label_propagation"), _labels, _label_words,
+          public("label_propagation"), _labels, _label_words,
           (click.option("--iterations", type=click.IntRange(0), default=10, show_default=True, help="How many."),),
           ("iterations",)),
 )  # fmt: skip

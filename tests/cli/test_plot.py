@@ -10,7 +10,7 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import InputError, Unsupported
-from graphdask.plot import bars, curves, degree_distribution, draw, superstep_profile
+from graphdask.plot import bars, curves, degree_distribution, draw
 from graphdask.plot.degrees import log_bins
 from graphdask.plot.layout import force_layout
 
@@ -45,13 +45,6 @@ def test_pictures_are_saved_and_returned(tmp_path):
 def test_the_smallest_distributions_are_drawn_too(degrees, tmp_path):
     degree_distribution(degrees, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(PNG)
-
-
-def test_the_profile_of_a_run_has_a_bar_for_each_superstep_and_part(tmp_path):
-    result = gd.bfs(gd.from_edges([0, 1, 2], [1, 2, 3]), 0)
-    figure = superstep_profile(result.stats, tmp_path / "profile.png")
-    assert len(figure.axes[1].patches) == 4 * len(result.stats)
-    assert (tmp_path / "profile.png").read_bytes().startswith(PNG)
 
 
 def test_drawing_touches_neither_pyplot_nor_the_backend():

@@ -1,0 +1,104 @@
+"""`graphdask profile`: a row and a bar for each superstep, of every algorithm that `run` has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+from graphdask.commands.algorithms import ENTRIES
+from graphdask.commands.profile import MOST_ROWS
+from graphdask.plot import superstep_profile
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_algorithm_has_a_profile(call, path_graph, tmp_path, entry):
+    source = ("--source", 10) if "source" in entry.names else ()
+    where = ("--partitions", 2, "--undirected", "--device", "cpu", "--no-warm-up")
+    picture = tmp_path / "profile.png"
+    result = call("profile", entry.name, path_graph, *source, *where, "--output", picture, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert len(record["stats"]["bottlenecks"]) == len(record["stats"]["supersteps"])
+    assert set(record["stats"]["bottlenecks"]) <= {"W", "C", "H", "wait", "l"}
+    assert picture.read_bytes().startswith(PNG)
+    ran = json.loads(call("run", entry.name, path_graph, *source, *where[:-1], "--json").stdout)
+    assert record["answer"] == ran["answer"]
+
+
+def test_the_table_has_a_row_for_each_superstep_and_the_terms_of_the_run(call, path_graph):
+    result = call("profile", "bfs", path_graph, "--source", 10, "--undirected", "--partitions", 2, "--device", "cpu")
+    assert result.exit_code == 0, result.output
+    assert "warm up" in result.output
+    lines = result.output.splitlines()
+    header = next(k for k, line in enumerate(lines) if "bound by" in line)
+    rows = [line.split() for line in lines[header + 2 : lines.index("", header)]]
+    assert [row[0] for row in rows] == [str(number) for number in range(len(rows))]
+    assert sum(int(row[2]) for row in rows) == 4  # both edges of the path, from either end
+    assert "W         4 edges looked at" in result.output
+    assert f"S         {len(rows)} supersteps in" in result.output
+
+
+def test_of_many_supersteps_the_longest_have_rows(call, tmp_path):
+    file = tmp_path / "long.txt"
+    file.write_text("".join(f"{k} {k + 1}\n" for k in range(100)))
+    result = call("profile", "bfs", file, "--source", 0, "--no-warm-up", "--partitions", 1, "--device", "cpu")
+    assert result.exit_code == 0, result.output
+    count = 102 - MOST_ROWS
+    assert f"{count} shorter supersteps took" in result.output
+
+
+@pytest.mark.parametrize("name", ["profile.txt", "profile", "nowhere/profile.png"])
+def test_a_picture_that_cannot_be_drawn_is_refused_before_any_work(call, tmp_path, name):
+    result = call("profile", "bfs", tmp_path / "missing.txt", "--source", 0, "--output", tmp_path / name)
+    assert result.exit_code == 2
+    assert "ends in one of .png, .pdf, .svg" in words(result.output) or "there is no directory" in words(result.output)
+
+
+def profiled(vertices: int, parts: int):
+    chain = np.arange(vertices)
+    graph = gd.from_edges(chain[:-1], chain[1:], num_vertices=vertices).partition(parts=parts, device="cpu")
+    return gd.bfs(graph, 0).stats
+
+
+@pytest.mark.parametrize(("parts", "panels", "kinds"), [(1, 3, 3), (2, 4, 4)])
+def test_the_picture_has_a_bar_for_each_superstep_and_part(tmp_path, parts, panels, kinds):
+    stats = profiled(4, parts)
+    figure = superstep_profile(stats, tmp_path / "profile.png")
+    assert len(figure.axes) == panels
+    for axes in figure.axes[:2]:
+        assert len(axes.patches) == kinds * len(stats)
+    heights = np.array([bar.get_height() for bar in figure.axes[1].patches]).reshape(kinds, -1)
+    np.testing.assert_allclose(heights.sum(axis=0), 1)
+    edges = figure.axes[2].lines[1].get_ydata()
+    assert edges.tolist() == [step["edges"] for step in stats]
+    assert (tmp_path / "profile.png").read_bytes().startswith(PNG)
+
+
+def test_neighbours_share_a_bar_where_there_are_very_many_supersteps():
+    stats = profiled(1000, 1)
+    figure = superstep_profile(stats)
+    bars = len(figure.axes[1].patches) / 3
+    assert 300 <= bars <= 400
+    per_bar = -(-len(stats) // 400)
+    drawn = figure.axes[2].lines[0].get_ydata()
+    assert drawn[1] == np.mean([step["frontier"] for step in stats][per_bar : 2 * per_bar])
+
+
+def test_drawing_a_profile_leaves_pyplot_alone():
+    code = (
+        "import sys, graphdask as gd; from graphdask.plot import superstep_profile as draw; "
+        "draw(gd.bfs(gd.from_edges([0], [1]).partition(parts=1, device='cpu'), 0).stats); "
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
