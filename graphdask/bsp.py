@@ -35,13 +35,17 @@ class Share:
     def of(cls, ranks: Sequence[Superstep]) -> Share:
         """Of one superstep, from what each rank says of it."""
         mean = {name: fmean(getattr(rank, name) for rank in ranks) for name in ("compute", "code", "exchange", "wait")}
-        return cls(**mean, seconds=max(rank.compute + rank.code + rank.exchange + rank.wait for rank in ranks))
+        return cls(**mean, seconds=max(map(_seconds, ranks)))
 
     def bottleneck(self, latency: float) -> str:
         """What took most of it: `W`, `C`, `H`, `wait`, or `l` where it costs little more than a superstep at least."""
         if self.seconds <= 2 * latency:
             return "l"
         return _largest(self.compute, self.code, self.exchange, self.wait)
+
+
+def _seconds(step: Superstep) -> float:
+    return step.compute + step.code + step.exchange + step.wait
 
 
 def _largest(compute: float, code: float, exchange: float, wait: float) -> str:
@@ -75,7 +79,7 @@ class BspTerms:
     """`light supersteps`: the median over those with next to no work; `exchange`: where all have work, the least that
     the exchange of a superstep took, waiting included, a bound from below; `nothing`: where there was no superstep."""
     seconds: float
-    """Of all supersteps."""
+    """Of all supersteps, on the rank that took longest."""
     bottleneck: str
     """The term that took most: `W`, `C`, `H`, `wait`; or `l`, where S l is more than half of the seconds."""
 
@@ -85,7 +89,7 @@ class BspTerms:
         steps = list(zip(*ranks, strict=True))
         shares = [Share.of(step) for step in steps]
         latency, source = _latency(steps, shares)
-        seconds = sum(share.seconds for share in shares)
+        seconds = max((sum(map(_seconds, own)) for own in ranks), default=0.0)
         sums = [sum(getattr(share, name) for share in shares) for name in ("compute", "code", "exchange", "wait")]
         return cls(
             work_edges=sum(rank.edges for step in steps for rank in step),

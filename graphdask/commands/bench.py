@@ -7,14 +7,15 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import Whole, device_option, writable
+from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, writable
+from graphdask.errors import InputError
 
 IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")
 """What the header says of every record."""
@@ -93,16 +94,108 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 
     if output is not None:
         writable(output)
-    records = [header("generate", arguments)]
+    records, keep = _kept(header("generate", arguments), output)
+    run(progress=_bar, each=keep, **arguments)
+    _show(records, as_json, output, SHOWN)
+
+
+class _Numbers(click.ParamType):
+    """Whole numbers with commas between them: `1,2,4`."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(each) for each in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list such as 1,2,4", param, ctx)
+
+
+@command.command("analytics")
+@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@click.option("--algorithm", "algorithms", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--scale", "scales", type=_Numbers(), default=(), help="R-MAT graphs of 2**SCALE vertices: 18 or 18,20.")
+@click.option("--edge-factor", type=Whole(min=1), help="Edges per vertex of R-MAT graphs.  [default: 16]")
+@click.option("--graph", "files", multiple=True, metavar="FILE", help="A graph from a file; may be repeated.")
+@click.option("--directed/--undirected", "directed", default=None, help="How files are read; default: as they say.")
+@click.option(
+    "--scaling",
+    multiple=True,
+    metavar="NAME",
+    help="Instead, a set of the paper's Figure 5: strong, weak-edge or weak-vertex; may be repeated.",
+)
+@click.option(
+    "--ranks", type=_Numbers(), default=(), help="1,2,4: partitions; default: up to the cores, GPUs or workers."
+)
+@click.option("--sources", type=Whole(min=1), help="Vertices to start from.  [default: 16; full: 64]")
+@click.option("--repeats", type=Whole(min=1), help="Runs of what has no source.  [default: 3; full: 10]")
+@click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs, weights and sources.")
+@click.option(
+    "--max-weight",
+    type=Whole(min=1),
+    default=255,
+    show_default=True,
+    help="Weights are drawn from 1 to this, where there are none and an algorithm takes them.",
+)
+@click.option("--by", type=click.Choice(["range", "random", "biased-random", "metis"]), help="Partitioner.")
+@click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows.")
+@click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change.")
+@click.option(
+    "--comm",
+    "data_plane",
+    type=click.Choice(["auto", "tcp", "ucx", "nccl"]),
+    help="Between workers of a cluster; in one process ranks are threads.",
+)
+@click.option("--verify", is_flag=True, help="Prove one answer of each algorithm, on each graph and number of ranks.")
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other libraries too.")
+@click.option("--gapbs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the compiled GAP suite.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
+@device_option
+@cluster_options
+@json_lines
+@records_file
+def analytics(
+    as_json: bool,
+    output: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    data_plane: str | None,
+    **arguments: Any,
+) -> None:
+    """Algorithms from many sources on 1 to N ranks, beside other libraries.
+
+    Algorithms: bfs, bfs-push, components, betweenness, pagerank, triangles, sssp. TEPS are counted by Graph500's
+    convention (edges of the input in the source's component) and over the edges that were looked at.
+    """
+    import dask.config
+
+    from graphdask.bench.analytics import SHOWN, run
+
+    if output is not None:
+        writable(output)
+    if data_plane is not None and not (workers or scheduler or scheduler_file):
+        raise InputError("--comm is for the workers of a cluster; add --workers, --scheduler or --scheduler-file")
+    settings = {} if data_plane is None else {"graphdask.comm": data_plane}
+    described = {**arguments, "workers": workers, "comm": data_plane}
+    records, keep = _kept(header("analytics", described), output)
+    with dask.config.set(settings), cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
+        run(progress=_bar, each=keep, client=client, **arguments)
+    _show(records, as_json, output, SHOWN)
+
+
+def _kept(first: dict[str, Any], output: Path | None) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], None]]:
+    """The records with their header, and what adds one; a long run that is ended leaves what it has measured."""
+    records = [first]
 
     def keep(record: dict[str, Any]) -> None:
-        """A long run that is ended leaves what it has measured."""
         records.append(record)
         if output is not None:
             _append(output, records if len(records) == 2 else [record])
 
-    run(progress=_bar, each=keep, **arguments)
-    _show(records, as_json, output, SHOWN)
+    return records, keep
 
 
 def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:

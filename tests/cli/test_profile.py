@@ -37,7 +37,8 @@ def test_every_algorithm_has_a_profile(call, path_graph, tmp_path, entry):
 
 
 def test_the_table_has_a_row_for_each_superstep_and_the_terms_of_the_run(call, path_graph):
-    result = call("profile", "bfs", path_graph, "--source", 10, "--undirected", "--partitions", 2, "--device", "cpu")
+    result = call("profile", "bfs", path_graph, "--source", 10, "--undirected", "--partitions", 2, "--device", "cpu",
+                  "--direction", "push")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "warm up" in result.output
     lines = result.output.splitlines()

@@ -29,7 +29,7 @@ def test_the_terms_are_sums_over_ranks_and_the_slowest_rank_of_each_superstep():
     assert terms.transfer_seconds == pytest.approx(1.1)
     assert terms.wait_seconds == pytest.approx(0.5 + 0.5)
     assert terms.supersteps == 3
-    assert terms.seconds == pytest.approx(5.5 + 2.9 + 0.2)
+    assert terms.seconds == pytest.approx(5.5 + 2.9 + 0.2)  # of the second rank; the first took 8.5
     assert terms.bottleneck == "W"
 
 
@@ -67,7 +67,7 @@ def test_a_run_says_its_terms():
     stats = gd.bfs(gd.from_edges([0, 1, 2], [1, 2, 3], directed=False).partition(parts=2, device="cpu"), 0).stats
     assert stats.bsp.work_edges == stats.edges
     assert stats.bsp.volume_bytes == stats.bytes_sent
-    assert stats.bsp.seconds == pytest.approx(sum(each["seconds"] for each in stats))
+    assert 0 < stats.bsp.seconds <= stats.seconds
     assert stats.to_dict()["bsp"] == dataclasses.asdict(stats.bsp)
     assert f"S {len(stats)}; l " in repr(stats)
     assert len(stats.shares) == len(stats)

@@ -1,0 +1,74 @@
+"""The algorithms that `graphdask bench analytics` measures, with the options under which others can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphdask.errors import InputError
+
+
+def _one(source: Any) -> dict[str, Any]:
+    return {"source": source}
+
+
+def _list(source: Any) -> dict[str, Any]:
+    return {"sources": [source]}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to call a public function."""
+
+    name: str
+    function: str
+    """Name of the public function."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    source: Callable[[Any], dict[str, Any]] | None = None
+    """Its arguments for a start vertex; None where the algorithm has none."""
+    weights: bool = False
+    """Whether it is run on the graph with weights."""
+    directed: bool | None = None
+    """Whether the graph must be directed, or must not be; None: either."""
+
+    def run(self, graph: Any, source: Any = None, **where: Any) -> Any:
+        """Run it, from the caller's id of a vertex where it starts from one."""
+        import graphdask
+
+        start = {} if self.source is None else self.source(source)
+        return getattr(graphdask, self.function)(graph, **start, **self.options, **where)
+
+    def fits(self, directed: bool) -> bool:
+        """Whether there is an answer for such a graph."""
+        return self.directed is None or self.directed == directed
+
+
+PAGERANK = {"tol": 1e-4, "max_iter": 20, "dtype": "float32"}
+"""As the GAP suite runs it."""
+
+ALGORITHMS = (
+    Algorithm("bfs", "bfs", source=_one),
+    Algorithm("bfs-push", "bfs", {"direction": "push"}, source=_one),
+    Algorithm("components", "connected_components"),
+    Algorithm("betweenness", "betweenness", source=_list),
+    Algorithm("pagerank", "pagerank", PAGERANK),
+    Algorithm("triangles", "triangles", directed=False),
+    Algorithm("sssp", "sssp", source=_one, weights=True),
+)
+"""Those with weights stand last: their graph replaces the one without."""
+
+
+def chosen(names: tuple[str, ...]) -> list[Algorithm]:
+    """Algorithms by name, in the order of the table; all where none is named.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
+    known = [algorithm.name for algorithm in ALGORITHMS]
+    for name in names:
+        if name not in known:
+            raise InputError(f"algorithm={name!r} is not one of {', '.join(known)}")
+    return [algorithm for algorithm in ALGORITHMS if not names or algorithm.name in names]

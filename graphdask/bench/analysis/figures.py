@@ -1,0 +1,54 @@
+"""The figures of `graphdask bench analytics --plot DIR`: rates over ranks as in the paper's Figure 5, and peers.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section VII.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graphdask.plot import bars, curves
+
+Record = dict[str, Any]
+
+
+def draw(records: list[Record], folder: Path) -> list[Path]:
+    """Draw what the records hold: rates over the number of ranks, times of each algorithm; return the files, PNG."""
+    timed = [record for record in records if "ms" in record]
+    own = [record for record in timed if record["implementation"] == "graphdask"]
+    drawn = []
+    for group in dict.fromkeys(record["scaling"] or record["graph"] for record in own):
+        of_it = [record for record in own if (record["scaling"] or record["graph"]) == group]
+        ranks = sorted({record["ranks"] for record in of_it})
+        if len(ranks) > 1:
+            drawn.append(_rates(of_it, ranks, group, folder / f"scaling-{_file_name(group)}.png"))
+    for graph in dict.fromkeys(record["graph"] for record in timed if record["implementation"] != "graphdask"):
+        for algorithm in dict.fromkeys(record["algorithm"] for record in timed if record["graph"] == graph):
+            here = [record for record in timed if (record["graph"], record["algorithm"]) == (graph, algorithm)]
+            path = folder / f"{_file_name(graph)}-{algorithm}.png"
+            times = {_label(record): record["ms"] for record in here}
+            bars(times, path, xlabel="milliseconds, median", title=f"{algorithm}, {graph}", scale="log")
+            drawn.append(path)
+    return drawn
+
+
+def _rates(records: list[Record], ranks: list[int], group: str, path: Path) -> Path:
+    series = {}
+    for algorithm in dict.fromkeys(record["algorithm"] for record in records):
+        points = [(r["ranks"], r["mteps_input"]) for r in records if r["algorithm"] == algorithm and r["mteps_input"]]
+        if points:
+            series[algorithm] = ([x for x, _ in points], [y for _, y in points])
+    curves(
+        series, path, xlabel="ranks", ylabel="million edges of the input per second", title=group, ticks=ranks,
+    )  # fmt: skip
+    return path
+
+
+def _label(record: Record) -> str:
+    ranks = f", {record['ranks']} rank{'s' * (record['ranks'] > 1)}" if "ranks" in record else ""
+    return record["implementation"] + ranks
+
+
+def _file_name(group: str) -> str:
+    return group.replace(" ", "-").replace("/", "-")

@@ -1,0 +1,286 @@
+"""Other libraries on the same graph, as their users call them, and the times that they take.
+
+Each makes its own graph first, which is not timed, and is called once before it counts. Those that answer slowly are
+asked for small graphs only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+LIMIT = 10.0
+"""Seconds that a peer is given for one algorithm on one graph; at least one run is made."""
+
+
+@dataclass
+class Edges:
+    """A graph as arrays, in vertex numbers; an undirected edge once."""
+
+    n: int
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray | None
+    directed: bool
+
+    @classmethod
+    def of(cls, graph: Any) -> Edges:
+        """Of a graph."""
+        src, dst, weights = graph.edges("cpu")
+        src, dst = (graph.ids.to_internal(ends) for ends in (src, dst))
+        return cls(graph.num_vertices, src, dst, weights, graph.directed)
+
+    @cached_property
+    def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Both directions of an undirected edge; of a self-loop one."""
+        if self.directed:
+            return self.src, self.dst, self.weights
+        other = self.src != self.dst
+        ends = np.concatenate([self.src, self.dst[other]]), np.concatenate([self.dst, self.src[other]])
+        weights = None if self.weights is None else np.concatenate([self.weights, self.weights[other]])
+        return *ends, weights
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library, and what it is asked for."""
+
+    name: str
+    module: str
+    most: int
+    """Edges of the largest graph that it is given."""
+    make: Callable[[Any, Edges], Any]
+    """`make(module, edges)` gives its graph."""
+    runs: Mapping[str, Callable[[Any, Any, Any], Any]]
+    """For the name of an algorithm, `run(module, graph, source)`."""
+    package: str | None = None
+    """What the version is asked of; None: the module."""
+
+
+def measure(
+    peer: Peer, algorithms: Sequence[str], edges: Edges, sources: Sequence[int], repeats: int
+) -> list[dict[str, Any]]:
+    """Time a peer; a record for each algorithm that it has, or one with `skipped` and the reason.
+
+    Algorithms that start from a vertex are run from each source while there is time, others `repeats` times.
+    """
+    about = {"implementation": peer.name}
+    wanted = [name for name in algorithms if name in peer.runs]
+    if not wanted:
+        return []
+    if len(edges.src) > peer.most:
+        return [about | {"skipped": f"{len(edges.src):,} edges are more than the {peer.most:,} that it is given"}]
+    try:
+        module = importlib.import_module(peer.module)
+    except ImportError as error:
+        return [about | {"skipped": f"cannot be imported: {error}"}]
+    about["version"] = importlib.metadata.version(peer.package or peer.module)
+    records = []
+    try:
+        graph = peer.make(module, edges)
+    except Exception as error:  # whatever another library raises is its result
+        return [about | {"skipped": f"{type(error).__name__}: {error}"}]
+    for name in wanted:
+        from_each = name in FROM_SOURCES
+        try:
+            seconds = _timed(peer.runs[name], module, graph, sources if from_each else [0] * repeats)
+        except Exception as error:  # the same
+            records.append(about | {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"})
+            continue
+        records.append(about | {"algorithm": name} | in_milliseconds(seconds))
+    return records
+
+
+def in_milliseconds(seconds: Sequence[float]) -> dict[str, Any]:
+    """What is recorded of the runs of others."""
+    return {
+        "runs": len(seconds),
+        "ms": statistics.median(seconds) * 1e3,
+        "ms_min": min(seconds) * 1e3,
+        "ms_max": max(seconds) * 1e3,
+    }
+
+
+def _timed(run: Callable[..., Any], module: Any, graph: Any, sources: Sequence[int]) -> list[float]:
+    begin = time.perf_counter()
+    run(module, graph, int(sources[0]))
+    if time.perf_counter() - begin > LIMIT:
+        return [time.perf_counter() - begin]
+    seconds: list[float] = []
+    for source in sources:
+        begin = time.perf_counter()
+        run(module, graph, int(source))
+        seconds.append(time.perf_counter() - begin)
+        if sum(seconds) > LIMIT:
+            break
+    return seconds
+
+
+def _networkx(nx: Any, edges: Edges) -> Any:
+    graph = nx.DiGraph() if edges.directed else nx.Graph()
+    graph.add_nodes_from(range(edges.n))
+    weights = np.ones(len(edges.src), np.int64) if edges.weights is None else edges.weights
+    graph.add_weighted_edges_from(zip(edges.src.tolist(), edges.dst.tolist(), weights.tolist(), strict=True))
+    return graph
+
+
+def _networkx_components(nx: Any, graph: Any, source: int) -> Any:
+    find = nx.weakly_connected_components if graph.is_directed() else nx.connected_components
+    return list(find(graph))
+
+
+def _igraph(igraph: Any, edges: Edges) -> Any:
+    ends = np.column_stack([edges.src, edges.dst])
+    graph = igraph.Graph(edges.n, ends, directed=edges.directed)
+    if edges.weights is not None:
+        graph.es["weight"] = edges.weights.tolist()
+    return graph
+
+
+def _scipy(csgraph: Any, edges: Edges) -> Any:
+    from scipy.sparse import coo_array
+
+    src, dst, weights = edges.arcs
+    values = np.ones(len(src)) if weights is None else weights.astype(np.float64)
+    return coo_array((values, (src.astype(np.int32), dst.astype(np.int32))), shape=(edges.n, edges.n)).tocsr()
+
+
+def _networkit(networkit: Any, edges: Edges) -> Any:
+    graph = networkit.Graph(edges.n, weighted=edges.weights is not None, directed=edges.directed)
+    weights = np.ones(len(edges.src)) if edges.weights is None else edges.weights.astype(np.float64)
+    graph.addEdges((weights, (edges.src.astype(np.uint64), edges.dst.astype(np.uint64))), checkMultiEdge=False)
+    return graph
+
+
+class _CuGraph:
+    """A graph of pylibcugraph, on the GPU; PageRank has one of its own, stored by in-edges, as it wants it."""
+
+    def __init__(self, plc: Any, edges: Edges):
+        self.plc, self.edges = plc, edges
+        self.handle = plc.ResourceHandle()
+        self.by_source = self._made(False)
+
+    @cached_property
+    def by_target(self) -> Any:
+        return self._made(True)
+
+    def _made(self, store_transposed: bool) -> Any:
+        import cupy
+
+        src, dst, weights = self.edges.arcs
+        return self.plc.SGGraph(
+            self.handle,
+            self.plc.GraphProperties(is_symmetric=not self.edges.directed, is_multigraph=False),
+            cupy.asarray(src.astype(np.int32)),
+            cupy.asarray(dst.astype(np.int32)),
+            weight_array=None if weights is None else cupy.asarray(weights.astype(np.float32)),
+            vertices_array=cupy.arange(self.edges.n, dtype=np.int32),
+            store_transposed=store_transposed,
+            renumber=True,
+            do_expensive_check=False,
+        )
+
+    def bfs(self, source: int, direction_optimizing: bool) -> None:
+        self.plc.bfs(self.handle, self.by_source, _ids([source]), direction_optimizing, -1, True, False)
+
+    def sssp(self, source: int) -> None:
+        self.plc.sssp(self.handle, self.by_source, source, np.finfo(np.float32).max, True, False)
+
+    def components(self) -> None:
+        if self.edges.directed:
+            raise ValueError("its components are those of symmetric graphs")
+        self.plc.weakly_connected_components(self.handle, self.by_source, None, None, None, None, False)
+
+    def betweenness(self, source: int) -> None:
+        self.plc.betweenness_centrality(self.handle, self.by_source, _ids([source]), None, False, False, False)
+
+    def pagerank(self) -> None:
+        self.plc.pagerank(self.handle, self.by_target, None, None, None, None, 0.85, 0.0, 20, False, False)
+
+
+def _done(run: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any, int], Any]:
+    """Until the device has finished."""
+
+    def waited(module: Any, graph: Any, source: int) -> None:
+        import cupy
+
+        run(module, graph, source)
+        cupy.cuda.runtime.deviceSynchronize()
+
+    return waited
+
+
+def _ids(numbers: Sequence[int]) -> Any:
+    import cupy
+
+    return cupy.asarray(numbers, np.int32)
+
+
+PEERS = (
+    Peer(
+        "networkx", "networkx", 300_000, _networkx,
+        {
+            "bfs": lambda nx, g, s: nx.single_source_shortest_path_length(g, s),
+            "sssp": lambda nx, g, s: nx.single_source_dijkstra_path_length(g, s),
+            "components": _networkx_components,
+            "betweenness": lambda nx, g, s: nx.betweenness_centrality(g, k=1, normalized=False, seed=s),
+            "pagerank": lambda nx, g, s: nx.pagerank(g, tol=1e-4 / len(g), weight=None),
+            "triangles": lambda nx, g, s: nx.triangles(g),
+        },
+    ),
+    Peer(
+        "igraph", "igraph", 20_000_000, _igraph,
+        {
+            "bfs": lambda igraph, g, s: g.bfs(s),
+            "sssp": lambda igraph, g, s: g.distances([s], weights="weight"),
+            "components": lambda igraph, g, s: g.connected_components("weak"),
+            "betweenness": lambda igraph, g, s: g.betweenness(sources=[s]),
+            "pagerank": lambda igraph, g, s: g.pagerank(),
+            "triangles": lambda igraph, g, s: len(g.list_triangles()),
+        },
+    ),
+    Peer(
+        "scipy", "scipy.sparse.csgraph", 100_000_000, _scipy,
+        {
+            "bfs": lambda csgraph, g, s: csgraph.breadth_first_order(g, s),
+            "sssp": lambda csgraph, g, s: csgraph.dijkstra(g, indices=s),
+            "components": lambda csgraph, g, s: csgraph.connected_components(g, connection="weak"),
+        },
+        "scipy",
+    ),
+    Peer(
+        "networkit", "networkit", 100_000_000, _networkit,
+        {
+            "bfs": lambda nk, g, s: nk.distance.BFS(g, s, storePaths=True).run(),
+            "sssp": lambda nk, g, s: nk.distance.Dijkstra(g, s, storePaths=True).run(),
+            "components": lambda nk, g, s: (
+                nk.components.WeaklyConnectedComponents(g) if g.isDirected()
+                else nk.components.ParallelConnectedComponents(g)
+            ).run(),
+            "betweenness": lambda nk, g, s: nk.centrality.EstimateBetweenness(g, 1).run(),
+            "pagerank": lambda nk, g, s: nk.centrality.PageRank(g, tol=1e-4).run(),
+        },
+    ),
+    Peer(
+        "cugraph", "pylibcugraph", 1_000_000_000, _CuGraph,
+        {
+            "bfs": _done(lambda plc, g, s: g.bfs(s, not g.edges.directed)),
+            "bfs-push": _done(lambda plc, g, s: g.bfs(s, False)),
+            "sssp": _done(lambda plc, g, s: g.sssp(s)),
+            "components": _done(lambda plc, g, s: g.components()),
+            "betweenness": _done(lambda plc, g, s: g.betweenness(s)),
+            "pagerank": _done(lambda plc, g, s: g.pagerank()),
+        },
+    ),
+)  # fmt: skip
+
+FROM_SOURCES = ("bfs", "bfs-push", "sssp", "betweenness")
+"""Algorithms that start from a vertex."""

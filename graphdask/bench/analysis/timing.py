@@ -1,0 +1,139 @@
+"""How long an algorithm takes from each source, how much it looks at and sends, and its memory against the estimate.
+
+Two times are taken of each run: that of its supersteps, which is what others report of theirs, and that of the whole
+call, which adds the client, the start of the ranks and the results. TEPS has two conventions: edges of the input in
+the component that was reached, by Graph500, and edges that were really looked at.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import threading
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from graphdask.errors import GraphdaskWarning
+
+
+def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[int]) -> dict[str, Any]:
+    """Time `run(source)` for each source.
+
+    Parameters
+    ----------
+    run : callable
+        Returns a Result; has been called before.
+    sources : sequence
+    edges : sequence of int
+        For each source, the edges of the input in the component that it reaches.
+
+    Returns
+    -------
+    dict
+        Milliseconds of the supersteps (`ms`, `ms_min`, `ms_max`) and of the whole call (`call_ms`, ...), medians of
+        counts, rates, and the BSP terms of the run of median length. Mean rates over sources are harmonic, as
+        Graph500 takes them; where no edge is reached there is none.
+    """
+    calls, runs = [], []
+    for source in sources:
+        begin = time.perf_counter()
+        with quiet():
+            stats = run(source).stats
+        calls.append(time.perf_counter() - begin)
+        runs.append((stats.bsp.seconds, stats))
+    seconds = [each for each, _ in runs]
+    middle = sorted(runs, key=lambda each: each[0])[len(runs) // 2][1]
+    return {
+        "runs": len(runs),
+        **_milliseconds("ms", seconds),
+        **_milliseconds("call_ms", calls),
+        "mteps_input": _rate(edges, seconds),
+        "mteps_looked": _rate([stats.edges for _, stats in runs], seconds),
+        "supersteps": statistics.median(len(stats) for _, stats in runs),
+        "edges_looked": statistics.median(stats.edges for _, stats in runs),
+        "bytes_sent": statistics.median(stats.bytes_sent for _, stats in runs),
+        "transport": middle.transport,
+        "device": ", ".join(dict.fromkeys(middle.devices)),
+        "bsp": asdict(middle.bsp),
+    }
+
+
+def _milliseconds(name: str, seconds: Sequence[float]) -> dict[str, float]:
+    return {
+        name: statistics.median(seconds) * 1e3,
+        f"{name}_min": min(seconds) * 1e3,
+        f"{name}_max": max(seconds) * 1e3,
+    }
+
+
+def _rate(edges: Sequence[int], seconds: Sequence[float]) -> float | None:
+    """Million edges per second, the harmonic mean over the runs."""
+    rates = [count / spent / 1e6 for count, spent in zip(edges, seconds, strict=True)]
+    return statistics.harmonic_mean(rates) if all(rates) else None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without what a measurement asks for: an iteration that stops before it has converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphdaskWarning)
+        yield
+
+
+class PeakMemory:
+    """Growth of the memory in use at its peak, on the rank that takes most, while the context is open.
+
+    On a GPU of this process, what CuPy's pool has given out, looked at after each allocation. On the CPU, what NumPy
+    has, over all ranks, divided by their number. `bytes` is None where the ranks are in other processes.
+    """
+
+    def __init__(self, device: str, ranks: int, here: bool):
+        self.device, self.ranks, self.here = device, ranks, here
+        self.bytes: int | None = None
+
+    def __enter__(self) -> PeakMemory:
+        gc.collect()
+        if self.here and self.device == "cpu":
+            tracemalloc.start()
+        elif self.here:
+            self._follow()
+        return self
+
+    def _follow(self) -> None:
+        import cupy
+
+        pool, self._allocate = cupy.get_default_memory_pool(), cupy.cuda.get_allocator()
+        lock = threading.Lock()
+        self._peaks: dict[int, int] = {}
+        before: dict[int, int] = {}
+        for number in range(cupy.cuda.runtime.getDeviceCount()):
+            with cupy.cuda.Device(number):
+                before[number] = pool.used_bytes()
+        allocate = self._allocate
+
+        def followed(nbytes: int) -> Any:
+            memory = allocate(nbytes)
+            number = cupy.cuda.Device().id
+            grown = pool.used_bytes() - before[number]
+            with lock:
+                self._peaks[number] = max(self._peaks.get(number, 0), grown)
+            return memory
+
+        cupy.cuda.set_allocator(followed)
+
+    def __exit__(self, *exception: Any) -> None:
+        if not self.here:
+            return
+        if self.device == "cpu":
+            self.bytes = tracemalloc.get_traced_memory()[1] // self.ranks
+            tracemalloc.stop()
+            return
+        import cupy
+
+        cupy.cuda.set_allocator(self._allocate)
+        self.bytes = max(self._peaks.values(), default=0)

@@ -1,0 +1,295 @@
+"""How fast the algorithms run from many sources, on 1 to N ranks, beside other libraries on the same graphs.
+
+The graphs stand in `analysis/graphs.py`, the algorithms in `analysis/algorithms.py`, what is timed in
+`analysis/timing.py`. Others are measured once for each graph, with all cores that they use by themselves; the GAP
+suite with as many threads as the most ranks.
+
+Sources: Pan et al., Multi-GPU Graph Analytics, Section VII; Graph500, whose TEPS are counted over the edges of the
+input in the component of the source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import cuda_device_count, get_backend
+from graphdask.bench.analysis import gap
+from graphdask.bench.analysis.algorithms import Algorithm, chosen
+from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
+from graphdask.bench.analysis.peers import PEERS, Edges
+from graphdask.bench.analysis.peers import measure as measure_peer
+from graphdask.bench.analysis.timing import PeakMemory, measure, quiet
+from graphdask.errors import InputError
+
+SHOWN = (
+    "scaling", "graph", "algorithm", "implementation", "ranks", "ms", "ms_min", "ms_max", "call_ms", "mteps_input",
+    "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup", "over_graphdask", "verified", "skipped",
+)  # fmt: skip
+"""Columns of the table that a person sees; the JSON lines have more."""
+SOURCES = {"quick": 16, "full": 64}
+REPEATS = {"quick": 3, "full": 10}
+"""Runs of algorithms that have no source."""
+
+
+@dataclass
+class Plan:
+    """What is measured, and how."""
+
+    algorithms: list[Algorithm]
+    device: str
+    sources: int
+    repeats: int
+    seed: int
+    max_weight: int
+    verify: bool
+    peers: bool
+    gapbs: Path | None
+    client: Any
+    divide: dict[str, Any]
+    """Arguments of `Graph.partition`."""
+    where: dict[str, Any]
+    """Arguments of every run."""
+
+
+def run(
+    suite: str = "quick",
+    *,
+    algorithms: tuple[str, ...] = (),
+    scales: tuple[int, ...] = (),
+    edge_factor: int | None = None,
+    files: tuple[str, ...] = (),
+    directed: bool | None = None,
+    scaling: tuple[str, ...] = (),
+    ranks: tuple[int, ...] = (),
+    device: str = "auto",
+    by: str | None = None,
+    ghosts: str | None = None,
+    exchange: str | None = None,
+    sources: int | None = None,
+    repeats: int | None = None,
+    seed: int = 0,
+    max_weight: int = 255,
+    verify: bool = False,
+    peers: bool = True,
+    gapbs: str | os.PathLike[str] | None = None,
+    plot: str | os.PathLike[str] | None = None,
+    client: Any = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    each: Callable[[dict[str, Any]], Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure the algorithms.
+
+    Parameters
+    ----------
+    suite : {"quick", "full"}
+        `quick` ends in a minute on two cores.
+    algorithms : tuple of str
+        Names in `graphdask.bench.analysis.algorithms.ALGORITHMS`; none means all.
+    scales, edge_factor, files, directed
+        R-MAT graphs and files instead of the suite's graphs; see `graphdask.bench.analysis.graphs.cases`.
+    scaling : tuple of {"strong", "weak-edge", "weak-vertex"}
+        The sets of the paper's Figure 5 instead.
+    ranks : tuple of int
+        Default: 1, 2, 4 ... up to the GPUs, cores or workers that there are.
+    device : {"auto", "cpu", "cuda"}
+    by, ghosts, exchange : str, optional
+        How graphs are divided and who is told; default: what each chooses.
+    sources : int, optional
+        Vertices to start from; default: 16, in the full suite 64. The same for all numbers of ranks and peers.
+    repeats : int, optional
+        Runs of algorithms without a source; default: 3, in the full suite 10.
+    seed : int
+        Of graphs, weights and sources.
+    max_weight : int
+        Graphs without weights are given whole ones from 1 to this, where an algorithm takes weights.
+    verify : bool
+        Prove one answer of each algorithm, on each graph and number of ranks.
+    peers : bool
+        Measure other libraries too.
+    gapbs : path-like, optional
+        Folder of the compiled GAP suite.
+    plot : path-like, optional
+        Folder for the figures, as PNG.
+    client : distributed.Client, optional
+        Run on its workers.
+    progress : callable
+        Wraps the list of graphs, as tqdm does.
+    each : callable, optional
+        Called with every record as soon as it is there.
+
+    Returns
+    -------
+    list of dict
+        A record for each graph, algorithm and number of ranks, then for each peer: `ms` (of the supersteps) and
+        `call_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`, `supersteps`, `bytes_sent`, `memory_estimate`,
+        `memory_peak`, `memory_ratio`, `bsp`, ...; `over_graphdask` of a peer is its time over ours with the best
+        number of ranks. What cannot run has `skipped` and the reason.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or a number out of range.
+    VerificationError
+        With `verify`, if an answer is wrong.
+    """
+    backend = get_backend(device)
+    most = _places(backend.name, client)
+    ranks = ranks or tuple(size for size in (1, 2, 4, 8, 16) if size <= most)
+    planned = cases(
+        suite, backend.name, ranks, scales=scales, edge_factor=edge_factor, files=files, directed=directed,
+        scaling=scaling,
+    )  # fmt: skip
+    for name, number in (("sources", sources), ("repeats", repeats), ("max_weight", max_weight)):
+        if number is not None and number < 1:
+            raise InputError(f"{name}={number} must be at least 1")
+    plan = Plan(
+        algorithms=chosen(algorithms),
+        device=backend.name,
+        sources=sources or SOURCES[suite],
+        repeats=repeats or REPEATS[suite],
+        seed=seed,
+        max_weight=max_weight,
+        verify=verify,
+        peers=peers,
+        gapbs=None if gapbs is None else gap.check(gapbs),
+        client=client,
+        divide={"device": backend.name, "by": by, "ghosts": ghosts},
+        where={"exchange": exchange, "client": client, "progress": False},
+    )
+    if plot is not None:
+        Path(plot).mkdir(parents=True, exist_ok=True)
+    records: list[dict[str, Any]] = []
+    for case in progress(planned):
+        for record in _of_graph(case, plan):
+            records.append({"benchmark": "analytics", "scaling": case.scaling, **record})
+            _add_speedup(records)
+            if each is not None:
+                each(records[-1])
+    if plot is not None:
+        from graphdask.bench.analysis.figures import draw
+
+        draw(records, Path(plot))
+    return records
+
+
+def _places(device: str, client: Any) -> int:
+    """GPUs, cores or workers."""
+    if client is not None:
+        return len(client.scheduler_info(n_workers=-1)["workers"])
+    return cuda_device_count() if device == "cuda" else len(os.sched_getaffinity(0))
+
+
+def _of_graph(case: Case, plan: Plan) -> Iterator[dict[str, Any]]:
+    """The records of one graph: first of the algorithms that take no weights, then of those that do."""
+    for weights in (False, True):
+        algorithms = [algorithm for algorithm in plan.algorithms if algorithm.weights == weights]
+        if not algorithms:
+            continue
+        graph = case.make(plan.seed)
+        if weights:
+            graph = weighted(graph, plan.seed, plan.max_weight)
+        yield from _of_algorithms(case, plan, graph, algorithms)
+
+
+def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorithm]) -> Iterator[dict[str, Any]]:
+    about: dict[str, Any] = {"graph": case.name, "directed": graph.directed, "weighted": graph.weighted}
+    best: dict[str, float] = {}
+    numbers = np.zeros(0, np.int64)
+    for size in case.ranks:
+        graph = graph.partition(parts=size, **plan.divide).persist(client=plan.client, progress=False)
+        facts = Facts.of(graph)
+        about |= {"vertices": graph.num_vertices, "edges": graph.num_edges}
+        numbers = facts.sources(plan.sources, plan.seed)
+        edges = _input_edges(graph, facts, numbers, plan)
+        for algorithm in algorithms:
+            record = about | {"algorithm": algorithm.name, "implementation": "graphdask", "ranks": size}
+            if not algorithm.fits(graph.directed):
+                yield record | {"skipped": f"{'' if algorithm.directed else 'un'}directed graphs only"}
+            elif not len(numbers):
+                yield record | {"skipped": "the graph has no edge to another vertex"}
+            else:
+                found = _measured(algorithm, graph, numbers, edges, size, plan)
+                best[algorithm.name] = min(found["ms"], best.get(algorithm.name, found["ms"]))
+                yield record | found
+    names = [algorithm.name for algorithm in algorithms if algorithm.fits(graph.directed)]
+    if len(numbers) and (plan.peers or plan.gapbs is not None):
+        for record in _others(plan, names, graph, numbers, max(case.ranks)):
+            ours = best.get(str(record.get("algorithm")))
+            ratio = {"over_graphdask": record["ms"] / ours} if ours and "ms" in record else {}
+            yield about | record | ratio
+
+
+def _input_edges(graph: Any, facts: Facts, numbers: np.ndarray, plan: Plan) -> list[int]:
+    """For each source, the edges of the input in what can be reached from it."""
+    from graphdask.algorithms.bfs import bfs
+    from graphdask.algorithms.components import connected_components
+
+    if not len(numbers):
+        return []
+    if graph.directed:
+        ids = graph.vertex_ids
+        return [facts.edges(bfs(graph, ids[number], **plan.where).depth >= 0) for number in numbers]
+    labels = connected_components(graph, **plan.where).label
+    of_label = {label: facts.edges(labels == label) for label in np.unique(labels[numbers])}
+    return [of_label[label] for label in labels[numbers]]
+
+
+def _measured(
+    algorithm: Algorithm, graph: Any, numbers: np.ndarray, edges: list[int], size: int, plan: Plan
+) -> dict[str, Any]:
+    """What one algorithm did with one number of ranks; the first run, which compiles, is not counted."""
+    ids = graph.vertex_ids
+    sources = [ids[number] for number in numbers] if algorithm.source else [None] * plan.repeats
+    reached = edges if algorithm.source else [graph.num_edges] * plan.repeats
+
+    def once(source: Any) -> Any:
+        return algorithm.run(graph, source, **plan.where)
+
+    with quiet():
+        first = once(sources[0])
+        if plan.verify:
+            first.verify()
+        here = plan.client is None
+        with PeakMemory(plan.device, size, here) as memory:
+            estimate = once(sources[0]).stats.memory
+    peak = memory.bytes
+    return measure(once, sources, reached) | {
+        "options": dict(algorithm.options),
+        "sources": len(numbers) if algorithm.source else None,
+        "memory_estimate": estimate,
+        "memory_peak": peak,
+        "memory_ratio": None if peak is None or not estimate else peak / estimate,
+        "verified": plan.verify or None,
+    }
+
+
+def _others(plan: Plan, names: list[str], graph: Any, numbers: np.ndarray, threads: int) -> Iterator[dict[str, Any]]:
+    """Records of other libraries and of the GAP suite."""
+    edges = Edges.of(graph)
+    if plan.peers:
+        for peer in PEERS:
+            yield from measure_peer(peer, names, edges, numbers.tolist(), plan.repeats)
+    if plan.gapbs is not None:
+        yield from gap.measure(plan.gapbs, names, edges, numbers.tolist(), plan.repeats, threads)
+
+
+def _add_speedup(records: list[dict[str, Any]]) -> None:
+    """Against the smallest number of ranks in the run: in time, and of weak scaling in rate, as the graphs grow."""
+    last = records[-1]
+    if last.get("implementation") != "graphdask" or "ms" not in last:
+        return
+    keys = ("scaling", "algorithm", "weighted") if last["scaling"] else ("graph", "algorithm", "weighted")
+    for record in records[:-1]:
+        if record.get("implementation") == "graphdask" and all(record.get(key) == last[key] for key in keys):
+            if "ms" not in record or record["ranks"] == last["ranks"]:
+                continue
+            weak = (last["scaling"] or "").startswith("weak")
+            grown = last["edges"] / record["edges"] if weak and record["edges"] else 1.0
+            last["speedup"] = record["ms"] / last["ms"] * grown
+            return

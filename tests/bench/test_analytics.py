@@ -1,0 +1,255 @@
+"""The analytics benchmark: graphs of the paper, counts by hand, the same graph for peers, reasons for what is left."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import graphdask as gd
+from graphdask.bench import analytics
+from graphdask.bench.analysis import gap, peers
+from graphdask.bench.analysis.algorithms import ALGORITHMS, chosen
+from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
+from graphdask.bench.analysis.timing import PeakMemory, measure
+from graphdask.cli import cli
+from graphdask.errors import InputError
+
+
+def built(graph, parts=2):
+    return graph.partition(parts=parts, device="cpu").persist()
+
+
+def test_the_scaling_sets_are_those_of_the_papers_figure_5():
+    found = cases("full", "cuda", (1, 2, 4), scaling=("strong", "weak-edge", "weak-vertex"))
+    assert [(case.scaling, case.ranks, case.scale, case.edge_factor) for case in found] == [
+        ("strong", (1, 2, 4), 24, 32),
+        ("weak-edge", (1,), 19, 256), ("weak-edge", (2,), 19, 512), ("weak-edge", (4,), 19, 1024),
+        ("weak-vertex", (1,), 19, 256), ("weak-vertex", (2,), 20, 256), ("weak-vertex", (4,), 21, 256),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"suite": "huge"}, "suite='huge' is not one of quick, full"),
+        ({"scaling": ("weak",)}, "scaling='weak' is not one of strong, weak-edge, weak-vertex"),
+        ({"scaling": ("weak-vertex",), "ranks": (3,)}, "ranks=3 is no power of two"),
+        ({"scaling": ("strong",), "scales": (10, 12)}, "one scale at most"),
+        ({"ranks": (0,)}, "ranks=0 must be at least 1"),
+        ({"scales": (0,)}, "scale=0 must be at least 1"),
+        ({"files": ("/nowhere.txt",)}, "graph=/nowhere.txt: there is no such file"),
+        ({"algorithms": ("dijkstra",)}, "algorithm='dijkstra' is not one of bfs, bfs-push"),
+        ({"sources": 0}, "sources=0 must be at least 1"),
+        ({"gapbs": "/"}, "gapbs=/: there is none of the programs bfs, cc"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_any_work(arguments, message):
+    with pytest.raises(InputError, match=message):
+        analytics.run(**{"device": "cpu", "ranks": (1,), **arguments})
+
+
+def test_edges_of_a_component_are_counted_once_with_loops_and_parallel_ones():
+    src, dst = [0, 1, 1, 2, 4, 5], [1, 2, 2, 2, 5, 5]
+    facts = Facts.of(built(gd.from_edges(src, dst, num_vertices=7, directed=False), 3))
+    assert facts.degree.tolist() == [1, 3, 3, 0, 1, 2, 0]
+    assert facts.loops.tolist() == [0, 0, 1, 0, 0, 1, 0]
+    assert facts.edges(np.array([1, 1, 1, 0, 0, 0, 0], bool)) == 4
+    assert facts.edges(np.array([0, 0, 0, 0, 1, 1, 0], bool)) == 2
+    directed = Facts.of(built(gd.from_edges(src, dst, num_vertices=7)))
+    assert directed.edges(np.array([0, 1, 1, 0, 0, 0, 0], bool)) == 3
+    assert sorted(directed.sources(10, 0)) == [0, 1, 4]  # 2 and 5 have nothing but a loop
+    assert directed.sources(2, 1).tolist() == directed.sources(2, 1).tolist()
+
+
+def test_weights_are_drawn_where_there_are_none():
+    grid = Case("grid", (1,), scale=5).make(0)
+    assert (grid.num_vertices, grid.num_edges, grid.directed) == (25, 40, False)
+    drawn = weighted(grid, 0, 9)
+    values = drawn.edges("cpu").weights
+    assert (values.min() >= 1, values.max() <= 9, drawn.num_vertices, drawn.num_edges) == (True, True, 25, 40)
+    assert weighted(drawn, 0, 9) is drawn
+
+
+def test_times_and_rates_are_those_of_the_runs():
+    graph = built(gd.from_edges([0, 1, 2], [1, 2, 3], directed=False))
+    runs = []
+
+    def run(source):
+        runs.append(gd.bfs(graph, source))
+        return runs[-1]
+
+    found = measure(run, [0, 3, 1], [3, 3, 3])
+    seconds = sorted(each.stats.bsp.seconds for each in runs)
+    assert (found["runs"], found["ms_min"], found["ms"], found["ms_max"]) == (3, *(1e3 * each for each in seconds))
+    assert found["call_ms"] >= found["ms_min"]
+    assert found["mteps_input"] == pytest.approx(3e-6 * 3 / sum(seconds))  # harmonic mean of 3 / seconds
+    assert found["transport"] == "threads"
+    assert measure(run, [0], [0])["mteps_input"] is None
+
+
+def test_the_peak_is_that_of_arrays():
+    with PeakMemory("cpu", 2, True) as memory:
+        np.zeros(1_000_000).sum()
+    assert memory.bytes == pytest.approx(4_000_000, rel=0.01)
+    with PeakMemory("cpu", 2, False) as elsewhere:
+        pass
+    assert elsewhere.bytes is None
+
+
+@pytest.mark.gpu
+def test_the_peak_on_a_gpu_is_that_of_the_pool():
+    import cupy
+
+    with PeakMemory("cuda", 1, True) as memory:
+        cupy.zeros(1 << 20)
+        cupy.zeros(1 << 20)
+    assert 1 << 23 <= memory.bytes <= 1 << 25
+
+
+def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
+    records = analytics.run(
+        device="cpu", ranks=(1, 2), scales=(5,), sources=2, repeats=1, verify=True, peers=False, plot=tmp_path
+    )
+    assert {(r["algorithm"], r["ranks"]) for r in records} == {(a.name, k) for a in ALGORITHMS for k in (1, 2)}
+    for record in records:
+        assert record["verified"] is True
+        assert record["ms_min"] <= record["ms"] <= record["ms_max"]
+        assert record["memory_estimate"] > 0 < record["memory_peak"]
+        assert record["bsp"]["supersteps"] > 0
+        assert record["weighted"] == (record["algorithm"] == "sssp")
+    one, two = (r for r in records if r["algorithm"] == "bfs")
+    assert two["speedup"] == pytest.approx(one["ms"] / two["ms"])
+    assert [path.name for path in tmp_path.iterdir()] == ["scaling-rmat-5-x-16.png"]
+    json.dumps(records)
+
+
+def test_weak_scaling_speeds_up_by_the_rate():
+    records = analytics.run(
+        device="cpu", ranks=(1, 2), scales=(5,), edge_factor=4, scaling=("weak-vertex",), algorithms=("components",),
+        repeats=1, peers=False,
+    )  # fmt: skip
+    one, two = records
+    assert (one["graph"], two["graph"]) == ("rmat 5 x 4", "rmat 6 x 4")
+    assert two["speedup"] == pytest.approx(one["ms"] / two["ms"] * two["edges"] / one["edges"])
+
+
+def test_what_an_algorithm_does_not_take_is_said(tmp_path):
+    file = tmp_path / "one-way.txt"
+    file.write_text("0 1\n1 2\n")
+    (triangles,) = analytics.run(device="cpu", ranks=(1,), files=(str(file),), algorithms=("triangles",), peers=False)
+    assert triangles["skipped"] == "undirected graphs only"
+    file.write_text("3 3\n")
+    (search,) = analytics.run(device="cpu", ranks=(1,), files=(str(file),), algorithms=("bfs",), peers=False)
+    assert search["skipped"] == "the graph has no edge to another vertex"
+
+
+@pytest.mark.parametrize("peer", [peer for peer in peers.PEERS if peer.name != "cugraph"], ids=lambda peer: peer.name)
+@pytest.mark.parametrize("weights", [False, True])
+def test_peers_run_what_they_are_asked_for(peer, weights):
+    pytest.importorskip(peer.module)
+    graph = Case("grid", (1,), scale=4).make(0)
+    edges = peers.Edges.of(weighted(graph, 0, 9) if weights else graph)
+    wanted = ["sssp"] if weights else [a.name for a in ALGORITHMS if not a.weights]
+    records = peers.measure(peer, wanted, edges, [0, 5], 2)
+    assert [record.get("skipped") for record in records] == [None] * len(records)
+    assert {record["algorithm"] for record in records} == set(wanted) & set(peer.runs)
+    assert all(record["ms"] > 0 and record["runs"] == 2 for record in records)
+
+
+def test_peers_that_cannot_run_say_why(monkeypatch):
+    edges = peers.Edges.of(Case("grid", (1,), scale=3).make(0))
+    networkx = next(peer for peer in peers.PEERS if peer.name == "networkx")
+    (small,) = peers.measure(replace(networkx, most=5), ["bfs"], edges, [0], 1)
+    assert small["skipped"] == "12 edges are more than the 5 that it is given"
+    failing = replace(networkx, runs={"bfs": lambda nx, g, s: 1 // 0})
+    (failed,) = peers.measure(failing, ["bfs"], edges, [0], 1)
+    assert failed["skipped"].startswith("ZeroDivisionError")
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    (missing,) = peers.measure(networkx, ["bfs"], edges, [0], 1)
+    assert missing["skipped"].startswith("cannot be imported")
+
+
+def read_serialized(path: Path) -> nx.DiGraph:
+    """The GAP suite's serialized graph, by its reader's layout: flag, arcs, vertices, offsets, neighbours."""
+    data = path.read_bytes()
+    arcs, n = np.frombuffer(data, np.int64, 2, 1)
+    offsets = np.frombuffer(data, np.int64, n + 1, 17)
+    width = 2 if path.suffix == ".wsg" else 1
+    flat = np.frombuffer(data, np.int32, arcs * width, 17 + 8 * (n + 1)).reshape(-1, width)
+    graph = nx.DiGraph(directed=bool(data[0]))
+    graph.add_nodes_from(range(n))
+    for row in range(n):
+        for entry in flat[offsets[row] : offsets[row + 1]]:
+            graph.add_edge(row, int(entry[0]), weight=int(entry[-1]))
+    return graph
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_gap_suite_is_given_the_same_graph(tmp_path, directed):
+    given = gd.from_edges([0, 3, 1], [1, 2, 3], [7, 8, 9], num_vertices=5, directed=directed)
+    gap.write(peers.Edges.of(given), tmp_path / "graph.wsg")
+    found = read_serialized(tmp_path / "graph.wsg")
+    expected = nx.DiGraph() if directed else nx.Graph()
+    expected.add_nodes_from(range(5))
+    expected.add_weighted_edges_from([(0, 1, 7), (3, 2, 8), (1, 3, 9)])
+    assert found.graph["directed"] is directed
+    assert nx.utils.edges_equal(found.edges(data=True), expected.to_directed().edges(data=True), directed=True)
+
+
+def test_times_are_read_from_what_its_programs_print(tmp_path):
+    program = tmp_path / "bfs"
+    program.write_text(
+        '#!/bin/sh\necho "$@" > "$0.called"\nprintf "Trial Time:          0.25000\\nTrial Time: 0.5\\n"\n'
+    )
+    program.chmod(0o755)
+    edges = peers.Edges.of(Case("grid", (1,), scale=3).make(0))
+    search, missing = gap.measure(gap.check(tmp_path), ["bfs", "components"], edges, [4], 3, 2)
+    assert (search["implementation"], search["threads"], search["runs"], search["ms"]) == ("gap", 2, 1, 375.0)
+    assert (tmp_path / "bfs.called").read_text().split()[2:] == ["-n", "3", "-r", "4"]
+    assert missing["skipped"] == f"there is no {tmp_path / 'cc'}"
+    program.write_text("#!/bin/sh\necho nothing\n")
+    (silent,) = gap.measure(tmp_path, ["bfs"], edges, [4], 3, 2)
+    assert "no trial time" in silent["skipped"]
+
+
+def test_the_command_writes_lines_with_the_machine(tmp_path):
+    output = tmp_path / "records.jsonl"
+    options = ["--device", "cpu", "--scale", "4", "--ranks", "1,2", "--sources", "1", "--no-peers"]
+    result = CliRunner().invoke(cli, ["bench", "analytics", *options, "--algorithm", "bfs", "--output", str(output)])
+    assert result.exit_code == 0, result.output
+    header, *records = map(json.loads, output.read_text().splitlines())
+    assert (header["benchmark"], header["arguments"]["ranks"]) == ("analytics", [1, 2])
+    assert [record["ranks"] for record in records] == [1, 2]
+    for options, message in ((["--ranks", "x"], "is no list such as 1,2,4"), (["--comm", "tcp"], "add --workers")):
+        refused = CliRunner().invoke(cli, ["bench", "analytics", *options])
+        assert refused.exit_code == 2
+        assert message in " ".join(refused.output.split())
+
+
+def test_it_runs_on_the_workers_of_a_cluster():
+    from graphdask.cluster.local import local_cluster
+
+    with local_cluster(2, "cpu") as client:
+        (record,) = analytics.run(
+            device="cpu",
+            scales=(5,),
+            ranks=(2,),
+            algorithms=("bfs",),
+            sources=2,
+            peers=False,
+            verify=True,
+            client=client,
+        )
+    assert (record["ranks"], record["memory_peak"]) == (2, None)
+    assert record["transport"] in ("tcp", "ucx")
+
+
+def test_algorithms_are_chosen_in_the_order_of_the_table():
+    assert [algorithm.name for algorithm in chosen(("sssp", "bfs"))] == ["bfs", "sssp"]
