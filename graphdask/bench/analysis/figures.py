@@ -46,7 +46,8 @@ def _rates(records: list[Record], ranks: list[int], group: str, path: Path) -> P
 
 
 def _label(record: Record) -> str:
-    ranks = f", {record['ranks']} rank{'s' * (record['ranks'] > 1)}" if "ranks" in record else ""
+    unit = "thread" if record["implementation"] == "gap" else "rank"
+    ranks = f", {record['ranks']} {unit}{'s' * (record['ranks'] > 1)}" if "ranks" in record else ""
     return record["implementation"] + ranks
 
 

@@ -1,7 +1,7 @@
 """The GAP Benchmark Suite on the same graph: its compiled programs are run, and the times that they print are read.
 
 The graph is handed over as its serialized form, with the vertex numbers that graphdask has, so that both start from
-the same vertices. Its programs have as many threads as graphdask has ranks.
+the same vertices.
 
 Source: Beamer, Asanovic, Patterson: The GAP Benchmark Suite, arXiv 1508.03619; https://github.com/sbeamer/gapbs.
 """
