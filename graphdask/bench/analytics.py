@@ -129,7 +129,8 @@ def run(
         A record for each graph, algorithm and number of ranks, then for each peer: `ms` (of the supersteps) and
         `call_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`, `supersteps`, `bytes_sent`, `memory_estimate`,
         `memory_peak`, `memory_ratio`, `bsp`, ...; `over_graphdask` of a peer is its time over ours with the best
-        number of ranks, of the GAP suite over ours with as many ranks as it had threads. What cannot run has `skipped` and the reason.
+        number of ranks, of the GAP suite over ours with as many ranks as it had threads. What cannot run has
+        `skipped` and the reason.
 
     Raises
     ------

@@ -167,8 +167,8 @@ def analytics(
 ) -> None:
     """Algorithms from many sources on 1 to N ranks, beside other libraries.
 
-    Algorithms: bfs, bfs-push, components, betweenness, pagerank, triangles, sssp. TEPS are counted by Graph500's
-    convention (edges of the input in the source's component) and over the edges that were looked at.
+    Algorithms: bfs, bfs-push, components, strong, betweenness, pagerank, triangles, sssp. TEPS are counted by
+    Graph500's convention (edges of the input in the source's component) and over the edges that were looked at.
     """
     import dask.config
 

@@ -118,7 +118,8 @@ def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
         device="cpu", ranks=(1, 2), scales=(5,), sources=2, repeats=1, verify=True, peers=False, plot=tmp_path
     )
     assert {(r["algorithm"], r["ranks"]) for r in records} == {(a.name, k) for a in ALGORITHMS for k in (1, 2)}
-    for record in records:
+    assert {r["algorithm"] for r in records if "skipped" in r} == {"strong"}
+    for record in (record for record in records if "skipped" not in record):
         assert record["verified"] is True
         assert record["ms_min"] <= record["ms"] <= record["ms_max"]
         assert record["memory_estimate"] > 0 < record["memory_peak"]
@@ -145,6 +146,9 @@ def test_what_an_algorithm_does_not_take_is_said(tmp_path):
     file.write_text("0 1\n1 2\n")
     (triangles,) = analytics.run(device="cpu", ranks=(1,), files=(str(file),), algorithms=("triangles",), peers=False)
     assert triangles["skipped"] == "undirected graphs only"
+    (strong,) = analytics.run(device="cpu", ranks=(1,), files=(str(file),), algorithms=("strong",), peers=False,
+                              repeats=1)  # fmt: skip
+    assert strong["ms"] > 0
     file.write_text("3 3\n")
     (search,) = analytics.run(device="cpu", ranks=(1,), files=(str(file),), algorithms=("bfs",), peers=False)
     assert search["skipped"] == "the graph has no edge to another vertex"
@@ -156,11 +160,15 @@ def test_peers_run_what_they_are_asked_for(peer, weights):
     pytest.importorskip(peer.module)
     graph = Case("grid", (1,), scale=4).make(0)
     edges = peers.Edges.of(weighted(graph, 0, 9) if weights else graph)
-    wanted = ["sssp"] if weights else [a.name for a in ALGORITHMS if not a.weights]
+    wanted = ["sssp"] if weights else [a.name for a in ALGORITHMS if not a.weights and a.fits(graph.directed)]
     records = peers.measure(peer, wanted, edges, [0, 5], 2)
     assert [record.get("skipped") for record in records] == [None] * len(records)
     assert {record["algorithm"] for record in records} == set(wanted) & set(peer.runs)
     assert all(record["ms"] > 0 and record["runs"] == 2 for record in records)
+    if not weights and "strong" in peer.runs:
+        edges.directed = True
+        (record,) = peers.measure(peer, ["strong"], edges, [0], 1)
+        assert record["ms"] > 0
 
 
 def test_peers_that_cannot_run_say_why(monkeypatch):

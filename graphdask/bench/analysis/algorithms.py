@@ -51,6 +51,7 @@ ALGORITHMS = (
     Algorithm("bfs", "bfs", source=_one),
     Algorithm("bfs-push", "bfs", {"direction": "push"}, source=_one),
     Algorithm("components", "connected_components"),
+    Algorithm("strong", "strongly_connected_components", directed=True),
     Algorithm("betweenness", "betweenness", source=_list),
     Algorithm("pagerank", "pagerank", PAGERANK),
     Algorithm("triangles", "triangles", directed=False),

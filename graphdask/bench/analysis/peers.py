@@ -234,6 +234,7 @@ PEERS = (
             "betweenness": lambda nx, g, s: nx.betweenness_centrality(g, k=1, normalized=False, seed=s),
             "pagerank": lambda nx, g, s: nx.pagerank(g, tol=1e-4 / len(g), weight=None),
             "triangles": lambda nx, g, s: nx.triangles(g),
+            "strong": lambda nx, g, s: list(nx.strongly_connected_components(g)),
         },
     ),
     Peer(
@@ -245,6 +246,7 @@ PEERS = (
             "betweenness": lambda igraph, g, s: g.betweenness(sources=[s]),
             "pagerank": lambda igraph, g, s: g.pagerank(),
             "triangles": lambda igraph, g, s: len(g.list_triangles()),
+            "strong": lambda igraph, g, s: g.connected_components("strong"),
         },
     ),
     Peer(
@@ -253,6 +255,7 @@ PEERS = (
             "bfs": lambda csgraph, g, s: csgraph.breadth_first_order(g, s),
             "sssp": lambda csgraph, g, s: csgraph.dijkstra(g, indices=s),
             "components": lambda csgraph, g, s: csgraph.connected_components(g, connection="weak"),
+            "strong": lambda csgraph, g, s: csgraph.connected_components(g, connection="strong"),
         },
         "scipy",
     ),
@@ -265,6 +268,7 @@ PEERS = (
                 nk.components.WeaklyConnectedComponents(g) if g.isDirected()
                 else nk.components.ParallelConnectedComponents(g)
             ).run(),
+            "strong": lambda nk, g, s: nk.components.StronglyConnectedComponents(g).run(),
             "betweenness": lambda nk, g, s: nk.centrality.EstimateBetweenness(g, 1).run(),
             "pagerank": lambda nk, g, s: nk.centrality.PageRank(g, tol=1e-4).run(),
         },
