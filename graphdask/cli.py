@@ -51,6 +51,13 @@ OPTIONS = {
     "edge_factor": "--edge-factor",
     "seed": "--seed",
     "method": "--method",
+    "suite": "--suite",
+    "algorithm": "--algorithm",
+    "scaling": "--scaling",
+    "ranks": "--ranks",
+    "sources": "--sources",
+    "repeats": "--repeats",
+    "max_weight": "--max-weight",
 }
 """How the command line calls the arguments that errors name."""
 

@@ -44,10 +44,10 @@ def test_the_scaling_sets_are_those_of_the_papers_figure_5():
         ({"scaling": ("strong",), "scales": (10, 12)}, "one scale at most"),
         ({"ranks": (0,)}, "ranks=0 must be at least 1"),
         ({"scales": (0,)}, "scale=0 must be at least 1"),
-        ({"files": ("/nowhere.txt",)}, "graph=/nowhere.txt: there is no such file"),
+        ({"files": ("/nowhere.txt",)}, "/nowhere.txt: there is no such file"),
         ({"algorithms": ("dijkstra",)}, "algorithm='dijkstra' is not one of bfs, bfs-push"),
         ({"sources": 0}, "sources=0 must be at least 1"),
-        ({"gapbs": "/"}, "gapbs=/: there is none of the programs bfs, cc"),
+        ({"gapbs": "/"}, "/ has none of the GAP suite's programs bfs, cc"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_any_work(arguments, message):
@@ -235,7 +235,11 @@ def test_the_command_writes_lines_with_the_machine(tmp_path):
     header, *records = map(json.loads, output.read_text().splitlines())
     assert (header["benchmark"], header["arguments"]["ranks"]) == ("analytics", [1, 2])
     assert [record["ranks"] for record in records] == [1, 2]
-    for options, message in ((["--ranks", "x"], "is no list such as 1,2,4"), (["--comm", "tcp"], "add --workers")):
+    wrong = (
+        (["--ranks", "x"], "is no list such as 1,2,4"), (["--comm", "tcp"], "add --workers"),
+        (["--ranks", "3", "--scaling", "weak-vertex"], "--ranks 3 is no power of two"),
+    )  # fmt: skip
+    for options, message in wrong:
         refused = CliRunner().invoke(cli, ["bench", "analytics", *options])
         assert refused.exit_code == 2
         assert message in " ".join(refused.output.split())

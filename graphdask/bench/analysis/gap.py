@@ -37,7 +37,7 @@ def check(folder: str | os.PathLike[str]) -> Path:
     path = Path(folder)
     if not any((path / name).is_file() for name in PROGRAMS.values()):
         raise InputError(
-            f"gapbs={folder}: there is none of the programs {', '.join(PROGRAMS.values())}; build it first"
+            f"{folder} has none of the GAP suite's programs {', '.join(PROGRAMS.values())}; build them first"
         )
     return path
 

@@ -119,7 +119,7 @@ def cases(
                 raise InputError(f"{name}={number} must be at least 1")
     for path in files:
         if not os.path.exists(path):
-            raise InputError(f"graph={path}: there is no such file")
+            raise InputError(f"{path}: there is no such file; check the name")
     if not scaling:
         if scales or files:
             return [
