@@ -131,6 +131,15 @@ def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
     json.dumps(records)
 
 
+@pytest.mark.gpu
+def test_it_runs_on_a_gpu_and_sees_its_memory():
+    records = analytics.run(device="cuda", ranks=(1,), scales=(10,), sources=2, repeats=1, verify=True, peers=False)
+    for record in (record for record in records if "skipped" not in record):
+        assert record["verified"] is True
+        assert record["memory_peak"] > 0
+        assert record["device"] != "CPU"
+
+
 def test_weak_scaling_speeds_up_by_the_rate():
     records = analytics.run(
         device="cpu", ranks=(1, 2), scales=(5,), edge_factor=4, scaling=("weak-vertex",), algorithms=("components",),

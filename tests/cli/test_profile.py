@@ -12,7 +12,9 @@ import pytest
 import graphdask as gd
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.profile import MOST_ROWS
+from graphdask.engine import RankResult, Superstep
 from graphdask.plot import superstep_profile
+from graphdask.stats import Stats
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -103,3 +105,14 @@ def test_drawing_a_profile_leaves_pyplot_alone():
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+def test_a_few_bars_that_tower_over_all_others_are_cut_and_marked(tmp_path):
+    steps = [Superstep(k, 1 + k, 2 * k, 0, 0, (), 1e-3, 1e-4, 1e-4, 0.0) for k in range(100)]
+    steps[50].compute = 1.0
+    stats = Stats.of("BFS", [RankResult({}, supersteps=steps, transport="single")], "selective", "1-hop", 2.0)
+    axes = superstep_profile(stats, tmp_path / "cut.png").axes[0]
+    assert axes.get_ylim()[1] == pytest.approx(1.2 * 1.15 * 1.2)  # milliseconds: a fifth and more above 1.2
+    assert "cut, up to 1e+03 ms" in {text.get_text() for text in axes.get_legend().get_texts()}
+    (marks,) = (line for line in axes.lines if line.get_marker() == "^")
+    assert marks.get_xdata().tolist() == [50]
