@@ -117,7 +117,7 @@ def _stacked(
 def _cut(axes: Any, where: np.ndarray, heights: np.ndarray, unit: str) -> None:
     """Cut bars that are few and far higher than all others, which would be flat beside them; mark them, say how high.
 
-    These are what a busy machine does to a process, not what the algorithm does.
+    Often they are what a busy machine does to a process, not what the algorithm does.
     """
     if len(heights) <= FEW:
         return
