@@ -96,7 +96,7 @@ class BreadthFirstSearch(Primitive[State]):
         return self.direction != "push"
 
     def memory(self, part: Part) -> int:
-        return 9 * part.num_slots * part.vertex_map.dtype.itemsize
+        return 11 * part.num_slots * part.vertex_map.dtype.itemsize
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Distinct slots of the sources that this rank owns."""
