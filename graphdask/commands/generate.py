@@ -254,10 +254,11 @@ def _drawable(path: Path) -> None:
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     kind = "directed" if record["directed"] else "undirected"
+    rate = terminal.rate(record["edges"], record["seconds"])
     lines = [
         ("vertices", f"{record['vertices']:,}"),
         ("edges", f"{record['edges']:,}, {kind}"),
-        ("rate", f"{terminal.rate(record['edges'], record['seconds'])}edges/s, {record['workers']} at the same time"),
+        ("rate", f"{rate}edges/s, by {terminal.count(record['workers'], 'worker')}"),
     ]
     if record.get("self_loops"):
         lines.append(("self-loops", f"{record['self_loops']:,}"))
