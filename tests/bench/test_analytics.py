@@ -96,8 +96,8 @@ def test_times_and_rates_are_those_of_the_runs():
 
 def test_the_peak_is_that_of_arrays():
     with PeakMemory("cpu", 2, True) as memory:
-        np.zeros(1_000_000).sum()
-    assert memory.bytes == pytest.approx(4_000_000, rel=0.01)
+        np.zeros(20_000_000).sum()
+    assert memory.bytes == pytest.approx(80_000_000, rel=0.01)  # other threads of this process may allocate too
     with PeakMemory("cpu", 2, False) as elsewhere:
         pass
     assert elsewhere.bytes is None
