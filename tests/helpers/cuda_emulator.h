@@ -7,7 +7,7 @@
 #define blockIdx (emulator::block_index())
 #define blockDim (emulator::block_size())
 #define gridDim (emulator::grid_size())
-// Where a call stands in the source. The compiler may have made several calls of it, and lanes may take any of them; but
+// Where a call stands in the source. The compiler may have made several calls of it, and lanes may take any of them;
 // those of __activemask, which does not say whom it wants to meet, are told apart by their place in the program.
 #define EMULATOR_AT uint64_t place = __builtin_LINE() ^ (uint64_t)__builtin_FILE() << 20
 namespace emulator {

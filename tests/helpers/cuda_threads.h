@@ -6,9 +6,9 @@
 // same place. Shared memory belongs to a block and begins with noise (emulated.py rewrites its declarations). Some of
 // the blocks run at the same time, the rest after them; all at the same time in a cooperative launch. Memory is
 // sequentially consistent: a missing fence does not show.
-// Compiled with -fsanitize=thread, whose hooks are answered here and not by the sanitizer's library: each access must lie
-// in an argument, in shared memory, in a variable of the file or on the thread's own stack, and is a place where another
-// thread may come in. One launch at a time, which the caller sees to.
+// Compiled with -fsanitize=thread, whose hooks are answered here and not by the sanitizer's library: each access must
+// lie in an argument, in shared memory, in a variable of the file or on the thread's own stack, and is a place where
+// another thread may come in. One launch at a time, which the caller sees to.
 #pragma once
 #include <csetjmp>
 #include <cstdarg>
