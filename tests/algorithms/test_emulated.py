@@ -16,7 +16,7 @@ from graphdask.algorithms.bfs import DIRECTIONS
 
 NAMES = [
     "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
-    "star around the last", "short path", "sparse random, directed", "dense random, undirected", "scale-free",
+    "star around the last", "short path", "cycle", "sparse random, directed", "dense random, undirected", "scale-free",
 ]  # fmt: skip
 WEIGHTS = {
     "none": lambda rng, m: None,
@@ -77,6 +77,8 @@ def test_searches_components_and_neighbourhoods(make, parts):
     for direction, exchange in zip(DIRECTIONS, cycle(("selective", "broadcast")), strict=False):
         same(lambda g: gd.bfs(g, source, direction=direction, exchange=exchange), "depth", "parent", **pair)  # noqa: B023
     same(gd.connected_components, "label", **pair)
+    if pair["on_cpu"].directed:
+        same(gd.strongly_connected_components, "label", **pair)
     either = {name: graph.to_undirected() for name, graph in pair.items()}
     same(gd.triangles, "count", **either)
     same(gd.core_number, "core", **either)
