@@ -83,6 +83,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     shuffle(items)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where tests run CUDA kernels on the CPU, give these the seed; where many do, compile the kernels from now on."""
+    many = sum("emulated" in item.nodeid for item in session.items)
+    if many:
+        import emulated
+
+        emulated.SEED = SEED
+        if many > 300 and not session.config.option.collectonly:
+            emulated.prepare()
+
+
 def shuffle(items: list[pytest.Item]) -> None:
     """Shuffle the files, and the tests within each; a file stays together, so its fixtures are made once."""
     order = random.Random(SEED)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 
@@ -16,9 +17,9 @@ HUB_THREADS = 1 << 14
 POISON = -77
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.algorithms.pull import Rows
-from graphdask.backend import get_backend
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import HUB_THREADS, RankContext
 from graphdask.part import Csr
@@ -19,9 +19,9 @@ POISON = -77
 LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.algorithms.sssp import COUNTERS, FAR, GHOSTS, NEAR, ROUNDS, unreached
-from graphdask.backend import get_backend
 from graphdask.kernels.sssp import ACTED, EDGES
 
 HUB_THREADS = 1 << 14
@@ -25,9 +25,9 @@ TYPES = {
 }
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 class Rows:

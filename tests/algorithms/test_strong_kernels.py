@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from graphdask.backend import get_backend
+from emulated import DEVICES, device_backend
 
 HUB_THREADS = 1 << 14
 POISON = -77
 OWNED, SLOTS = 90, 140
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of
@@ -14,9 +15,9 @@ from graphdask.errors import CommunicationError, InputError, KernelError
 DTYPES = {"depth": np.int32, "distance": np.float64, "flag": np.uint8}
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def random_set(rng, universe, n, dtype):

@@ -1,16 +1,12 @@
 """Sequential model, waiting queues of any schedule, CUDA kernel and the definition in plain integers: one graph."""
 
-import ctypes
 import itertools
-import shutil
-import subprocess
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 import copy_model as definition
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
@@ -75,9 +71,9 @@ def check_log(log, graph, segment, factor):
         assert (stop - first)[begins].tolist()[:-1] == [segment] * (begins.sum() - 1)
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("p", PROBABILITIES)
@@ -161,107 +157,11 @@ def test_a_large_graph_is_the_same_on_both_devices(n, degree, p):
             check_log(log, graph, min(segment, n), factor)
 
 
-@pytest.fixture(scope="module")
-def emulated(tmp_path_factory):
-    """The CUDA kernels compiled for the CPU, with blocks of 64 threads that race; one library per index type."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("needs g++ to compile the CUDA kernels for the CPU")
-    folder = tmp_path_factory.mktemp("emulated")
-    source = folder / "kernel.cpp"
-    arguments = "n, degree, threshold, seed, attempts, threads, segment, factor, capacity, rows, out, state, log"
-    source.write_text(
-        '#include "grid_emulator.h"\n'
-        '#include "cuppa.cu"\n'
-        'extern "C" void launch(unsigned blocks, long long n, long long degree, gd_u64 threshold, gd_u64 seed,\n'
-        "    long long attempts, long long threads, long long segment, long long factor, long long capacity,\n"
-        "    long long rows, index_t *out, gd_count *state, gd_count *log) {\n"
-        f"    emulate(blocks, CUPPA_THREADS, [=] {{ cuppa_targets({arguments}); }});\n"
-        "}\n"
-        'extern "C" void launch_check(unsigned blocks, long long n, long long degree, gd_u64 threshold, gd_u64 seed,\n'
-        "    long long attempts, index_t *out, long long *first_bad) {\n"
-        "    emulate(blocks, CUPPA_THREADS,\n"
-        "            [=] { cuppa_check(n, degree, threshold, seed, attempts, out, first_bad); });\n"
-        "}\n"
-    )
-    libraries = {}
-    for dtype, c_type in ((np.int32, "int"), (np.int64, "long long")):
-        library = folder / f"{np.dtype(dtype).name}.so"
-        options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", "-DCUPPA_THREADS=64", f"-Dindex_t={c_type}"]
-        options += [f"-I{Path(__file__).parent}", f"-I{files('graphdask.kernels')}"]
-        subprocess.run([compiler, *options, "-o", library, source], check=True)
-        libraries[dtype] = ctypes.CDLL(str(library))
-    return libraries
-
-
-def run_emulated(libraries, dtype, graph, blocks, threads, segment, factor, capacity, rows=500):
-    count = (graph[0] - graph[1]) * graph[1]
-    out = np.full(count + 2, POISON, dtype)
-    out[1:-1] = -1
-    state, log = np.zeros(STATE, np.int64), np.zeros(rows * COLUMNS + 1, np.int64)
-    log[-1] = POISON
-    n, degree, threshold, seed, attempts = draws(*graph)
-    numbers = [ctypes.c_longlong(x) for x in (attempts, threads, segment, factor, capacity, rows)]
-    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (out[1:], state, log)]
-    libraries[dtype].launch(
-        ctypes.c_uint(blocks),
-        ctypes.c_longlong(n),
-        ctypes.c_longlong(degree),
-        ctypes.c_ulonglong(int(threshold)),
-        ctypes.c_ulonglong(int(seed)),
-        *numbers,
-        *arrays,
-    )
-    assert out[0] == out[-1] == log[-1] == POISON
-    return out[1:-1], log[:-1].reshape(-1, COLUMNS)[: state[PASSES]]
-
-
-@pytest.mark.parametrize("p", PROBABILITIES)
-@pytest.mark.parametrize("size", [(3, 1), (900, 1), (400, 4), (140, 100)], ids=str)
-def test_blocks_that_race_make_the_same_graph(emulated, size, p):
-    graph = (*size, p)
-    for blocks, threads in ((1, 0), (3, 0), (3, 7), (2, 1)):
-        for segment, factor, capacity in SCHEDULES[:2] + SCHEDULES[3:]:
-            out, log = run_emulated(emulated, np.int32, graph, blocks, threads, segment, factor, capacity)
-            np.testing.assert_array_equal(out, from_definition(*graph))
-            if len(log) < 500:
-                check_log(log, graph, segment, factor)
-    out, _ = run_emulated(emulated, np.int64, graph, 3, 0, 0, 2, 16)
-    np.testing.assert_array_equal(out, from_definition(*graph))
-
-
-def test_emulated_slots_without_a_free_candidate_take_the_first_free_vertex(emulated):
-    for dtype in (np.int32, np.int64):
-        graph = (120, 16, 0.1, 1)
-        out, _ = run_emulated(emulated, dtype, graph, 2, 0, 0, 2, 4)
-        np.testing.assert_array_equal(out, from_definition(*graph))
-
-
-def check_emulated(libraries, dtype, graph, out):
-    n, degree, threshold, seed, attempts = draws(*graph)
-    first_bad = np.full(1, 1 << 62)
-    libraries[dtype].launch_check(
-        ctypes.c_uint(2),
-        ctypes.c_longlong(n),
-        ctypes.c_longlong(degree),
-        ctypes.c_ulonglong(int(threshold)),
-        ctypes.c_ulonglong(int(seed)),
-        ctypes.c_longlong(attempts),
-        ctypes.c_void_p(out.ctypes.data),
-        ctypes.c_void_p(first_bad.ctypes.data),
-    )
-    return int(first_bad[0])
-
-
-@pytest.mark.parametrize("machine", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_the_check_finds_the_first_wrong_entry(request, machine, rng):
+def test_the_check_finds_the_first_wrong_entry(backend, rng):
     graph = (300, 4, 0.3)
     right = from_definition(*graph)
 
     def first_bad(out):
-        if machine == "emulated":
-            return check_emulated(request.getfixturevalue("emulated"), np.int32, graph, out)
-        backend = get_backend(machine)
         found = backend.xp.full(1, 1 << 62, np.int64)
         kernels = backend.kernels("cuppa", cooperative=True, index_t=np.dtype(np.int32))
         kernels.cuppa_check(*draws(*graph), backend.from_host(out), found)

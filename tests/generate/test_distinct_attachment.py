@@ -7,6 +7,7 @@ import copy_model as definition
 import networkx as nx
 import numpy as np
 import pytest
+from emulated import DEVICES, EmulatedCuda, device_backend, stand_in
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -30,9 +31,9 @@ GRAPHS = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def from_definition(graph):
@@ -253,7 +254,9 @@ def test_options_of_the_queue_are_refused_elsewhere():
             gd.generate.waiting_queue(100, **{name: value})
 
 
-def test_a_graph_larger_than_the_memory_is_refused(backend):
+def test_a_graph_larger_than_the_memory_is_refused(backend, monkeypatch):
+    if isinstance(backend, EmulatedCuda):
+        stand_in(monkeypatch, backend)
     graphs = (QueueCopyModel, SequentialCopyModel, SequentialBarabasiAlbert)
     for graph, rank in itertools.product((kind(1 << 44, 4, 0.5, 0) for kind in graphs), (0, 1)):
         with pytest.raises(OverBudget, match='method="hash"'):

@@ -4,14 +4,9 @@ The references take the constants of the hashes (SplitMix64's finalizer, rrmxmx)
 headers, and are plain integer arithmetic that shares no code with them.
 """
 
-import ctypes
-import shutil
-import subprocess
-from importlib.resources import as_file, files
-from pathlib import Path
-
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.erdos_renyi import ErdosRenyi
@@ -65,9 +60,9 @@ def random_edge(number, width, height, star, rounds, seed):
     return x, width if y == star else (x + 1 + y) % width
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def launch(backend, family, dtype, count, *arguments):
@@ -80,48 +75,6 @@ def launch(backend, family, dtype, count, *arguments):
     written = [backend.to_host(out) for out in outputs]
     assert all(out[0] == out[-1] == POISON for out in written)
     return list(zip(*(out[1:-1].tolist() for out in written), strict=True))
-
-
-LAUNCHERS = """
-#include "one_thread.h"
-#include "{family}.cu"
-extern "C" void launch(unsigned blocks, long long n, long long a, long long b, long long c, long long d, long long e,
-                       gd_u64 seed, {table} index_t *src, index_t *dst) {{
-    run_blocks(blocks, [=] {{ {family}_edges(n, a, b, c, d, e, seed, {sent} src, dst); }});
-}}
-"""
-
-
-@pytest.fixture(scope="module")
-def on_one_thread(tmp_path_factory):
-    """A function like `launch`, with the CUDA kernels compiled for the CPU."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("needs g++ to compile the CUDA kernels for the CPU")
-    folder, libraries = tmp_path_factory.mktemp("one_thread"), {}
-    for family, table, sent in (("rmat", "const gd_u32 *table,", "table,"), ("erdos_renyi", "", "")):
-        source = folder / f"{family}.cpp"
-        source.write_text(LAUNCHERS.format(family=family, table=table, sent=sent))
-        for dtype, c_type in ((np.int32, "int"), (np.int64, "long long")):
-            library = folder / f"{family}_{np.dtype(dtype).name}.so"
-            with as_file(files("graphdask.kernels").joinpath("hash.cuh")) as header:
-                include = [f"-I{Path(__file__).parent}", f"-I{header.parent}"]
-                options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={c_type}", *include]
-                subprocess.run([compiler, *options, "-o", library, source], check=True, timeout=120)
-            libraries[family, dtype] = ctypes.CDLL(str(library))
-
-    def run(family, dtype, count, *arguments):
-        outputs = [np.full(count + 2, POISON, dtype) for _ in range(2)]
-        sent = [
-            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray)
-            else ctypes.c_ulonglong(int(a)) if isinstance(a, np.uint64) else ctypes.c_longlong(a)
-            for a in (count, *arguments, *(out[1:-1] for out in outputs))
-        ]  # fmt: skip
-        libraries[family, dtype].launch(ctypes.c_uint(7), *sent)
-        assert all(out[0] == out[-1] == POISON for out in outputs)
-        return list(zip(*(out[1:-1].tolist() for out in outputs), strict=True))
-
-    return run
 
 
 # scale, levels, hashes, rounds, seed, first, count
@@ -154,14 +107,6 @@ def test_rmat_edges_follow_the_definition(backend, rng, case, dtype):
     assert got == [rmat_edge(first + i, scale, levels, hashes, rounds, seed, table) for i in range(count)]
 
 
-@pytest.mark.parametrize(("case", "dtype"), RMAT_RUNS, ids=str)
-def test_the_cuda_code_of_rmat_follows_the_definition(on_one_thread, rng, case, dtype):
-    scale, levels, hashes, rounds, seed, first, count = case
-    table = rng.integers(0, 2**32, 4**levels, dtype=np.uint32)
-    got = on_one_thread("rmat", dtype, count, first, scale, levels, hashes, rounds, np.uint64(seed), table)
-    assert got == [rmat_edge(first + i, scale, levels, hashes, rounds, seed, table) for i in range(count)]
-
-
 # width, height, star, rounds, seed, first, count
 NARROW = [
     (1, 1, 0, 6, 0, 0, 1),
@@ -189,13 +134,6 @@ RANDOM_RUNS = [(c, np.int32) for c in NARROW] + [(c, np.int64) for c in NARROW[2
 def test_random_edges_follow_the_definition(backend, case, dtype):
     width, height, star, rounds, seed, first, count = case
     got = launch(backend, "erdos_renyi", dtype, count, first, width, height, star, rounds, np.uint64(seed))
-    assert got == [random_edge(first + i, width, height, star, rounds, seed) for i in range(count)]
-
-
-@pytest.mark.parametrize(("case", "dtype"), RANDOM_RUNS, ids=str)
-def test_the_cuda_code_of_random_edges_follows_the_definition(on_one_thread, case, dtype):
-    width, height, star, rounds, seed, first, count = case
-    got = on_one_thread("erdos_renyi", dtype, count, first, width, height, star, rounds, np.uint64(seed))
     assert got == [random_edge(first + i, width, height, star, rounds, seed) for i in range(count)]
 
 

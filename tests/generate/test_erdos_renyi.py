@@ -5,6 +5,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -24,9 +25,9 @@ GRAPHS = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def all_edges(backend, graph, size):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
-from graphdask.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge, targets
 from graphdask.verify.preferential_attachment import Definition, check, recompute
 
@@ -17,9 +17,9 @@ HUGE = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("graph", HUGE, ids=str)

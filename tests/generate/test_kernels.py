@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from emulated import Emulated
+from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, targets
@@ -77,9 +77,9 @@ def run_kernel(backend, dtype, case):
     return out[1:-1]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -100,34 +100,3 @@ def test_a_large_graph_is_the_same_on_both_devices(n, degree, p):
     for dtype in (np.int32, np.int64):
         on_gpu = targets(cuda, n, degree, p, 1, 0, n, dtype)
         np.testing.assert_array_equal(cuda.to_host(on_gpu), targets(cpu, n, degree, p, 1, 0, n, dtype))
-
-
-@pytest.fixture(scope="module")
-def emulated(tmp_path_factory):
-    """The CUDA kernel compiled for the CPU, its warps in lockstep; one for each index type."""
-    folder = tmp_path_factory.mktemp("emulated")
-    kernels, headers = {"pa_targets": "first, degree, threshold, seed"}, ["pa_walk.cuh", "hash.cuh"]
-    return {
-        dtype: Emulated(folder, "preferential_attachment", headers, kernels, dtype) for dtype in (np.int32, np.int64)
-    }
-
-
-def run_emulated(kernels, dtype, case, blocks):
-    n, *numbers = arguments(*case)
-    out = np.full(n + 2, POISON, dtype)
-    kernels.launch("pa_targets", blocks, n, *map(int, numbers), out[1:])
-    assert out[0] == out[-1] == POISON
-    return out[1:-1]
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("blocks", [1, 3])
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_columns_and_ring_fill_every_slot_once(emulated, dtype, case, blocks):
-    np.testing.assert_array_equal(run_emulated(emulated[dtype], dtype, case, blocks), from_definition(*case))
-
-
-@pytest.mark.parametrize("case", WIDE, ids=str)
-def test_columns_and_ring_hold_for_64_bit_ids(emulated, case):
-    found = run_emulated(emulated[np.int64], np.int64, case, 2)
-    np.testing.assert_array_equal(found, from_definition(*case))

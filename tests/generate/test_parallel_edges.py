@@ -5,12 +5,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from emulated import Emulated
+from emulated import DEVICES, device_backend
 from scipy import stats
 
 import graphdask as gd
 from graphdask.backend import get_backend
-from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, edges, targets
+from graphdask.generate.preferential_attachment import PreferentialAttachment, edges, targets
 from graphdask.verify.preferential_attachment import recompute
 
 FAR = 1 << 31
@@ -51,9 +51,9 @@ def padded(graph, start, stop):
     return np.array(recompute(graph, range(start, stop)), np.int64).ravel()
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("multi_edges", ["merge", "redraw"])
@@ -64,35 +64,6 @@ def test_targets_follow_the_definition(backend, case, multi_edges):
     for dtype in (np.int32, np.int64) if n < FAR - 1 else (np.int64,):
         found = targets(backend, n, degree, p, seed, start, stop, dtype, multi_edges)
         np.testing.assert_array_equal(backend.to_host(found), expected)
-
-
-@pytest.fixture(scope="module")
-def emulated(tmp_path_factory):
-    kernels = {"pa_repeats": "degree", "pa_redraw": "first, degree, threshold, seed"}
-    folder = tmp_path_factory.mktemp("emulated")
-    headers = ["pa_walk.cuh", "hash.cuh"]
-    return {dtype: Emulated(folder, "parallel_edges", headers, kernels, dtype) for dtype in (np.int32, np.int64)}
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("blocks", [1, 2])
-@pytest.mark.parametrize("case", CASES + WIDE, ids=str)
-def test_the_cuda_kernels_do_the_same_in_lockstep(emulated, dtype, case, blocks):
-    kernels = emulated[dtype]
-    n, degree, p, seed, start, stop = case
-    if n >= FAR and dtype == np.int32:
-        pytest.skip("these ids do not fit 32 bits")
-    rows = targets(CPU, n, degree, p, seed, start, stop, dtype)
-    guarded = np.concatenate([[77], rows, [77]]).astype(dtype)
-    kernels.launch("pa_repeats", blocks, stop - start, degree, guarded[1:])
-    np.testing.assert_array_equal(
-        guarded[1:-1], targets(CPU, n, degree, p, seed, start, stop, dtype, multi_edges="merge")
-    )
-    kernels.launch("pa_redraw", blocks, stop - start, start, degree, coin_threshold(p), seed, guarded[1:])
-    np.testing.assert_array_equal(
-        guarded[1:-1], targets(CPU, n, degree, p, seed, start, stop, dtype, multi_edges="redraw")
-    )
-    assert guarded[0] == guarded[-1] == 77
 
 
 @pytest.mark.gpu

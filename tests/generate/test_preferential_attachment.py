@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -40,9 +41,9 @@ MERGED = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def digest(backend, graph, size):

@@ -1,61 +1,301 @@
-"""CUDA kernels that are written for a warp, compiled for the CPU with warp_emulator.h."""
+"""CUDA kernels on a CPU: a backend that stands in for the one of a GPU, with cuda_emulator.h under its kernels.
+
+Every family is compiled with g++ for the types in use, once; libraries are kept in the folder for temporary files, by a
+digest of what they are made of. A launch checks its arguments against the parameters as the compiler sees them.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import importlib
+import os
+import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+import threading
+from contextlib import nullcontext
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from device_arrays import DeviceArray, DeviceNumpy
+from kernel_twins import COMMENT, KERNEL
 
-C_TYPES = {np.int32: "int", np.int64: "long long"}
+from graphdask import backend as backends
+from graphdask.backend import BLOCK, C_TYPES, STATUS, Backend, _kernel_argument
+from graphdask.errors import KernelError
+from graphdask.gang import local, worker
+
+HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
+MOST_BLOCKS = 3
+SEED = 0
+"""Of the shared backend; conftest.py sets it to that of the run."""
+OPTIONS = [
+    "-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-threadsafe-statics",
+    "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-w", "--param=tsan-instrument-func-entry-exit=0",
+    "-fsanitize=thread,shift,signed-integer-overflow,integer-divide-by-zero,bounds",
+]  # fmt: skip
+SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?:<\w+>)?)\s+([^;]+);")
+DECLARED = re.compile(r"\s*(\w+)((?:\[.*\])?)\s*")
 
 
-class Emulated:
-    """The kernels of a family, for one index type; a warp in lockstep where it asks for that.
+class EmulationError(AssertionError):
+    """A kernel, or its caller, does what no GPU allows."""
+
+
+def shared_in_blocks(source: str) -> str:
+    """The source with every variable in shared memory as a reference into that of the running block."""
+
+    def references(found: re.Match) -> str:
+        made = []
+        for variable in found[2].split(","):
+            name, bounds = DECLARED.fullmatch(variable).groups()
+            made.append(
+                f"static size_t place_of_{name}; typedef {found[1]} type_of_{name}{bounds}; type_of_{name} &{name} = "
+                f"*(type_of_{name} *)emulator::shared(&place_of_{name}, sizeof(type_of_{name}));"
+            )
+        return " ".join(made)
+
+    return SHARED.sub(references, source)
+
+
+def compiler() -> str:
+    found = shutil.which("g++")
+    if found is None:
+        pytest.skip("needs g++ to compile CUDA kernels for the CPU")
+    return found
+
+
+@cache
+def version() -> str:
+    return subprocess.run([compiler(), "--version"], capture_output=True, check=True, text=True).stdout
+
+
+@cache
+def sources() -> dict[str, str]:
+    """All kernels and headers, without comments (lines keep their numbers), ready for g++."""
+    found = {}
+    for entry in files("graphdask.kernels").iterdir():
+        if entry.name.endswith((".cu", ".cuh")):
+            bare = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", entry.read_text())
+            found[entry.name] = shared_in_blocks(bare)
+            if "__shared__" in found[entry.name]:
+                raise EmulationError(f"{entry.name}: shared memory that is declared in an unknown way")
+    return found
+
+
+@cache
+def lock_of(family: str, macros: tuple[str, ...]) -> threading.Lock:
+    return threading.Lock()
+
+
+def library(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:
+    """Path of the compiled kernels of a family, one of `texts`."""
+    with lock_of(family, macros):
+        return compiled(family, macros, texts)
+
+
+def prepare() -> None:
+    """Begin to compile every family for every type it declares, beside what else this process does."""
+    if shutil.which("g++") is None:
+        return
+
+    texts = sources()
+
+    def work() -> None:
+        for name in sorted(texts):
+            if name.endswith(".cu"):
+                family = name.removesuffix(".cu")
+                for macros in importlib.import_module(f"graphdask.kernels.{family}").MACROS:
+                    library(family, tuple(f"{macro}={c_type}" for macro, c_type in sorted(macros.items())), texts)
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:
+    program = compiler()
+    texts = {name: text for name, text in texts.items() if name.endswith(".cuh") or name == f"{family}.cu"}
+    names = [name for name, _ in KERNEL.findall(texts[f"{family}.cu"])]
+    main = "".join([
+        '#include "cuda_emulator.h"\n', f'#include "{family}.cu"\n', *(f"EMULATOR_KERNEL({name})\n" for name in names),
+        'extern "C" __attribute__((visibility("default"))) int *emulated_status() { return &gd_status; }\n',
+    ])  # fmt: skip
+    headers = [header.read_text() for header in HEADERS]
+    made_of = [version(), main, *headers, *OPTIONS, *macros, *(texts[name] for name in sorted(texts))]
+    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:20]
+    kept = Path(tempfile.gettempdir()) / f"graphdask-emulated-{os.getuid()}"
+    kept.mkdir(mode=0o700, exist_ok=True)
+    made = kept / f"{family}-{digest}.so"
+    if made.exists():
+        return made
+    with tempfile.TemporaryDirectory(dir=kept) as name:
+        folder = Path(name)
+        for file, text in (*texts.items(), ("main.cpp", main)):
+            (folder / file).write_text(text)
+        options = [*OPTIONS, *(f"-D{macro}" for macro in macros), f"-I{HEADERS[0].parent}", f"-I{folder}"]
+        subprocess.run([program, *options, "-c", "main.cpp", "-o", "main.o"], cwd=folder, check=True, timeout=300)
+        # without the sanitizer, whose place the header takes
+        subprocess.run([program, "-shared", "-o", "main.so", "main.o"], cwd=folder, check=True, timeout=300)
+        (folder / "main.so").rename(made)
+    return made
+
+
+class EmulatedKernels:
+    """The kernels of a family as attributes."""
+
+    def __init__(self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool):
+        self._backend, self._family, self._cooperative = backend, family, cooperative
+        # The interpreter's lock stays held: the emulator runs one launch at a time.
+        self._library = ctypes.PyDLL(str(library(family, macros, sources())))
+        self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)
+        self._parameters = {
+            name: [re.findall(r"\w+", argument)[-1] for argument in arguments.split(",")]
+            for name, arguments in KERNEL.findall(sources()[f"{family}.cu"])
+        }
+        self._launched: list[str] = []
+
+    def check(self) -> None:
+        """Raise KernelError if a kernel has set its status word, and clear it."""
+        status = self._library.emulated_status()
+        code, status[0] = status[0], 0
+        names, self._launched = ", ".join(dict.fromkeys(self._launched)), []
+        if code:
+            raise KernelError(f"kernel {names} failed: {STATUS.get(code, f'status {code}')}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self._parameters:
+            raise AttributeError(f"{self._family}.cu has no kernel {name}")
+        run, types_of = getattr(self._library, f"launch_{name}"), getattr(self._library, f"types_of_{name}")
+        run.restype = types_of.restype = ctypes.c_char_p
+        types = types_of().decode().split()
+        label, parameters = f"{self._family}.{name}", self._parameters[name]
+
+        def launch(n: int, *args: Any, per_item: int = 1) -> None:
+            if n <= 0:
+                return
+            if len(args) + 1 != len(types):
+                raise EmulationError(f"{label} takes {len(types)} arguments, not {len(args) + 1}")
+            values = [np.int64(n), *map(_kernel_argument, args)]
+            memory = [
+                argument(value, kind, f"{label}: {parameter}")
+                for value, kind, parameter in zip(values, types, parameters, strict=True)
+            ]
+            blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, self._backend.most_blocks)
+            at_once = blocks if self._cooperative else 1 + self._backend.draw() % blocks
+            count = len(memory)
+            addresses = (ctypes.c_void_p * count)(*(cell.ctypes.data for cell, _, _ in memory))
+            begins = (ctypes.c_uint64 * count)(*(begin for _, begin, _ in memory))
+            ends = (ctypes.c_uint64 * count)(*(end for _, _, end in memory))
+            seed, preemptive = ctypes.c_uint64(self._backend.draw()), int(self._backend.preemptive)
+            self._launched.append(label)
+            failure = run(blocks, BLOCK, seed, at_once, preemptive, addresses, count, begins, ends)
+            if failure is not None:
+                raise EmulationError(f"{label}: {failure.decode()} (seed {seed.value}, {at_once} blocks at once)")
+
+        setattr(self, name, launch)
+        return launch
+
+
+def argument(value: Any, kind: str, where: str) -> tuple[np.ndarray, int, int]:
+    """The cell that holds an argument as the kernel reads it, and the memory that it points to; or why it is wrong."""
+    if isinstance(value, np.ndarray):
+        raise EmulationError(f"{where} is an array of the host")
+    if not kind.startswith("*"):
+        if isinstance(value, DeviceArray):
+            raise EmulationError(f"{where} is a number in the kernel, and an array was given")
+        if not isinstance(value, np.generic):
+            raise EmulationError(f"{where} is a {type(value).__name__}")
+        if value.dtype.itemsize != int(kind[1:]) or (value.dtype.kind == "f") != (kind[0] == "f"):
+            raise EmulationError(f"{where} is {kind} in the kernel, and a {value.dtype} was given")
+        return np.array([value]), 0, 0
+    if value is None:  # CuPy sends a null pointer
+        return np.zeros(1, np.uint64), 0, 0
+    if not isinstance(value, DeviceArray):
+        raise EmulationError(f"{where} is a pointer in the kernel, and {value!r} was given")
+    if value.dtype.itemsize != int(kind[2:]) or (value.dtype.kind == "f") != (kind[1] == "f"):
+        raise EmulationError(f"{where} is {kind} in the kernel, and an array of {value.dtype} was given")
+    if not value.memory.flags.c_contiguous:
+        raise EmulationError(f"{where} is an array with gaps, which a kernel does not see")
+    begin = value.memory.ctypes.data
+    return np.array([begin], np.uint64), begin, begin + value.nbytes
+
+
+class EmulatedCuda(Backend):
+    """Arrays that keep away from the host's and kernels on the emulator, with the interface of CudaBackend.
 
     Parameters
     ----------
-    folder : Path
-        Where to compile.
-    family : str
-        The `.cu` file without its ending.
-    headers : sequence of str
-        The headers that it takes; of common.cuh nothing.
-    kernels : mapping of str to str
-        Their C++ parameters after `n`, as "name, name": all are 64-bit integers, the last is the array.
+    seed : int
+        Of the orders in which threads and blocks run.
+    most_blocks : int
+        Blocks of a launch: at most 8.
+    preemptive : bool
+        Whether threads are interrupted between their accesses to memory, not only where they wait.
     """
 
-    def __init__(self, folder: Path, family: str, headers: Sequence[str], kernels: dict[str, str], dtype: Any):
-        compiler = shutil.which("g++")
-        if compiler is None:
-            pytest.skip("needs g++ to compile the CUDA kernel for the CPU")
-        for name in (f"{family}.cu", *headers):
-            (folder / name).write_text(files("graphdask.kernels").joinpath(name).read_text())
-        (folder / "common.cuh").write_text("// The kernels take nothing from it.\n")
-        launches = [
-            f'extern "C" void {name}_launch(unsigned blocks, long long n, '
-            + "".join(f"long long {parameter}, " for parameter in parameters.split(", ") if parameter)
-            + f"index_t *out) {{ emulate(blocks, 256, [=] {{ {name}(n, {parameters + ', ' if parameters else ''}out); "
-            + "}); }\n"
-            for name, parameters in kernels.items()
-        ]
-        source = folder / f"{np.dtype(dtype).name}.cpp"
-        source.write_text(f'#include "warp_emulator.h"\n#include "{family}.cu"\n' + "".join(launches))
-        library = folder / f"{np.dtype(dtype).name}.so"
-        options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-Dindex_t={C_TYPES[dtype]}", f"-I{Path(__file__).parent}"]
-        subprocess.run([compiler, *options, "-o", library, source], check=True)
-        self._library = ctypes.CDLL(str(library))
+    name = "cuda"
 
-    def launch(self, name: str, blocks: int, n: int, *arguments: Any) -> None:
-        """Run a kernel on `blocks` blocks of 256 threads; the last argument is the array."""
-        *numbers, out = arguments
-        sent = [ctypes.c_longlong(int(np.uint64(number % (1 << 64)).astype(np.int64))) for number in numbers]
-        getattr(self._library, f"{name}_launch")(
-            ctypes.c_uint(blocks), ctypes.c_longlong(n), *sent, ctypes.c_void_p(out.ctypes.data)
-        )
+    def __init__(self, seed: int = 0, most_blocks: int = MOST_BLOCKS, preemptive: bool = True):
+        compiler()
+        self.xp = DeviceNumpy()
+        self.device = 0
+        self.most_blocks, self.preemptive = most_blocks, preemptive
+        self._random = np.random.default_rng(seed)
+        self._modules: dict[tuple[Any, ...], EmulatedKernels] = {}
+
+    def draw(self) -> int:
+        return int(self._random.integers(1, 1 << 31))
+
+    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
+        macros = tuple(f"{name}={C_TYPES[np.dtype(dtype).name]}" for name, dtype in sorted(types.items()))
+        key = family, cooperative, macros
+        if key not in self._modules:
+            self._modules[key] = EmulatedKernels(self, family, macros, cooperative)
+        return self._modules[key]
+
+    def to_host(self, array: Any) -> np.ndarray:
+        return self.xp.asnumpy(array)
+
+    def from_host(self, array: np.ndarray) -> DeviceArray:
+        return self.xp.asarray(array)
+
+    def synchronize(self) -> None:
+        for module in list(self._modules.values()):
+            module.check()
+
+    def activate(self) -> Any:
+        return nullcontext()
+
+    def free_memory(self) -> int:
+        return backends.get_backend("cpu").free_memory()
+
+    @property
+    def description(self) -> str:
+        return "a GPU, emulated"
+
+
+@cache
+def emulated() -> EmulatedCuda:
+    """The backend that the tests share."""
+    return EmulatedCuda(SEED)
+
+
+DEVICES = ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
+"""What a test of kernels runs on."""
+
+
+def device_backend(name: str) -> Backend:
+    """The backend of one of DEVICES."""
+    return emulated() if name == "emulated" else backends.get_backend(name)
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
+    """Let every `device="cuda"` of a test mean the emulator."""
+    monkeypatch.setattr(backends, "_cuda_backends", {0: backend})
+    for module in (backends, local, worker):
+        monkeypatch.setattr(module, "cuda_device_count", lambda: 1)

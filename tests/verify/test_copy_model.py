@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -17,9 +18,9 @@ GRAPHS = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("graph", [*GRAPHS, QueueCopyModel(2, 1), SequentialBarabasiAlbert(17, 16)], ids=str)

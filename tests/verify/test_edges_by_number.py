@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -25,9 +26,9 @@ RANDOM = [
 ]
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def backend(request):
-    return get_backend(request.param)
+    return device_backend(request.param)
 
 
 def module_of(graph):

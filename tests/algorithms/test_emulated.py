@@ -1,0 +1,127 @@
+"""Whole algorithms on the emulator of a GPU give what they give on a CPU, bit for bit."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from graphs import GRAPHS
+
+import graphdask as gd
+import graphdask.partition
+import graphdask.sources
+from graphdask.algorithms.bfs import DIRECTIONS
+
+NAMES = [
+    "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
+    "star around the last", "short path", "cycle", "sparse random, directed", "dense random, undirected", "scale-free",
+]  # fmt: skip
+WEIGHTS = {
+    "none": lambda rng, m: None,
+    "integers": lambda rng, m: rng.integers(0, 9, m).astype(np.int32),
+    "single": lambda rng, m: rng.random(m).astype(np.float32),
+    "double": lambda rng, m: rng.random(m),
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
+
+
+@pytest.fixture(autouse=True)
+def emulated_gpu(monkeypatch):
+    stand_in(monkeypatch, emulated())
+
+
+def hub():
+    """A vertex whose row no block takes at once, and others around it."""
+    rng = np.random.default_rng(8)
+    src = np.concatenate([np.zeros(4500, np.int64), rng.integers(0, 700, 900), np.full(300, 5)])
+    dst = np.concatenate([rng.integers(0, 700, 4500), rng.integers(0, 700, 900), rng.integers(0, 700, 300)])
+    return 700, src, dst, False
+
+
+def broad():
+    """So many vertices that the queues of a block fill up and empty again."""
+    rng = np.random.default_rng(9)
+    return 4000, rng.integers(0, 4000, 9000), rng.integers(0, 4000, 9000), True
+
+
+CASES = [pytest.param(GRAPHS[name], id=name) for name in NAMES] + [pytest.param(hub, id="hub")]
+BROAD = pytest.param(broad, id="broad")
+
+
+def divided(make, parts, device, kind="none"):
+    n, src, dst, directed = make()
+    weights = WEIGHTS[kind](np.random.default_rng(n), len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    by, ghosts = ("random", "1-hop") if parts == 3 else ("range", "all")
+    return graph.partition(parts, by=by, ghosts=ghosts, device=device)
+
+
+def same(call, *columns, on_cpu, on_gpu):
+    expected, found = call(on_cpu), call(on_gpu)
+    found.verify()
+    for column in columns:
+        one, other = getattr(expected, column), getattr(found, column)
+        np.testing.assert_array_equal(other, one)
+        assert one.dtype == other.dtype
+    return found
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [*CASES, BROAD])
+def test_searches_components_and_neighbourhoods(make, parts):
+    pair = {f"on_{name}": divided(make, parts, device) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
+    source = pair["on_cpu"].num_vertices // 2
+    for direction, exchange in zip(DIRECTIONS, cycle(("selective", "broadcast")), strict=False):
+        same(lambda g: gd.bfs(g, source, direction=direction, exchange=exchange), "depth", "parent", **pair)  # noqa: B023
+    same(gd.connected_components, "label", **pair)
+    if pair["on_cpu"].directed:
+        same(gd.strongly_connected_components, "label", **pair)
+    either = {name: graph.to_undirected() for name, graph in pair.items()}
+    same(gd.triangles, "count", **either)
+    same(gd.core_number, "core", **either)
+    same(gd.local_clustering_coefficient, "coefficient", **pair)
+    same(lambda g: gd.label_propagation(g, 3), "label", **pair)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", CASES)
+def test_ranks_and_betweenness(make, parts):
+    pair = {f"on_{name}": divided(make, parts, device) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
+    same(lambda g: gd.pagerank(g, max_iter=6), "rank", **pair)
+    same(lambda g: gd.pagerank(g, max_iter=4, dtype=np.float32, dangling="self-loop"), "rank", **pair)
+    expected, found = (gd.betweenness(graph, min(70, graph.num_vertices)) for graph in pair.values())
+    np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
+
+
+def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
+    calls = {
+        "bfs": lambda g: gd.bfs(g, 200).parent,
+        "push": lambda g: gd.bfs(g, 200, direction="push").depth,
+        "components": lambda g: gd.connected_components(g).label,
+        "triangles": lambda g: gd.triangles(g).count,
+        "cores": lambda g: gd.core_number(g).core,
+        "labels": lambda g: gd.label_propagation(g, 3).label,
+        "ranks": lambda g: gd.pagerank(g, max_iter=4).rank,
+        "paths": lambda g: gd.sssp(g, 200).parent,
+    }
+    for make, parts in ((GRAPHS["scale-free"], 3), (hub, 1)):
+        expected = {name: call(divided(make, parts, "cpu", "integers")) for name, call in calls.items()}
+        with monkeypatch.context() as wide:
+            for module in (graphdask.partition, graphdask.sources):
+                wide.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+            graph = divided(make, parts, "cuda", "integers")
+            for name, call in calls.items():
+                np.testing.assert_array_equal(call(graph), expected[name], name)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [*CASES[-4:], BROAD])
+def test_shortest_paths_and_weighted_ranks(make, parts, kind):
+    pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
+    source = pair["on_cpu"].num_vertices // 2
+    same(lambda g: gd.sssp(g, source), "distance", "parent", **pair)
+    same(lambda g: gd.pagerank(g, max_iter=3), "rank", **pair)
