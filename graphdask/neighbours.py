@@ -43,7 +43,7 @@ def edge_blocks(backend: Backend, part: Part) -> Iterator[Block]:
     Rows without any are left out, where they would make a block of their own.
     """
     xp = backend.xp
-    csrs = directions(part)
+    csrs = part.directions
     ends = csrs[0].indptr if len(csrs) == 1 else csrs[0].indptr + csrs[1].indptr
     cuts = backend.to_host(xp.searchsorted(ends, xp.arange(0, max(int(ends[-1]), 1), PIECE)))
     cuts = np.unique(np.concatenate([cuts, np.arange(0, part.num_owned, ROWS), [0, part.num_owned]]))
@@ -64,7 +64,7 @@ def distinct_blocks(
     backend: Backend, part: Part, keep: Callable[[Array, Array], Array] | None = None
 ) -> Iterator[Block]:
     """Each neighbour once, without the vertex itself, ascending by slot; those only for which `keep(rows, slots)`."""
-    xp, several = backend.xp, len(directions(part)) > 1
+    xp, several = backend.xp, len(part.directions) > 1
     dtype, slots = part.vertex_map.dtype, part.num_slots
     for block in edge_blocks(backend, part):
         kept = block.rows != block.slots
@@ -90,12 +90,6 @@ def distinct_blocks(
         row = key // slots
         key -= row * slots
         yield Block(block.first, block.last, row.astype(dtype) + dtype.type(block.first), key.astype(dtype), ways)
-
-
-def directions(part: Part) -> list[Csr]:
-    """Out-edges, and in-edges where they are others."""
-    assert part.inward is not None
-    return [part.out] if part.inward is part.out else [part.out, part.inward]
 
 
 def tally(xp: Any, numbers: Array, size: int) -> Array:

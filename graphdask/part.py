@@ -130,6 +130,12 @@ class Part:
         return int(self.vertex_map.offsets[self.rank])
 
     @property
+    def directions(self) -> list[Csr]:
+        """Out-edges, and in-edges where they are others; these must have been made."""
+        assert self.inward is not None
+        return [self.out] if self.inward is self.out else [self.out, self.inward]
+
+    @property
     def nbytes(self) -> int:
         total = self.out.nbytes + self.ids.nbytes + (0 if self.ghosts is None else self.ghosts.nbytes)
         if self.inward is not None and self.inward is not self.out:

@@ -42,6 +42,20 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
 
 
+@pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request: pytest.FixtureRequest):
+    """What a test of kernels runs on: the CPU twins, the CUDA kernels on the emulator of a GPU, or a GPU."""
+    from emulated import device_backend
+
+    return device_backend(request.param)
+
+
+@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
+def dtype(request: pytest.FixtureRequest) -> np.dtype:
+    """What vertices are numbered with."""
+    return np.dtype(request.param)
+
+
 @cache
 def cuda_devices() -> tuple[int, str]:
     """Number of CUDA devices that CuPy can use, and why there are none."""

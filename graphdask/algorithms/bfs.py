@@ -166,7 +166,7 @@ class BreadthFirstSearch(Primitive[State]):
         state.counters.fill(0)
         state.level += 1
         queue = state.queues[state.level % 2]
-        for csr in [part.out, part.inward] if self.either_way and part.inward is not part.out else [part.out]:
+        for csr in part.directions if self.either_way else [part.out]:
             self._push_over(kernels, part, csr, state, queue)
         own, ghosts, _, edges = (int(x) for x in env.backend.to_host(state.counters))
         frontier, state.frontier = len(state.frontier), queue[:own]
@@ -174,8 +174,7 @@ class BreadthFirstSearch(Primitive[State]):
         votes = state.direction.votes(own + ghosts, self._weigh(part, state, env) * (own + ghosts) // max(own, 1))
         return Messages(state.frontier, reached, {"parent": state.parent}, own > 0, frontier, edges, votes=votes)
 
-    def _push_over(self, kernels: Any, part: Part, csr: Csr | None, state: State, queue: Array) -> None:
-        assert csr is not None
+    def _push_over(self, kernels: Any, part: Part, csr: Csr, state: State, queue: Array) -> None:
         shared = (
             csr.indptr, csr.indices, part.ids, state.depth, state.parent, state.level, part.num_owned, queue,
             state.ghost_queue, state.hubs, state.counters,

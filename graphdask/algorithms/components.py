@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.part import Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -85,13 +85,13 @@ class ConnectedComponents(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
         link = xp.arange(slots, dtype=dtype)
-        for csr in _directions(part):
+        for csr in part.directions:
             kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
         rows = xp.flatnonzero(link[:owned] != giant).astype(dtype)
         hubs, edges = xp.empty(len(rows), dtype), 0
-        for csr in _directions(part):
+        for csr in part.directions:
             counters = xp.zeros(2, np.int64)
             kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
             kernels.components_hook_hubs(HUB_THREADS, csr.indptr, csr.indices, link, hubs, counters)
@@ -145,7 +145,7 @@ class ConnectedComponents(Primitive[State]):
         begin, count = 0, ROWS
         while begin < part.num_owned and not env.backend.to_host(found)[1:][wanted[1:]].all():
             rows = xp.arange(begin, min(begin + count, part.num_owned), dtype=dtype)
-            for csr in _directions(part):
+            for csr in part.directions:
                 kernels.components_witness(
                     len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, told, bounds,
                     labels, found, per_item=32,
@@ -169,11 +169,6 @@ class ConnectedComponents(Primitive[State]):
                 place = xp.minimum(xp.searchsorted(names, labels), len(names) - 1)
                 state.label[roots] = xp.where(names[place] == labels, names[link[place]], labels)
         return {"label": state.label[state.link[: part.num_owned]]}
-
-
-def _directions(part: Part) -> list[Csr]:
-    assert part.inward is not None
-    return [part.out] if part.inward is part.out else [part.out, part.inward]
 
 
 def _most_frequent(env: Environment, roots: Array) -> int:

@@ -21,7 +21,7 @@ from graphdask.backend import Array
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.neighbours import directions, places_of
+from graphdask.neighbours import places_of
 from graphdask.part import Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -97,7 +97,7 @@ class LabelPropagation(Primitive[State]):
 
     def memory(self, part: Part) -> int:
         item = part.vertex_map.dtype.itemsize
-        lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
+        lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         long = lengths[lengths > SHORT] if part.num_owned else lengths
         table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
         ghosts = part.num_slots - part.num_owned
@@ -106,7 +106,7 @@ class LabelPropagation(Primitive[State]):
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         (label,) = env.fetch_ghosts(part, [part.ids])
-        degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
+        degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         long = places_of(xp, degree > SHORT).astype(dtype)
         start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
         if len(long):
@@ -126,7 +126,7 @@ class LabelPropagation(Primitive[State]):
             label, label[:owned].copy(), label[:owned].copy(), xp.empty(owned, dtype),
             places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype), long, start, chunks, batches,
             xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),
-            sum(csr.num_edges for csr in directions(part)),
+            sum(csr.num_edges for csr in part.directions),
         )  # fmt: skip
         none = state.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
@@ -147,7 +147,7 @@ class LabelPropagation(Primitive[State]):
 
     def _find(self, part: Part, state: State, env: Environment) -> None:
         kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
-        first, *rest = directions(part)
+        first, *rest = part.directions
         other = rest[0] if rest else first
         graph = (first.indptr, first.indices, other.indptr, other.indices, len(rest), state.label)
         kernels.labels_of_short(32 * len(state.short), state.short, *graph, state.fresh)

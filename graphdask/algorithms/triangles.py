@@ -21,7 +21,7 @@ from graphdask.backend import Array
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
 from graphdask.engine import Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_undirected
-from graphdask.neighbours import PIECE, directions, distinct_blocks, places_of, tally
+from graphdask.neighbours import PIECE, distinct_blocks, places_of, tally
 from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -80,7 +80,7 @@ class Triangles(Primitive[State]):
         return True
 
     def memory(self, part: Part) -> int:
-        csrs, item = directions(part), part.vertex_map.dtype.itemsize
+        csrs, item = part.directions, part.vertex_map.dtype.itemsize
         arcs = sum(csr.num_edges for csr in csrs)
         batch = min(max(LEAST, arcs // 2), arcs) if part.size > 1 else 0
         finding = (2 * item + 1) * arcs // 2 + (6 * item + 20) * batch
@@ -104,7 +104,7 @@ class Triangles(Primitive[State]):
 
     def _higher_neighbours(self, part: Part, env: Environment) -> Csr:
         xp, backend, n = env.xp, env.backend, max(part.num_vertices, 1)
-        degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in directions(part))
+        degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         (order,) = env.fetch_ghosts(part, [xp.minimum(degree, np.iinfo(np.int64).max // n - 1)])
         order *= n
         order += from_cyclic(part, to_cyclic_positions(part, xp.arange(part.num_slots, dtype=part.vertex_map.dtype)))

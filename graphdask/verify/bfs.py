@@ -29,9 +29,7 @@ def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
         context.comm, context.backend, part, [result.columns["depth"], result.columns["parent"]]
     )
     witnessed = context.backend.xp.zeros(part.num_slots, np.uint8)
-    csrs = [part.out, part.inward] if primitive.either_way and part.inward is not part.out else [part.out]
-    for csr in csrs:
-        assert csr is not None
+    for csr in part.directions if primitive.either_way else [part.out]:
         mine = mine or _edges(context, part, csr, depth, parent, witnessed)
     if first_of_all(context, mine):
         return mine

@@ -38,8 +38,7 @@ def verify(context: RankContext, part: Part, primitive: ConnectedComponents, res
         part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not one up to its own"
     )
     (slots,) = fetch_ghosts(context.comm, context.backend, part, [label])
-    for csr in [part.out] if part.inward is part.out else [part.out, part.inward]:
-        assert csr is not None
+    for csr in part.directions:
         mine = mine or _edges(context, part, csr, slots)
     if first_of_all(context, mine):
         return mine

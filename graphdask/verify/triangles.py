@@ -20,7 +20,7 @@ from graphdask.backend import Array
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
 from graphdask.engine import RankContext, RankResult
 from graphdask.ghosts import entries_of, known_slots
-from graphdask.neighbours import PIECE, directions, distinct_blocks, firsts, tally
+from graphdask.neighbours import PIECE, distinct_blocks, firsts, tally
 from graphdask.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -88,7 +88,7 @@ def _edges_among_neighbours(context: RankContext, part: Part, id_: int) -> int:
     rank, local = part.vertex_map.locate(id_)
     positions = part.ids[:0]
     if rank == part.rank:
-        pieces = [csr.indices[int(csr.indptr[local]) : int(csr.indptr[local + 1])] for csr in directions(part)]
+        pieces = [csr.indices[int(csr.indptr[local]) : int(csr.indptr[local + 1])] for csr in part.directions]
         slots = xp.concatenate(pieces)
         slots = xp.unique(slots[slots != local]) if len(slots) else slots
         positions = from_cyclic(part, to_cyclic_positions(part, slots))

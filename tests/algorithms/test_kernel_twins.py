@@ -9,22 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 
 HUB_THREADS = 1 << 14
 POISON = -77
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
-
-
-@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
-def dtype(request):
-    return np.dtype(request.param)
 
 
 def random_rows(rng, rows, slots, dtype, hub=False):

@@ -9,22 +9,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.algorithms.label_propagation import BLOCK, CHUNK, SHORT
 
 HUB_THREADS = 1 << 14
 POISON = -77
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
-
-
-@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
-def dtype(request):
-    return np.dtype(request.param)
 
 
 class Device:

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.algorithms.pull import Rows
 from graphdask.comm.single import SingleCommunicator
@@ -17,11 +16,6 @@ from graphdask.part import Csr
 
 POISON = -77
 LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.algorithms.sssp import COUNTERS, FAR, GHOSTS, NEAR, ROUNDS, unreached
 from graphdask.kernels.sssp import ACTED, EDGES
@@ -23,11 +22,6 @@ TYPES = {
     "float32": (np.int32, np.float32, np.float64),
     "float64": (np.int32, np.float64, np.float64),
 }
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 class Rows:

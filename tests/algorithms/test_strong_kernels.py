@@ -8,21 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 HUB_THREADS = 1 << 14
 POISON = -77
 OWNED, SLOTS = 90, 140
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
-
-
-@pytest.fixture(params=[np.int32, np.int64], ids=["32-bit", "64-bit"])
-def dtype(request):
-    return np.dtype(request.param)
 
 
 class World:

@@ -6,18 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of
 from graphdask.errors import CommunicationError, InputError, KernelError
 
 DTYPES = {"depth": np.int32, "distance": np.float64, "flag": np.uint8}
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def random_set(rng, universe, n, dtype):

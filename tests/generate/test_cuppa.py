@@ -6,7 +6,6 @@ from functools import cache
 import copy_model as definition
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
@@ -69,11 +68,6 @@ def check_log(log, graph, segment, factor):
     assert ((most <= waiting) & ((most > 0) == (waiting > 0))).all()
     if factor == 1 and segment:
         assert (stop - first)[begins].tolist()[:-1] == [segment] * (begins.sum() - 1)
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("p", PROBABILITIES)

@@ -7,7 +7,7 @@ import copy_model as definition
 import networkx as nx
 import numpy as np
 import pytest
-from emulated import DEVICES, EmulatedCuda, device_backend, stand_in
+from emulated import EmulatedCuda, stand_in
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -29,11 +29,6 @@ GRAPHS = [
     SequentialBarabasiAlbert(2, 1, seed=8),
     SequentialBarabasiAlbert(300, 16, seed=9),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def from_definition(graph):

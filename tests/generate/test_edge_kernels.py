@@ -6,7 +6,6 @@ headers, and are plain integer arithmetic that shares no code with them.
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.erdos_renyi import ErdosRenyi
@@ -58,11 +57,6 @@ def random_edge(number, width, height, star, rounds, seed):
         y = (y + (draw(seed, 128 + number, x) * height >> 64)) % height
         x = (x + (draw(seed, 129 + number, y) * width >> 64)) % width
     return x, width if y == star else (x + 1 + y) % width
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def launch(backend, family, dtype, count, *arguments):

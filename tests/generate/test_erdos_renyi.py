@@ -5,7 +5,6 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -23,11 +22,6 @@ GRAPHS = [
     ErdosRenyi(5, 0, 8),
     ErdosRenyi(0, 0, 9),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def all_edges(backend, graph, size):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge, targets
 from graphdask.verify.preferential_attachment import Definition, check, recompute
@@ -15,11 +14,6 @@ HUGE = [
     PreferentialAttachment((1 << 63) - 1, 1, 0.5, 5),
     PreferentialAttachment(((1 << 63) - 1) // 128, 128, 0.3, 6, "redraw"),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("graph", HUGE, ids=str)

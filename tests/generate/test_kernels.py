@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, targets
@@ -75,11 +74,6 @@ def run_kernel(backend, dtype, case):
     out = backend.to_host(out)
     assert out[0] == out[-1] == POISON
     return out[1:-1]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

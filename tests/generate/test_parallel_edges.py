@@ -5,7 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 from scipy import stats
 
 import graphdask as gd
@@ -49,11 +48,6 @@ def padded(graph, start, stop):
         assert [[t for t in row if t >= 0] for row in rows] == recompute(graph, range(start, stop))
         return np.array(rows, np.int64).ravel()
     return np.array(recompute(graph, range(start, stop)), np.int64).ravel()
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("multi_edges", ["merge", "redraw"])

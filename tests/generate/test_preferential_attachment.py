@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -39,11 +38,6 @@ MERGED = [
     PreferentialAttachment(300, 128, 0.3, 4, "merge"),
     PreferentialAttachment(2, 1, 0.3, 4, "merge"),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def digest(backend, graph, size):

@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -22,11 +21,6 @@ GRAPHS = [
     RMat(2, 1, 5, 0.0, 1.0, 0.0),
     RMat(3, 2, 6, 1.0, 0.0, 0.0, permute=False, drops_self_loops=True),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def all_edges(backend, graph, size):

@@ -285,12 +285,8 @@ def emulated() -> EmulatedCuda:
     return EmulatedCuda(SEED)
 
 
-DEVICES = ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
-"""What a test of kernels runs on."""
-
-
 def device_backend(name: str) -> Backend:
-    """The backend of one of DEVICES."""
+    """The backend of cpu, emulated or cuda."""
     return emulated() if name == "emulated" else backends.get_backend(name)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -16,11 +15,6 @@ GRAPHS = [
     SequentialCopyModel(900, 4, 0.4, 17),
     SequentialBarabasiAlbert(900, 4, seed=17),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize("graph", [*GRAPHS, QueueCopyModel(2, 1), SequentialBarabasiAlbert(17, 16)], ids=str)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -24,11 +23,6 @@ RANDOM = [
     ErdosRenyi(8, 28, 8),
     ErdosRenyi(2**41, 2**50, 9),
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 def module_of(graph):

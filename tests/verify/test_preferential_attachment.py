@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from emulated import DEVICES, device_backend
 
 from graphdask.backend import get_backend
 from graphdask.errors import InputError, VerificationError
@@ -10,11 +9,6 @@ from graphdask.generate.preferential_attachment import PreferentialAttachment, f
 from graphdask.verify import preferential_attachment as verify
 
 GRAPH = PreferentialAttachment(5000, 4, 0.5, 17)
-
-
-@pytest.fixture(params=DEVICES)
-def backend(request):
-    return device_backend(request.param)
 
 
 @pytest.mark.parametrize(("rank", "size"), [(0, 1), (0, 3), (2, 3), (9, 6000)])
