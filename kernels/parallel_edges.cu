@@ -116,6 +116,7 @@ __device__ __forceinline__ void pa_fill_row(const pa_model &model, const pa_redr
         __syncwarp();
         for (int i = 0; i < lane; i++) known |= drawn[i] == target;
         const unsigned fresh = __ballot_sync(PA_ALL, !known);
+        __syncwarp();
         if (!known) drawn[__popc(fresh & earlier_lanes)] = target;
         __syncwarp();
         long long filled = 0;
