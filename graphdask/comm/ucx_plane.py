@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphdask.backend import Array, Backend
+from graphdask.comm.arguments import settle
 from graphdask.errors import CommunicationError, MissingDependency, PeerLost
 
 DEFAULTS = {
@@ -240,8 +241,14 @@ class UcxPlane:
         return link
 
     def new_buffer(self, nbytes: int) -> tuple[Array, Any]:
-        """Return a uint8 array of the backend and its ucxx descriptor."""
+        """Return a uint8 array of the backend and its ucxx descriptor.
+
+        UCX writes into it in no stream's order, and a memory pool gives out what another rank of this process has freed
+        while its kernels still use it: so they must have ended.
+        """
         buffer = self.backend.xp.empty(nbytes, dtype="uint8")
+        if self.backend.name == "cuda":
+            settle(self.backend)
         return buffer, self.descriptor(buffer)
 
     def spoil(self, *in_use: Any) -> None:

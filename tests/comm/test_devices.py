@@ -79,6 +79,25 @@ def test_device_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size
 
 
 @pytest.mark.gpu
+def test_a_receive_buffer_is_in_nobodys_use():
+    """Another rank of this process may have freed its memory with kernels that write to it still to run."""
+    import cupy
+
+    backend = get_backend("cuda")
+    with backend.activate(), UcxPlane(backend=backend) as plane:
+        freed = cupy.empty(1 << 24, np.uint8)
+        address = freed.data.ptr
+        work = cupy.ones((4096, 4096), np.float64)
+        for _ in range(20):
+            work = work @ work
+        freed.fill(1)
+        del freed
+        buffer, _ = plane.new_buffer(1 << 24)
+        assert cupy.cuda.get_current_stream().done
+        assert buffer.data.ptr == address
+
+
+@pytest.mark.gpu
 def test_nccl_with_one_rank():
     on_threads(1, over_nccl, many_blocks, MIXED, "cuda")
 
