@@ -91,14 +91,49 @@ def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
 
 
 @dataclass(frozen=True)
+class PairWeights:
+    """Whole weights as a function of the seed and an edge's ends, the same either way round.
+
+    So parallel edges have the same weight, and a weight needs no memory before its edge is made.
+    """
+
+    most: int
+    """Weights are 1 to this, uniform but for 2**-32."""
+    seed: int
+
+    def of(self, backend: Backend, src: Array, dst: Array) -> Array:
+        """Return the int32 weights of edges, shape (m,)."""
+        xp = backend.xp
+        weights = xp.empty(len(src), np.int32)
+        for first in range(0, len(src), 1 << 24):  # the steps between take eight bytes an edge
+            part = slice(first, first + (1 << 24))
+            low, high = xp.minimum(src[part], dst[part]), xp.maximum(src[part], dst[part])
+            drawn = _mixed(low.astype(np.uint64) * _GOLDEN + np.uint64(self.seed))
+            drawn = _mixed(drawn + high.astype(np.uint64) * _GOLDEN) >> np.uint64(32)
+            weights[part] = (drawn * np.uint64(self.most) >> np.uint64(32)).astype(np.int32) + np.int32(1)
+        return weights
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mixed(x: Array) -> Array:
+    """The finalizer of SplitMix64 (Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@dataclass(frozen=True)
 class GeneratedPiece:
     generator: Any
     rank: int
     size: int
+    weights: PairWeights | None = None
 
     def edges(self, backend: Backend) -> Edges:
         src, dst = self.generator.block(backend, self.rank, self.size)
-        return src, dst, None
+        return src, dst, None if self.weights is None else self.weights.of(backend, src, dst)
 
 
 class GeneratedSource:
@@ -108,16 +143,16 @@ class GeneratedSource:
     One whose blocks leave self-loops out says so in `drops_self_loops`.
     """
 
-    def __init__(self, generator: Any, skewed: bool):
-        self.generator, self.skewed = generator, skewed
+    def __init__(self, generator: Any, skewed: bool, weights: PairWeights | None = None):
+        self.generator, self.skewed, self.weights = generator, skewed, weights
         self.drops_self_loops: bool = getattr(generator, "drops_self_loops", False)
-        self.weight_dtype: np.dtype | None = None
+        self.weight_dtype: np.dtype | None = None if weights is None else np.dtype(np.int32)
         self.cumulative: bool = getattr(generator, "cumulative", False)
         """Whether a block takes the work of all blocks before it, so that it is not to be cut into small ones."""
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges
 
     def piece(self, rank: int, size: int) -> GeneratedPiece:
-        return GeneratedPiece(self.generator, rank, size)
+        return GeneratedPiece(self.generator, rank, size, self.weights)
 
     def block_edges(self, rank: int, size: int) -> int | None:
         """Length of a block, where the generator knows it before it makes the block."""

@@ -18,7 +18,7 @@
 #ifndef PA_ROWS
 #define PA_ROWS ((int)(128 / sizeof(index_t)))
 #define PA_FLUSH (PA_ROWS / 2)
-#define PA_STEPS 8
+#define PA_STEPS 16
 #endif
 #define PA_ALL 0xffffffffu
 

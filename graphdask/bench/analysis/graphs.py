@@ -9,12 +9,13 @@ edge factor 256.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.errors import InputError
+from graphdask.sources import GeneratedSource, PairWeights
 
 SUITES = ("quick", "full")
 SCALINGS = ("strong", "weak-edge", "weak-vertex")
@@ -69,11 +70,17 @@ class Case:
 
 
 def weighted(graph: Any, seed: int, most: int) -> Any:
-    """The graph itself where it has weights; else with whole weights drawn uniformly from 1 to `most`."""
+    """The graph itself where it has weights; else with whole weights drawn uniformly from 1 to `most`.
+
+    Those of a generated graph are made with its edges, where these are made.
+    """
     from graphdask.construct import from_edges
 
     if graph.weighted:
         return graph
+    if isinstance(graph.source, GeneratedSource):
+        source = GeneratedSource(graph.source.generator, graph.source.skewed, PairWeights(most, seed))
+        return replace(graph, source=source, report=dict(graph.report), built=None)
     src, dst = (graph.ids.to_internal(ends) for ends in graph.edges("cpu")[:2])
     drawn = np.random.default_rng(seed).integers(1, most, len(src), np.int32, endpoint=True)
     return from_edges(src, dst, drawn, num_vertices=graph.num_vertices, directed=graph.directed)
