@@ -52,6 +52,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     _check_memory(comm, backend, plan, memory_share)
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
+    src, dst = (ends.astype(plan.vertex_map.dtype, copy=False) for ends in (src, dst))
     facts = None if weights is None else WeightFacts.of(xp, src, dst, weights)
     made = len(src)
     vertex_map = plan.vertex_map

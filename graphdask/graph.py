@@ -77,6 +77,7 @@ class Graph:
         *,
         device: str = "auto",
         seed: int = 0,
+        id_width: int | None = None,
     ) -> Graph:
         """Return the same graph, to be divided among workers in the given way.
 
@@ -94,17 +95,21 @@ class Graph:
             Where partitions live; `auto`: on GPUs where there are any.
         seed : int
             Of the random partitioners.
+        id_width : {32, 64}, optional
+            Bits of a vertex id in partitions and messages. Default: 32 below 2**31 - 1 vertices, else 64. With 64,
+            integer results such as depths and parents are int64; their values are the same. Where a row begins takes
+            64 bits always: a word for each vertex, while its edges take one each.
 
         Raises
         ------
         InputError
-            For an unknown name or an owner out of range.
+            For an unknown name, an owner out of range, or ids that 32 bits are too few for.
 
         Notes
         -----
         Answers do not depend on the partitioning. Sources: Pan et al., Multi-GPU Graph Analytics, Section III.
         """
-        plan = Plan(parts, by, ghosts, device, seed)
+        plan = Plan(parts, by, ghosts, device, seed, id_width)
         if by is not None and not isinstance(by, str):
             owners = checked_owners(by, self.num_vertices, parts)
             plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))

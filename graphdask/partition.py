@@ -44,6 +44,8 @@ class Plan:
     """`auto`, `cpu` or `cuda`."""
     seed: int = 0
     """Of the random partitioners; no answer depends on it."""
+    id_width: int | None = None
+    """Bits of a vertex id in the partitions: 32, 64, or None for the fewest that do."""
 
     def __post_init__(self) -> None:
         if self.parts is not None and (not _is_whole(self.parts) or not 1 <= self.parts <= MOST_PARTS):
@@ -56,6 +58,8 @@ class Plan:
             raise InputError(f"ghosts={self.ghosts!r} is not one of {', '.join(GHOSTS)}")
         if self.device not in ("auto", "cpu", "cuda"):
             raise InputError(f"device={self.device!r} is not one of auto, cpu, cuda")
+        if self.id_width not in (None, 32, 64):
+            raise InputError(f"id_width={self.id_width!r} is neither 32 nor 64")
 
 
 def _is_whole(value: Any) -> bool:
@@ -73,6 +77,8 @@ class VertexMap:
 
     num_vertices: int
     offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
+    wide: bool = False
+    """Whether ids take 64 bits although 32 would do."""
 
     @property
     def size(self) -> int:
@@ -80,7 +86,7 @@ class VertexMap:
 
     @property
     def dtype(self) -> np.dtype:
-        return index_dtype(self.num_vertices)
+        return np.dtype(np.int64) if self.wide else index_dtype(self.num_vertices)
 
     def with_offsets(self, offsets: np.ndarray) -> VertexMap:
         return replace(self, offsets=np.asarray(offsets, np.int64))
@@ -139,10 +145,10 @@ class TableMap(VertexMap):
     id_at: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def to_position(self, backend: Backend, ids: Array) -> Array:
-        return backend.from_host(self.position_of)[ids]
+        return backend.from_host(self.position_of)[ids].astype(self.dtype, copy=False)
 
     def to_id(self, backend: Backend, positions: Array) -> Array:
-        return backend.from_host(self.id_at)[positions]
+        return backend.from_host(self.id_at)[positions].astype(self.dtype, copy=False)
 
     @classmethod
     def from_owners(cls, owners: np.ndarray, size: int) -> TableMap:
@@ -152,7 +158,7 @@ class TableMap(VertexMap):
         position_of = np.empty(n, dtype)
         position_of[id_at] = np.arange(n, dtype=dtype)
         offsets = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=size)))).astype(np.int64)
-        return cls(n, offsets, position_of, id_at)
+        return cls(n, offsets, position_of=position_of, id_at=id_at)
 
 
 def even_offsets(num_vertices: int, size: int) -> np.ndarray:
@@ -185,6 +191,15 @@ def make_vertex_map(
     adjacency : callable
         Gives (indptr, indices) of the symmetric graph on this host, for the partitioners that look at edges.
     """
+    if plan.id_width == 32 and index_dtype(num_vertices) != np.int32:
+        raise InputError(f"id_width=32 is too narrow for {num_vertices:,} vertices; leave it out, or take 64")
+    vertex_map = _divided(plan, num_vertices, size, skewed, adjacency)
+    return replace(vertex_map, wide=plan.id_width == 64)
+
+
+def _divided(
+    plan: Plan, num_vertices: int, size: int, skewed: bool, adjacency: Callable[[], tuple[np.ndarray, np.ndarray]]
+) -> VertexMap:
     by = plan.by
     if by is None:
         by = "random" if skewed and size > 1 else "range"

@@ -11,8 +11,9 @@ input in the component of the source.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,17 @@ import numpy as np
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
+from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, Choice
 from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet
-from graphdask.errors import InputError
+from graphdask.errors import InputError, MissingDependency
 
 SHOWN = (
-    "scaling", "graph", "algorithm", "implementation", "ranks", "ms", "ms_min", "ms_max", "call_ms", "mteps_input",
-    "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup", "over_graphdask", "verified", "skipped",
+    "scaling", "graph", "algorithm", "implementation", "ranks", "choice", "ms", "ms_min", "ms_max", "call_ms",
+    "mteps_input", "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup", "over_graphdask",
+    "verified", "skipped",
 )  # fmt: skip
 """Columns of the table that a person sees; the JSON lines have more."""
 SOURCES = {"quick": 16, "full": 64}
@@ -55,6 +58,7 @@ class Plan:
     """Arguments of `Graph.partition`."""
     where: dict[str, Any]
     """Arguments of every run."""
+    choices: Sequence[Choice] = (AS_GIVEN,)
 
 
 def run(
@@ -71,6 +75,7 @@ def run(
     by: str | None = None,
     ghosts: str | None = None,
     exchange: str | None = None,
+    choices: bool = False,
     sources: int | None = None,
     repeats: int | None = None,
     seed: int = 0,
@@ -100,6 +105,8 @@ def run(
     device : {"auto", "cpu", "cuda"}
     by, ghosts, exchange : str, optional
         How graphs are divided and who is told; default: what each chooses.
+    choices : bool
+        Measure each of `graphdask.bench.analysis.choices.CHOICES` instead of one way to divide and exchange.
     sources : int, optional
         Vertices to start from; default: 16, in the full suite 64. The same for all numbers of ranks and peers.
     repeats : int, optional
@@ -162,6 +169,7 @@ def run(
         client=client,
         divide={"device": backend.name, "by": by, "ghosts": ghosts},
         where={"exchange": exchange, "client": client, "progress": False},
+        choices=CHOICES if choices else (AS_GIVEN,),
     )
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
@@ -202,8 +210,14 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
     about: dict[str, Any] = {"graph": case.name, "directed": graph.directed, "weighted": graph.weighted}
     best: dict[tuple[str, int | None], float] = {}
     numbers = np.zeros(0, np.int64)
-    for size in case.ranks:
-        graph = graph.partition(parts=size, **plan.divide).persist(client=plan.client, progress=False)
+    for size, choice in product(case.ranks, plan.choices):
+        about |= {"choice": choice.name} if choice.name else {}
+        try:
+            graph = graph.partition(**{**plan.divide, **choice.divide, "parts": size})
+            graph.persist(client=plan.client, progress=False)
+        except MissingDependency as error:
+            yield about | {"implementation": "graphdask", "ranks": size, "skipped": str(error)}
+            continue
         facts = Facts.of(graph)
         about |= {"vertices": graph.num_vertices, "edges": graph.num_edges}
         numbers = facts.sources(plan.sources, plan.seed)
@@ -215,7 +229,7 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
             elif not len(numbers):
                 yield record | {"skipped": "the graph has no edge to another vertex"}
             else:
-                found = _measured(algorithm, graph, numbers, edges, size, plan)
+                found = _measured(algorithm, graph, numbers, edges, size, plan, choice)
                 best[algorithm.name, size] = found["ms"]
                 best[algorithm.name, None] = min(found["ms"], best.get((algorithm.name, None), found["ms"]))
                 yield record | found
@@ -243,7 +257,7 @@ def _input_edges(graph: Any, facts: Facts, numbers: np.ndarray, plan: Plan) -> l
 
 
 def _measured(
-    algorithm: Algorithm, graph: Any, numbers: np.ndarray, edges: list[int], size: int, plan: Plan
+    algorithm: Algorithm, graph: Any, numbers: np.ndarray, edges: list[int], size: int, plan: Plan, choice: Choice
 ) -> dict[str, Any]:
     """What one algorithm did with one number of ranks; the first run, which compiles, is not counted."""
     ids = graph.vertex_ids
@@ -251,7 +265,7 @@ def _measured(
     reached = edges if algorithm.source else [graph.num_edges] * plan.repeats
 
     def once(source: Any) -> Any:
-        return algorithm.run(graph, source, **plan.where)
+        return algorithm.run(graph, source, **{**plan.where, **choice.where})
 
     with quiet():
         first = once(sources[0])
@@ -290,9 +304,9 @@ def _add_speedup(records: list[dict[str, Any]]) -> None:
     last = records[-1]
     if last.get("implementation") != "graphdask" or "ms" not in last:
         return
-    keys = ("scaling", "algorithm", "weighted") if last["scaling"] else ("graph", "algorithm", "weighted")
+    keys = ("scaling" if last["scaling"] else "graph", "algorithm", "weighted", "choice")
     for record in records[:-1]:
-        if record.get("implementation") == "graphdask" and all(record.get(key) == last[key] for key in keys):
+        if record.get("implementation") == "graphdask" and all(record.get(key) == last.get(key) for key in keys):
             if "ms" not in record or record["ranks"] == last["ranks"]:
                 continue
             weak = (last["scaling"] or "").startswith("weak")

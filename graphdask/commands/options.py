@@ -103,6 +103,9 @@ partition_options = stacked(
     ),
     click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows."),
     click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change."),
+    click.option(
+        "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."
+    ),
     device_option,
 )
 

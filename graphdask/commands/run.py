@@ -42,6 +42,7 @@ class Request:
     by: str | None
     ghosts: str | None
     exchange: str | None
+    id_width: str | None
     device: str
     workers: int | None
     scheduler_file: str | None
@@ -107,7 +108,13 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
             steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
         G = read(request, steps)
         with steps.step("partition") as step:
-            G = G.partition(parts=request.partitions, by=request.by, ghosts=request.ghosts, device=request.device)
+            G = G.partition(
+                request.partitions,
+                request.by,
+                request.ghosts,
+                device=request.device,
+                id_width=None if request.id_width is None else int(request.id_width),
+            )
             G.persist(client=client)
             step.edges = G.num_edges
             parts, largest = len(G.built.nbytes), max(G.built.nbytes)

@@ -16,6 +16,7 @@ import graphdask as gd
 from graphdask.bench import analytics
 from graphdask.bench.analysis import gap, peers
 from graphdask.bench.analysis.algorithms import ALGORITHMS, chosen
+from graphdask.bench.analysis.choices import CHOICES
 from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
 from graphdask.bench.analysis.timing import PeakMemory, measure
 from graphdask.cli import cli
@@ -274,3 +275,14 @@ def test_it_runs_on_the_workers_of_a_cluster():
 
 def test_algorithms_are_chosen_in_the_order_of_the_table():
     assert [algorithm.name for algorithm in chosen(("sssp", "bfs"))] == ["bfs", "sssp"]
+
+
+def test_each_choice_is_measured_in_turn():
+    records = analytics.run(
+        algorithms=("bfs",), scales=(8,), ranks=(2,), sources=2, choices=True, peers=False, device="cpu"
+    )
+    found = {record["choice"]: record for record in records}
+    assert list(found) == [choice.name for choice in CHOICES]
+    assert all("ms" in record or "pymetis" in record["skipped"] for record in records)
+    assert found["broadcast"]["bytes_sent"] > found["selective"]["bytes_sent"] > 0
+    assert all("speedup" not in record for record in records)
