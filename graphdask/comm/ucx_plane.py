@@ -23,6 +23,8 @@ from typing import Any
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import settle
+from graphdask.comm.ucx_stage import Stage
+from graphdask.comm.ucx_wire import HEADER_BYTES
 from graphdask.errors import CommunicationError, MissingDependency, PeerLost
 
 DEFAULTS = {
@@ -132,7 +134,8 @@ class Link:
     """
 
     def __init__(self, plane: UcxPlane, address: bytes):
-        self._new_buffer = plane.new_buffer
+        self._new_buffer, self._stage = plane.new_buffer, plane.stage
+        self._small: Array | None = None
         self.buffer, self.descriptor = self._new_buffer(FIRST_ROOM)
         """Where the peer's payloads arrive, uint8, and its ucxx descriptor."""
         self.room_there = FIRST_ROOM
@@ -172,6 +175,12 @@ class Link:
     def grow(self, nbytes: int) -> None:
         """Replace the buffer by one that `nbytes` fit into."""
         self.buffer, self.descriptor = self._new_buffer(grown(len(self.buffer), nbytes))
+
+    def raised(self, arrived: Any) -> Array:
+        """A small payload that came within a header, copied to the GPU; valid until the next one."""
+        if self._small is None:
+            self._small = self._new_buffer(HEADER_BYTES)[0]
+        return self._stage.raised(arrived, self._small)
 
     @property
     def alive(self) -> bool:
@@ -213,6 +222,7 @@ class UcxPlane:
 
         self.descriptor = Descriptor
         self.backend = backend or get_backend("cpu")
+        self.stage = Stage(self.backend)
         self.spoiled = False
         failure = ""
         features = (self.library.Feature.TAG, self.library.Feature.WAKEUP)
