@@ -60,6 +60,53 @@ extern "C" __global__ void components_hook_hubs(long long n, const long long *in
     gd_for_hubs(hubs, counters, indptr, Hook{{}, indices, link});
 }
 
+extern "C" __global__ void components_outside(long long n, const index_t *link, long long root, index_t *rows,
+                                              unsigned long long *counters) {
+    __shared__ Queue<index_t> outside;
+    outside.open();
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+        const long long v = begin + threadIdx.x;
+        if (v < n && link[v] != root) outside.push((index_t)v);
+        outside.flush(rows, counters, false);
+    }
+    outside.flush(rows, counters, true);
+}
+
+extern "C" __global__ void components_meet(long long n, long long owned, const index_t *link, const index_t *label,
+                                           const index_t *told, const long long *bounds, const index_t *giants,
+                                           int *found, index_t *here, index_t *there, unsigned long long *counters) {
+    GD_FOR(i, n) {
+        const index_t ghost = (index_t)(owned + i), root = link[ghost];
+        if (root == ghost) continue;
+        const index_t mine = label[root], theirs = told[i];
+        int step = 1;
+        while (ghost >= bounds[step + 1]) step++;
+        if (mine == giants[0] && theirs == giants[step]) {
+            if (!*(volatile int *)(found + step)) found[step] = 1;
+        } else {
+            const long long at = gd_reserve(counters);
+            here[at] = mine;
+            there[at] = theirs;
+        }
+    }
+}
+
+extern "C" __global__ void components_rename(long long n, const index_t *link, index_t *label, const index_t *names,
+                                             const index_t *place, long long count) {
+    GD_FOR(v, n) {
+        if (link[v] != v) continue;
+        const index_t mine = label[v];
+        long long low = 0, high = count;
+        while (low < high) {
+            const long long middle = (low + high) >> 1;
+            if (names[middle] < mine) low = middle + 1;
+            else high = middle;
+        }
+        if (low < count && names[low] == mine) label[v] = names[place[low]];
+    }
+}
+
 extern "C" __global__ void components_pairs(long long n, const index_t *a, const index_t *b, index_t *link) {
     GD_FOR(i, n) hook(a[i], b[i], link);
 }
@@ -94,7 +141,7 @@ extern "C" __global__ void components_witness(long long n, const index_t *rows, 
             if (ghost < owned) continue;
             int step = 1;
             while (ghost >= bounds[step + 1]) step++;
-            if (told[ghost] == wanted[step] && !*(volatile int *)(found + step)) found[step] = 1;
+            if (told[ghost - owned] == wanted[step] && !*(volatile int *)(found + step)) found[step] = 1;
         }
     }
 }

@@ -52,6 +52,47 @@ def components_hook(n, rows, indptr, indices, link, hubs, counters):
 
 
 @twin
+def components_outside(n, link, root, rows, counters):
+    """Queue the rows that are in another tree than `root`."""
+    for v in range(n):
+        if link[v] != root:
+            rows[counters[0]] = v
+            counters[0] += 1
+
+
+@twin
+def components_meet(n, owned, link, label, told, bounds, giants, found, here, there, counters):
+    """Which labels the ghosts, slots from `owned` on, show to be one component: this rank's, and the one that was told.
+
+    Those of two giants are no pair, but make found[step] 1.
+    """
+    for i in range(n):
+        ghost = owned + i
+        root = link[ghost]
+        if root == ghost:  # no edge to it was looked at
+            continue
+        step = 1
+        while ghost >= bounds[step + 1]:
+            step += 1
+        if label[root] == giants[0] and told[i] == giants[step]:
+            found[step] = 1
+        else:
+            here[counters[0]] = label[root]
+            there[counters[0]] = told[i]
+            counters[0] += 1
+
+
+@twin
+def components_rename(n, link, label, names, place, count):
+    """Where a root's label is names[k], make it names[place[k]]; names ascend."""
+    for v in range(n):
+        if link[v] == v:
+            k = np.searchsorted(names[:count], label[v])
+            if k < count and names[k] == label[v]:
+                label[v] = names[place[k]]
+
+
+@twin
 def components_pairs(n, a, b, link):
     """Hook a[i] to b[i]."""
     for i in range(n):
@@ -83,7 +124,8 @@ def components_label(n, ids, link, label):
 def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds, wanted, found):
     """Find edges from the tree `root` to ghosts that were told the wanted label of their owner's step.
 
-    Ghosts of the owner `step` ranks on stand from bounds[step] on; found[step] becomes 1.
+    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; told[0] is for slot `owned`. found[step]
+    becomes 1.
     """
     steps, missing = len(wanted), 0
     for step in range(1, steps):
@@ -101,7 +143,7 @@ def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds
             step = 1
             while ghost >= bounds[step + 1]:
                 step += 1
-            if found[step] == 0 and told[ghost] == wanted[step]:
+            if found[step] == 0 and told[ghost - owned] == wanted[step]:
                 found[step] = 1
                 missing -= 1
 

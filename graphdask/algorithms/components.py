@@ -42,8 +42,8 @@ class State:
     """Per root slot, the smallest own id of the tree."""
     giant: int
     """Root of the giant; -1 without vertices."""
-    pairs: tuple[Array, Array]
-    """Labels of this rank and labels of others that are one component."""
+    pairs: Array
+    """Labels of this rank, each followed by one of another rank that is the same component."""
 
 
 class ComponentsResult(Result):
@@ -89,8 +89,10 @@ class ConnectedComponents(Primitive[State]):
             kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
-        rows = xp.flatnonzero(link[:owned] != giant).astype(dtype)
-        hubs, edges = xp.empty(len(rows), dtype), 0
+        rows, counters, edges = xp.empty(owned, dtype), xp.zeros(1, np.int64), 0
+        kernels.components_outside(owned, link, giant, rows, counters)
+        rows = rows[: int(counters[0])]
+        hubs = xp.empty(len(rows), dtype)
         for csr in part.directions:
             counters = xp.zeros(2, np.int64)
             kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
@@ -101,73 +103,69 @@ class ConnectedComponents(Primitive[State]):
         kernels.components_label(owned, part.ids, link, label)
         giant = int(link[giant]) if giant >= 0 else -1
         none = link[:0]
-        state = State(link, label, giant, (none, none))
+        state = State(link, label, giant, none)
         if part.size == 1:
             return state, Messages(none, none, {}, False, owned, edges)
         vote = float(label[giant]) if giant >= 0 else -1.0
-        values = {"label": label[link]}
+        values = {"label": label[link[:owned]]}
         return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
+        ghosts = part.num_slots - owned
         told = xp.full(part.num_slots, -1, dtype)
         inbox.put("label", told)
+        told = told[owned:]
         # labels of the giants, by the steps to their ranks, as slot_bounds counts them
-        giants = np.roll(inbox.votes[:, 0], -part.rank).astype(np.int64)
-        joined = self._giants_joined(part, state, told, giants, env)
-        here, there = [], []
-        for step in range(1, part.size):
-            first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
-            ghosts = xp.arange(first, last, dtype=dtype)
-            known = state.link[first:last] != ghosts  # a ghost on its own has no edge that was looked at
-            mine, theirs = state.label[state.link[first:last]][known], told[first:last][known]
-            usual = (mine == int(giants[0])) & (theirs == int(giants[step]))
-            if joined[step] or bool(usual.any()):
-                here.append(xp.full(1, giants[0], dtype))
-                there.append(xp.full(1, giants[step], dtype))
-            mine, theirs = _distinct(xp, mine[~usual], theirs[~usual])
-            here.append(mine)
-            there.append(theirs)
-        state.pairs = xp.concatenate(here), xp.concatenate(there)
+        giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
+        bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
+        here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
+        env.kernels("components", index_t=dtype).components_meet(
+            ghosts, owned, state.link, state.label, told, bounds, env.backend.from_host(giants), found, here, there,
+            counters,
+        )  # fmt: skip
+        joined = self._giants_joined(part, state, told, giants, bounds, found, env)
+        others = giants[joined]
+        count = int(counters[0])
+        pairs = _distinct(xp, here[:count], there[:count])
+        pairs.append(xp.stack([xp.full(len(others), giants[0], dtype), env.backend.from_host(others)], axis=1))
+        state.pairs = xp.concatenate(pairs).reshape(-1)
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
 
-    def _giants_joined(self, part: Part, state: State, told: Array, giants: np.ndarray, env: Environment) -> np.ndarray:
-        """Per step, whether an edge joins the giant of this rank and that of the rank so many steps on."""
-        xp, dtype = env.xp, part.vertex_map.dtype
-        found = xp.zeros(part.size, np.int32)
+    def _giants_joined(
+        self, part: Part, state: State, told: Array, giants: np.ndarray, bounds: Array, found: Array, env: Environment
+    ) -> np.ndarray:
+        """The steps to ranks with whose giant an edge joins the giant of this rank; `found` has those known already."""
         wanted = (giants >= 0) & (np.diff(part.slot_bounds) > 0)
-        if state.giant < 0 or not wanted[1:].any():
-            return env.backend.to_host(found)
-        kernels = env.kernels("components", index_t=dtype)
-        bounds = env.backend.from_host(part.slot_bounds)
-        labels = env.backend.from_host(np.where(wanted, giants, -1).astype(dtype))
+        wanted[0] = False
+        known = env.backend.to_host(found)
+        kernels = env.kernels("components", index_t=part.vertex_map.dtype)
+        labels = env.backend.from_host(np.where(wanted, giants, -1).astype(giants.dtype))
         begin, count = 0, ROWS
-        while begin < part.num_owned and not env.backend.to_host(found)[1:][wanted[1:]].all():
-            rows = xp.arange(begin, min(begin + count, part.num_owned), dtype=dtype)
+        while state.giant >= 0 and begin < part.num_owned and not known[wanted].all():
+            rows = env.xp.arange(begin, min(begin + count, part.num_owned), dtype=giants.dtype)
             for csr in part.directions:
                 kernels.components_witness(
                     len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, told, bounds,
                     labels, found, per_item=32,
                 )  # fmt: skip
             begin, count = begin + count, 8 * count
-        return env.backend.to_host(found)
+            known = env.backend.to_host(found)
+        return np.flatnonzero(known)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         xp, dtype = env.xp, part.vertex_map.dtype
         if part.size > 1:
-            here, there = (env.gather(column) for column in state.pairs)
-            names = xp.unique(xp.concatenate([here, there]))
+            pairs = env.gather(state.pairs).reshape(-1, 2)
+            names = xp.unique(pairs)
             if len(names):
                 kernels = env.kernels("components", index_t=dtype)
                 link = xp.arange(len(names), dtype=dtype)
-                ends = (xp.searchsorted(names, column).astype(dtype) for column in (here, there))
-                kernels.components_pairs(len(here), *ends, link)
+                here, there = (xp.searchsorted(names, pairs[:, k]).astype(dtype) for k in (0, 1))
+                kernels.components_pairs(len(pairs), here, there, link)
                 kernels.components_compress(len(names), link)
-                roots = xp.flatnonzero(state.link == xp.arange(part.num_slots, dtype=dtype))
-                labels = state.label[roots]
-                place = xp.minimum(xp.searchsorted(names, labels), len(names) - 1)
-                state.label[roots] = xp.where(names[place] == labels, names[link[place]], labels)
+                kernels.components_rename(part.num_slots, state.link, state.label, names, link, len(names))
         return {"label": state.label[state.link[: part.num_owned]]}
 
 
@@ -180,12 +178,14 @@ def _most_frequent(env: Environment, roots: Array) -> int:
     return int(values[counts.argmax()])
 
 
-def _distinct(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
-    """The distinct pairs; those of 64-bit numbers as they are."""
-    if a.dtype == np.int64 or not len(a):
-        return a, b
+def _distinct(xp: Any, a: Array, b: Array) -> list[Array]:
+    """The distinct pairs, an array of shape (n, 2); those of 64-bit numbers as they are."""
+    if not len(a):
+        return []
+    if a.dtype == np.int64:
+        return [xp.stack([a, b], axis=1)]
     pairs = xp.unique((a.astype(np.int64) << 32) | b.astype(np.int64))
-    return (pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)
+    return [xp.stack([(pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)], axis=1)]
 
 
 def connected_components(

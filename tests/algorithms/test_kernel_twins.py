@@ -268,19 +268,59 @@ def test_a_witness_is_an_edge_to_a_ghost_that_was_told_the_wanted_label(backend,
     indptr, indices = random_rows(rng, owned, 110, dtype)
     root = 3
     link = np.where(rng.random(110) < 0.2, root, np.arange(110)).astype(dtype)
-    told = rng.integers(0, 12, 110).astype(dtype)
+    told = rng.integers(0, 12, 110 - owned).astype(dtype)
     wanted, found = np.array([5, 5, 7, 9 if repeat else -1], dtype), np.zeros(4, np.int32)
     rows = rng.permutation(owned)[:50].astype(dtype)
     expected = np.zeros(4, np.int32)
     for v in rows[link[rows] == root]:
         for ghost in indices[indptr[v] : indptr[v + 1]]:
             step = int(np.searchsorted(bounds, ghost, side="right")) - 1
-            if step and told[ghost] == wanted[step]:
+            if step and told[ghost - owned] == wanted[step]:
                 expected[step] = 1
     Launch(backend, "components", dtype)(
         len(rows), rows, indptr, indices, link, root, owned, told, bounds, wanted, found, names=("components_witness",)
     )
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("rows", [1, 255, 256, 257, 5000])
+def test_rows_outside_a_tree_are_queued(backend, dtype, rng, rows):
+    link = rng.choice([4, 4, 4, 7, 9], rows).astype(dtype)
+    queue, counters = np.full(rows, POISON, dtype), np.zeros(1, np.int64)
+    Launch(backend, "components", dtype)(rows, link, 4, queue, counters, names=("components_outside",))
+    check_queue(queue, counters[0], np.flatnonzero(link != 4).tolist())
+
+
+@pytest.mark.parametrize("repeat", range(5))
+def test_ghosts_show_which_labels_meet(backend, dtype, rng, repeat):
+    owned, slots, bounds = 60, 160, np.array([0, 60, 80, 80, 160])
+    link = np.where(rng.random(slots) < 0.7, rng.integers(0, owned, slots), np.arange(slots)).astype(dtype)
+    label = rng.integers(0, 4, slots).astype(dtype)
+    told, giants = rng.integers(0, 4, slots - owned).astype(dtype), np.array([2, 1, -1, repeat % 4], dtype)
+    pairs, joined = [], np.zeros(4, np.int32)
+    for ghost in range(owned, slots):
+        if link[ghost] != ghost:
+            step, pair = (1 if ghost < 80 else 3), (int(label[link[ghost]]), int(told[ghost - owned]))
+            if pair == (2, giants[step]):
+                joined[step] = 1
+            else:
+                pairs.append(pair)
+    here, there = np.full(slots - owned, POISON, dtype), np.full(slots - owned, POISON, dtype)
+    found, counters = np.zeros(4, np.int32), np.zeros(1, np.int64)
+    Launch(backend, "components", dtype)(
+        slots - owned, owned, link, label, told, bounds, giants, found, here, there, counters,
+        names=("components_meet",),
+    )  # fmt: skip
+    np.testing.assert_array_equal(found, joined)
+    assert sorted(zip(here[: counters[0]].tolist(), there[: counters[0]].tolist(), strict=True)) == sorted(pairs)
+    assert (here[counters[0] :] == POISON).all()
+
+
+def test_roots_take_new_names(backend, dtype):
+    link, label = np.array([0, 1, 0, 3, 4], dtype), np.array([30, 5, 30, 20, 40], dtype)
+    names, place = np.array([5, 20, 30], dtype), np.array([0, 0, 2], dtype)
+    Launch(backend, "components", dtype)(5, link, label, names, place, 3, names=("components_rename",))
+    assert label.tolist() == [30, 5, 30, 5, 40]
 
 
 @pytest.mark.parametrize("entries", [0, 1, 40, 3000])
