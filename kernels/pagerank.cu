@@ -1,13 +1,14 @@
 // PageRank by pulling over in-edges, without atomics on ranks: every row is summed by whoever suits its length, in an
 // order of additions that depends on nothing but the row, so that the sum has the same bits on every device and for
 // every division of the graph. Rows of few and of many in-edges go to separate kernels, after Sahu, Efficient GPU
-// implementation of static and incrementally expanding DF-P PageRank (2024). Twins and arguments: pagerank.py.
+// implementation of static and incrementally expanding DF-P PageRank (2024), those of many in chunks that are listed by
+// their lengths, so that the threads of a warp end together. Twins and arguments: pagerank.py.
 #include "rows.cuh"
 
-#define GD_CHUNK 256
 #define GD_FEW 8
 #define GD_LANES 8
-#define GD_IN_WARP 4096
+#define GD_AHEAD 4
+#define GD_SPAN 512
 
 // Indices and weights are read once an iteration: they must not push the contributions, which are read many times, out
 // of the caches.
@@ -31,17 +32,27 @@ __device__ __forceinline__ double gd_tree(double value) {
     return __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 1));
 }
 
-// This lane's share of the edges k = begin + lane, + 8, ... below end. Four are on their way at a time.
+// This lane's share of the edges k = begin + lane, + 8, ... below end, four on their way at a time. An edge that is not
+// there adds 0, which changes no bit of a sum that began with 0.
 template <bool weighted>
 __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, long long end, int lane) {
     double sum = 0.0;
-    long long k = begin + lane;
-    for (; k + 3 * GD_LANES < end; k += 4 * GD_LANES) {
-        const double a = gathered<weighted>(e, k), b = gathered<weighted>(e, k + GD_LANES);
-        const double c = gathered<weighted>(e, k + 2 * GD_LANES), d = gathered<weighted>(e, k + 3 * GD_LANES);
-        sum = __dadd_rn(__dadd_rn(__dadd_rn(__dadd_rn(sum, a), b), c), d);
+    for (long long k = begin + lane; k < end; k += GD_AHEAD * GD_LANES) {
+        index_t at[GD_AHEAD];
+        double value[GD_AHEAD];
+        weight_t weight[GD_AHEAD];
+#pragma unroll
+        for (int i = 0; i < GD_AHEAD; i++) {
+            const bool there = k + i * GD_LANES < end;
+            at[i] = there ? gd_stream(e.indices + k + i * GD_LANES) : (index_t)-1;
+            if (weighted) weight[i] = there ? gd_stream(e.weights + k + i * GD_LANES) : (weight_t)0;
+        }
+#pragma unroll
+        for (int i = 0; i < GD_AHEAD; i++) value[i] = at[i] < 0 ? 0.0 : (double)__ldg(e.x + at[i]);
+#pragma unroll
+        for (int i = 0; i < GD_AHEAD; i++)
+            sum = __dadd_rn(sum, weighted ? __dmul_rn((double)weight[i], value[i]) : value[i]);
     }
-    for (; k < end; k += GD_LANES) sum = __dadd_rn(sum, gathered<weighted>(e, k));
     return sum;
 }
 
@@ -66,101 +77,48 @@ extern "C" __global__ void pagerank_sum(long long n, const long long *indptr, co
     else sum_rows<false>(n, indptr, e, sums);
 }
 
-// Here and below n is a multiple of 32, so that a warp is in the loop as a whole or not at all: `rows` ends in -1 for
-// groups that have no row.
+// Here and below n is a multiple of 32, so that a warp is in the loop as a whole or not at all: lists are filled up with
+// chunks of no edges, and with rows of -1.
 template <bool weighted>
-__device__ __forceinline__ void sum_groups(long long n, const index_t *rows, const long long *indptr, const Edges &e,
-                                           double *sums) {
+__device__ __forceinline__ void sum_chunks(long long n, const long long *chunks, const index_t *targets, const Edges &e,
+                                           double *sums, double *partial) {
     GD_FOR(t, n) {
-        const index_t row = rows[t / GD_LANES];
+        const long long chunk = chunks[t / GD_LANES], begin = chunk / GD_SPAN, length = chunk % GD_SPAN;
         const int lane = threadIdx.x % GD_LANES;
-        const double sum = gd_tree(row < 0 ? 0.0 : gd_lane_sum<weighted>(e, indptr[row], indptr[row + 1], lane));
-        if (lane == 0 && row >= 0) sums[row] = sum;
+        const double sum = gd_tree(gd_lane_sum<weighted>(e, begin, begin + length, lane));
+        if (lane || !length) continue;
+        const index_t target = targets[t / GD_LANES];
+        if (target < 0) partial[-1 - target] = sum;
+        else sums[target] = sum;
     }
 }
 
-extern "C" __global__ void pagerank_sum_groups(long long n, const index_t *rows, const long long *indptr,
+extern "C" __global__ void pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets,
                                                const index_t *indices, const weight_t *weights, long long weighted,
-                                               const real_t *x, double *sums) {
+                                               const real_t *x, double *sums, double *partial) {
     const Edges e{indices, weights, x};
-    if (weighted) sum_groups<true>(n, rows, indptr, e, sums);
-    else sum_groups<false>(n, rows, indptr, e, sums);
-}
-
-// The four groups of a warp take chunks in turn: group g those of the lanes g and g + 4.
-template <bool weighted>
-__device__ __forceinline__ void sum_warps(long long n, const index_t *rows, const long long *indptr, const Edges &e,
-                                          double *sums) {
-    GD_FOR(t, n) {
-        const index_t row = rows[t / 32];
-        const int lane = threadIdx.x % GD_LANES, group = threadIdx.x % 32 / GD_LANES;
-        const long long last = indptr[row + 1];
-        double low = 0.0, high = 0.0;
-        for (long long base = indptr[row]; base < last; base += 8 * GD_CHUNK) {
-            const long long a = base + group * GD_CHUNK, b = a + 4 * GD_CHUNK;
-            low = __dadd_rn(low, gd_tree(gd_lane_sum<weighted>(e, a, min(a + GD_CHUNK, last), lane)));
-            high = __dadd_rn(high, gd_tree(gd_lane_sum<weighted>(e, b, min(b + GD_CHUNK, last), lane)));
-        }
-        double sum = __dadd_rn(low, high);  // lanes g and g + 4 of the tree
-        sum = __dadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 2 * GD_LANES));
-        sum = __dadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, GD_LANES));
-        if (threadIdx.x % 32 == 0) sums[row] = sum;
-    }
-}
-
-extern "C" __global__ void pagerank_sum_warps(long long n, const index_t *rows, const long long *indptr,
-                                              const index_t *indices, const weight_t *weights, long long weighted,
-                                              const real_t *x, double *sums) {
-    const Edges e{indices, weights, x};
-    if (weighted) sum_warps<true>(n, rows, indptr, e, sums);
-    else sum_warps<false>(n, rows, indptr, e, sums);
-}
-
-// Chunks of rows of very many edges, eight threads each; first_chunk[i] is the number of chunks before row i.
-template <bool weighted>
-__device__ __forceinline__ void sum_chunks(long long n, const index_t *rows, long long count,
-                                           const long long *first_chunk, const long long *indptr, const Edges &e,
-                                           double *partial) {
-    GD_FOR(t, n) {
-        const long long chunk = t / GD_LANES;
-        const int lane = threadIdx.x % GD_LANES;
-        long long low = 0, high = count;  // the last i with first_chunk[i] <= chunk; `count` past the end
-        while (low < high) {
-            const long long middle = (low + high) >> 1;
-            if (first_chunk[middle + 1] <= chunk) low = middle + 1;
-            else high = middle;
-        }
-        double sum = 0.0;
-        if (low < count) {
-            const index_t row = rows[low];
-            const long long begin = indptr[row] + (chunk - first_chunk[low]) * GD_CHUNK;
-            sum = gd_lane_sum<weighted>(e, begin, min(begin + GD_CHUNK, indptr[row + 1]), lane);
-        }
-        sum = gd_tree(sum);
-        if (lane == 0 && low < count) partial[chunk] = sum;
-    }
-}
-
-extern "C" __global__ void pagerank_sum_chunks(long long n, const index_t *rows, long long count,
-                                               const long long *first_chunk, const long long *indptr,
-                                               const index_t *indices, const weight_t *weights, long long weighted,
-                                               const real_t *x, double *partial) {
-    const Edges e{indices, weights, x};
-    if (weighted) sum_chunks<true>(n, rows, count, first_chunk, indptr, e, partial);
-    else sum_chunks<false>(n, rows, count, first_chunk, indptr, e, partial);
+    if (weighted) sum_chunks<true>(n, chunks, targets, e, sums, partial);
+    else sum_chunks<false>(n, chunks, targets, e, sums, partial);
 }
 
 extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *rows, const long long *first_chunk,
                                                  const double *partial, double *sums) {
     GD_FOR(t, n) {
-        const long long i = t / 32;
-        const int lane = threadIdx.x % 32;
+        const index_t row = rows[t / GD_LANES];
+        const int lane = threadIdx.x % GD_LANES;
         double sum = 0.0;
-        if (lane < GD_LANES)
-            for (long long c = first_chunk[i] + lane; c < first_chunk[i + 1]; c += GD_LANES)
-                sum = __dadd_rn(sum, partial[c]);
+        if (row >= 0) {
+            const long long last = first_chunk[t / GD_LANES + 1];
+            for (long long c = first_chunk[t / GD_LANES] + lane; c < last; c += GD_AHEAD * GD_LANES) {
+                double value[GD_AHEAD];
+#pragma unroll
+                for (int i = 0; i < GD_AHEAD; i++) value[i] = c + i * GD_LANES < last ? partial[c + i * GD_LANES] : 0.0;
+#pragma unroll
+                for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
+            }
+        }
         sum = gd_tree(sum);
-        if (lane == 0) sums[rows[i]] = sum;
+        if (lane == 0 && row >= 0) sums[row] = sum;
     }
 }
 

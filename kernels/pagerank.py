@@ -8,11 +8,15 @@ counters 64-bit integers: rank on vertices without out-edges and the sum of |cha
          of the largest |change|; adding integers gives the same in every order
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
+chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
+targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
+partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
 The order of additions in a row depends on nothing but the row: edges are cut into chunks of 256, eight lanes take the
-edges of a chunk in turn and are added as a tree; the sums of the chunks are dealt to eight lanes and added likewise. A
-CUDA kernel takes rows of up to 8 edges with a thread, 256 with eight, 4096 with a warp, and more with all threads; on a
-CPU there is nothing to balance: `pagerank_sum` does every row, and the twins of the other kernels do nothing.
+edges of a chunk in turn and are added as a tree; the sums of the chunks are dealt to eight lanes and added likewise. On
+a GPU `pagerank_sum` takes rows of up to 8 edges with a thread, `pagerank_sum_chunks` a chunk of any other with eight,
+and `pagerank_sum_partials` adds those of rows of several. On a CPU there is nothing to balance: `pagerank_sum` does
+every row, and the twins of the other two do nothing.
 """
 
 import numpy as np
@@ -108,17 +112,7 @@ def _sum_weighted(n, indptr, indices, weights, x, sums):
 
 
 @twin
-def pagerank_sum_groups(n, rows, indptr, indices, weights, weighted, x, sums):
-    pass
-
-
-@twin
-def pagerank_sum_warps(n, rows, indptr, indices, weights, weighted, x, sums):
-    pass
-
-
-@twin
-def pagerank_sum_chunks(n, rows, count, first_chunk, indptr, indices, weights, weighted, x, partial):
+def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, sums, partial):
     pass
 
 

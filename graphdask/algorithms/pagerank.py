@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.distribution import Distribution, distribution
-from graphdask.algorithms.pull import Rows, refuse_weights, without_loop
+from graphdask.algorithms.pull import Chunks, Rows, refuse_weights, without_loop
 from graphdask.backend import Array
 from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.errors import GraphdaskWarning, InputError
@@ -149,15 +149,17 @@ class PageRank(Primitive[State]):
             weight = wide = 4
             if real == 8 and part.inward.weights.dtype != np.float32:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
-        layout = edges * (index + weight) + slots * index
-        per_own = real + 8 + 8 + (8 if self.personalization else 0) + (1 if self.self_loops else 0) + index
+        lists, listing = Chunks.memory(part.inward)
+        layout = edges * (index + weight) + slots * index + lists
+        per_own = 2 * real + 8 + 8 + (8 if self.personalization else 0) + (1 if self.self_loops else 0)
         kept = layout + owned * per_own + slots * real * (1 if part.size == 1 else 2)
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
         weighing = owned * 8 + slots * real
         if self.weighted and part.out is not part.inward:
-            weighing += part.out.num_edges * wide
+            lists, listing_out = Chunks.memory(part.out)
+            weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
         narrowing = edges * (wide - weight)
-        return max(kept, ordering, layout + max(weighing, narrowing)) + 2**16
+        return max(kept, ordering, slots * index + listing, layout + max(weighing, narrowing)) + 2**16
 
     def start_ranks(self, part: Part, env: Environment) -> Array:
         """Ranks of the own vertices before the first iteration."""

@@ -1,8 +1,8 @@
 """Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
 
-The rows of few edges are found by the kernel itself; those of more stand in lists, made once. The order of additions in
-a row depends on nothing but the row (kernels/pagerank.py), so a sum has the same bits on every device and for every
-division of the graph.
+The rows of few edges are found by the kernel itself. Those of more are cut into chunks, which stand in a list made
+once, the longest first, so that neighbours in it take the same time. The order of additions in a row depends on nothing
+but the row (kernels/pagerank.py), so a sum has the same bits on every device and for every division of the graph.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
 for low and high in-degree.
@@ -21,13 +21,58 @@ from graphdask.engine import HUB_THREADS, Environment
 from graphdask.errors import InputError
 from graphdask.part import Csr, Part
 
-FEW, IN_GROUP, IN_WARP = 8, 256, 4096
-"""Most edges of a row that a thread, eight threads and a warp take; GD_FEW, GD_CHUNK, GD_IN_WARP in the kernels."""
+FEW, CHUNK, SPAN = 8, 256, 512
+"""Most edges of a row that a thread takes, and of a chunk; GD_FEW and GD_SPAN in the kernels."""
+LANES = 8
+"""Threads of a chunk."""
 
 
-def padded(count: int) -> int:
-    """The next multiple of a warp."""
-    return -(-count // 32) * 32
+def filled(xp: Any, array: Array, value: int) -> Array:
+    """The array with as many values behind it as warps need that take four entries each."""
+    return xp.concatenate([array, xp.full(-len(array) % 4, value, array.dtype)])
+
+
+@dataclass
+class Chunks:
+    """The rows of more than FEW edges of a Csr, cut into pieces of CHUNK edges; see kernels/pagerank.py."""
+
+    chunks: Array
+    """int64: first edge times SPAN plus number of edges, the longest first, then 0 up to a multiple of 4."""
+    targets: Array
+    """Index dtype, one for each: the row, or -1 - number of the partial sum."""
+    many: Array
+    """Rows of several chunks, then -1 up to a multiple of 4."""
+    first_chunk: Array
+    """int64, one more than there are such rows: the chunks before each of them."""
+    partial: Array
+    """float64: the sum of each such chunk."""
+
+    @classmethod
+    def of(cls, xp: Any, indptr: Array, dtype: Any) -> Chunks:
+        degree = indptr[1:] - indptr[:-1]
+        many, one = xp.flatnonzero(degree > CHUNK), xp.flatnonzero((degree > FEW) & (degree <= CHUNK))
+        first_chunk = xp.zeros(len(many) + 1, np.int64)
+        xp.cumsum((degree[many] + (CHUNK - 1)) // CHUNK, out=first_chunk[1:])
+        number = xp.arange(int(first_chunk[-1]))
+        row = xp.searchsorted(first_chunk[1:], number, side="right")
+        begin = indptr[many][row] + CHUNK * (number - first_chunk[row])
+        length = xp.concatenate([xp.minimum(indptr[many + 1][row] - begin, CHUNK), degree[one]])
+        del degree, row
+        order = xp.argsort((CHUNK - length).astype(np.uint16), kind="stable")  # of 16 bits a radix sort serves
+        chunks = (xp.concatenate([begin, indptr[one]]) * SPAN + length)[order]
+        targets = xp.concatenate([(-1 - number).astype(dtype), one.astype(dtype)])[order]
+        return cls(
+            filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk,
+            xp.empty(len(number), np.float64),
+        )  # fmt: skip
+
+    @staticmethod
+    def memory(csr: Csr) -> tuple[int, int]:
+        """Bytes at most: of the lists, and while they are made."""
+        long = int((csr.indptr[1:] - csr.indptr[:-1] > FEW).sum())
+        chunks = long + csr.num_edges // CHUNK
+        kept = chunks * (8 + csr.indices.dtype.itemsize) + csr.num_edges // (CHUNK // 2) * 8
+        return kept, 16 * csr.num_rows + 64 * chunks
 
 
 @dataclass
@@ -40,56 +85,28 @@ class Rows:
     """Into x."""
     weights: Array
     """float32 where that holds every weight exactly, or where x is float32; empty where there are none."""
-    groups: Array
-    """Rows of 9 to 256 edges, then -1 up to a multiple of 4."""
-    warps: Array
-    """Rows of 257 to 4096 edges."""
-    many: Array
-    """Rows of more."""
-    first_chunk: Array
-    """int64, shape (len(many) + 1,): the chunks of 256 edges before each of them."""
-    partial: Array
-    """float64: the sum of each such chunk."""
+    long: Chunks
 
     @classmethod
     def of(cls, env: Environment, csr: Csr, weighted: bool, real: Any, place: Array | None = None) -> Rows:
         """Lay out a Csr; with `place`, x stands in another order than slots, and the indices are copied."""
         xp, dtype = env.xp, csr.indices.dtype
+        long = Chunks.of(xp, csr.indptr, dtype)
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         indices = csr.indices
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
-        degree = csr.indptr[1:] - csr.indptr[:-1]
-        groups = xp.flatnonzero((degree > FEW) & (degree <= IN_GROUP)).astype(dtype)
-        rest = xp.full(-len(groups) % 4, -1, dtype)
-        many = xp.flatnonzero(degree > IN_WARP).astype(dtype)
-        first_chunk = xp.zeros(len(many) + 1, np.int64)
-        if len(many):
-            xp.cumsum((degree[many] + (IN_GROUP - 1)) // IN_GROUP, out=first_chunk[1:])
-        return cls(
-            kernels,
-            csr,
-            indices,
-            weights,
-            xp.concatenate([groups, rest]),
-            xp.flatnonzero((degree > IN_GROUP) & (degree <= IN_WARP)).astype(dtype),
-            many,
-            first_chunk,
-            xp.empty(int(first_chunk[-1]), np.float64),
-        )
+        return cls(kernels, csr, indices, weights, long)
 
     def sum(self, x: Array, sums: Array) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`."""
-        kernels, indptr, many = self.kernels, self.csr.indptr, self.many
-        shared = (indptr, self.indices, self.weights, int(len(self.weights) > 0), x)
-        kernels.pagerank_sum(self.csr.num_rows, *shared, sums)
-        kernels.pagerank_sum_groups(8 * len(self.groups), self.groups, *shared, sums)
-        kernels.pagerank_sum_warps(32 * len(self.warps), self.warps, *shared, sums)
-        chunks = padded(8 * len(self.partial))
-        kernels.pagerank_sum_chunks(chunks, many, len(many), self.first_chunk, *shared, self.partial)
-        kernels.pagerank_sum_partials(32 * len(many), many, self.first_chunk, self.partial, sums)
+        kernels, long = self.kernels, self.long
+        edges = (self.indices, self.weights, int(len(self.weights) > 0), x)
+        kernels.pagerank_sum_chunks(LANES * len(long.chunks), long.chunks, long.targets, *edges, sums, long.partial)
+        kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, sums)
+        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, long.partial, sums)
 
 
 def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from graphdask.algorithms.pull import Rows
+from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import HUB_THREADS, RankContext
 from graphdask.part import Csr
@@ -72,6 +72,31 @@ def test_64_bit_indices_are_summed_alike(env, rng):
     rows.sum(backend.from_host(x), sums)
     expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
+
+
+def test_chunks_are_listed_by_length_and_hold_every_edge_of_a_long_row_once(backend, rng):
+    indptr, _ = random_rows(rng, np.int32, 100)
+    found = Chunks.of(backend.xp, backend.from_host(indptr), np.int32)
+    spans, targets, many, first = (
+        backend.to_host(array) for array in (found.chunks, found.targets, found.many, found.first_chunk)
+    )
+    assert len(spans) % 4 == len(many) % 4 == 0
+    assert len(spans) == len(targets)
+    begin, length = np.divmod(spans, SPAN)
+    assert (np.diff(length) <= 0).all()
+    whole = {row: [(a, b)] for row, (a, b) in enumerate(pairwise(indptr)) if FEW < b - a <= CHUNK}
+    cut = {
+        row: [(k, min(k + CHUNK, b)) for k in range(a, b, CHUNK)]
+        for row, (a, b) in enumerate(pairwise(indptr)) if b - a > CHUNK
+    }  # fmt: skip
+    assert many[: len(cut)].tolist() == list(cut)
+    assert (many[len(cut) :] == -1).all()
+    owner = {-1 - k: row for i, row in enumerate(cut) for k in range(first[i], first[i + 1])}
+    pieces = {}
+    for target, a, n in zip(targets.tolist(), begin.tolist(), length.tolist(), strict=True):
+        if n:
+            pieces.setdefault(owner.get(target, target), []).append((-target, a, a + n))
+    assert {row: [(a, b) for _, a, b in sorted(mine)] for row, mine in pieces.items()} == whole | cut
 
 
 @pytest.mark.parametrize("personalized", [0, 1])
