@@ -37,6 +37,7 @@ __device__ __forceinline__ double gd_tree(double value) {
 template <bool weighted>
 __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, long long end, int lane) {
     double sum = 0.0;
+#pragma unroll 1
     for (long long k = begin + lane; k < end; k += GD_AHEAD * GD_LANES) {
         index_t at[GD_AHEAD];
         double value[GD_AHEAD];
@@ -93,9 +94,12 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
     }
 }
 
-extern "C" __global__ void pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets,
-                                               const index_t *indices, const weight_t *weights, long long weighted,
-                                               const real_t *x, double *sums, double *partial) {
+// Reads on their way are what counts, so as many blocks as there is room for; wide weights need more registers.
+constexpr int GD_RESIDENT = sizeof(weight_t) > 4 ? 6 : 8;
+
+extern "C" __global__ void __launch_bounds__(256, GD_RESIDENT)
+pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
+                    const weight_t *weights, long long weighted, const real_t *x, double *sums, double *partial) {
     const Edges e{indices, weights, x};
     if (weighted) sum_chunks<true>(n, chunks, targets, e, sums, partial);
     else sum_chunks<false>(n, chunks, targets, e, sums, partial);
