@@ -159,8 +159,10 @@ extern "C" __global__ void pagerank_update(long long n, const double *sums, cons
                                            const double *teleport, long long personalized, const unsigned char *extra,
                                            long long has_extra, const index_t *place, double damping, double base,
                                            double dangling_scale, double change_scale, long long tells, real_t *rank,
-                                           real_t *x, real_t *told, unsigned long long *counters) {
+                                           real_t *x, real_t *told, unsigned long long *counters,
+                                           unsigned long long *cleared) {
     __shared__ unsigned long long block_dangling, block_change, block_largest;
+    if (blockIdx.x == 0 && threadIdx.x < 3) cleared[threadIdx.x] = 0;
     if (threadIdx.x == 0) block_dangling = block_change = block_largest = 0;
     __syncthreads();
     unsigned long long dangling = 0, change = 0;

@@ -6,6 +6,7 @@ place    index dtype per slot: where its contribution stands in x; those that ar
 told     real_t per slot: the same contributions, which travel between partitions
 counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
          of the largest |change|; adding integers gives the same in every order
+cleared  the counters of the next update, which this one sets to 0
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
 chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
@@ -149,8 +150,9 @@ def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
 @twin
 def pagerank_update(
     n, sums, inverse, teleport, personalized, extra, has_extra, place, damping, base, dangling_scale, change_scale,
-    tells, rank, x, told, counters,
+    tells, rank, x, told, counters, cleared,
 ):  # fmt: skip
+    cleared[:3] = 0
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
     for v in range(n):
         at = place[v]

@@ -58,7 +58,8 @@ class State:
     sums: Array
     """float64 per own vertex."""
     counters: Array
-    """uint64: rank without out-edges, sum of |change|, largest |change| of this rank (kernels/pagerank.py)."""
+    """uint64, shape (2, 3): rank without out-edges, sum of |change|, largest |change| of this rank, of the next
+    iteration and the one before by turns (kernels/pagerank.py)."""
     num_vertices: int
     noise: float
     """What a sum of |change| may grow by through rounding, from one iteration to the next."""
@@ -188,9 +189,9 @@ class PageRank(Primitive[State]):
         x[place[:owned]] = contribution
         told = xp.zeros(slots if part.size > 1 else 0, self.real)
         told[:owned] = contribution[: len(told)]
-        counters = xp.zeros(3, np.uint64)
+        counters = xp.zeros((2, 3), np.uint64)
         without = rank[inverse == 0].astype(np.float64)
-        counters[0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         state = State(
             rows, rank, inverse, self._teleport(part, env), extra, place, x, told, xp.empty(owned), counters,
             part.num_vertices, 2.0**-40 if self.real == np.float64 else 2.0**-14,
@@ -241,17 +242,17 @@ class PageRank(Primitive[State]):
         base = self.damping * state.dangling + (1.0 - self.damping)
         if self.personalization is None:
             base /= part.num_vertices
-        state.counters.fill(0)
+        turn = state.iterations % 2
         kernels.pagerank_update(
             owned, state.sums, state.inverse, state.teleport, int(self.personalization is not None), state.extra,
             int(self.self_loops), state.place, self.damping, base, DANGLING_SCALE, state.change_scale,
-            int(part.size > 1), state.rank, state.x, state.told, state.counters,
+            int(part.size > 1), state.rank, state.x, state.told, state.counters[turn], state.counters[1 - turn],
         )  # fmt: skip
         state.iterations += 1
         return self._say(part, state, env, state.rows.csr.num_edges)
 
     def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        sums = env.backend.to_host(state.counters)
+        sums = env.backend.to_host(state.counters[(state.iterations + 1) % 2])
         dangling, change = int(sums[0]), int(sums[1])
         low = 2**32 - 1
         votes = (

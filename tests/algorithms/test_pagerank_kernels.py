@@ -110,14 +110,25 @@ def test_update(backend, real, has_extra, personalized, rng):
     extra = rng.integers(0, 2, n).astype(np.uint8)
     rank, x, told = (rng.random(n) / n).astype(real), rng.random(slots).astype(real), np.full(slots, POISON, real)
     scales = 2.0**40, 2.0**50
-    mine = [sums, inverse, teleport, extra, place, rank, x, told, np.array([5, 7, 0], np.uint64)]
+    mine = [
+        sums,
+        inverse,
+        teleport,
+        extra,
+        place,
+        rank,
+        x,
+        told,
+        np.array([5, 7, 0], np.uint64),
+        np.full(3, 9, np.uint64),
+    ]
     sent = [backend.from_host(array.copy()) for array in mine]
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)
     kernels.pagerank_update(
         n, *sent[:3], personalized, sent[3], has_extra, sent[4], damping, base, *scales, 1, *sent[5:]
     )
     backend.synchronize()
-    found_rank, found_x, found_told, counters = (backend.to_host(array) for array in sent[5:])
+    found_rank, found_x, found_told, counters, cleared = (backend.to_host(array) for array in sent[5:])
     at = place[:n]
     gathered = sums + (x[at].astype(float) * extra if has_extra else 0.0)
     new = ((base * teleport if personalized else base) + damping * gathered).astype(real)
@@ -133,6 +144,7 @@ def test_update(backend, real, has_extra, personalized, rng):
         5 + sum(round(Fraction(value) * 2**40) for value in new[~some].tolist()),
         7 + sum(round(Fraction(value) * 2**50) for value in moved.tolist()),
     ]
+    assert cleared.tolist() == [0, 0, 0]
     assert counters[:2].tolist() == in_fixed_point
     assert counters[2:].view(np.float64)[0] == moved.max()
 
