@@ -1,165 +1,402 @@
-// Breadth-first search, push and pull. In a push a slot's depth is claimed once, by compare-and-swap; its parent is the
-// smallest id of all vertices of the level before that reach it, so it does not depend on who wins. In a pull a vertex
-// has one thread, and rows are in the order of ids. Twins and arguments: bfs.py.
+// Breadth-first search, push and pull. In a push, a slot that an earlier level has reached costs a look at its bit; for
+// the others `parent` alone decides: it is lowered by an atomic minimum, and whoever replaces the largest integer has
+// reached the slot first and puts it into a queue. So a parent is the smallest id of all vertices of the level before
+// that reach it, and does not depend on who comes first. What the queues hold is settled by the next kernel, since bits
+// must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
+// bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
+#include "grid.cuh"
 #include "rows.cuh"
+
+// Places among the counters of a superstep: as in bfs.py.
+enum { HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS, EDGES = HUBS + 2, WEIGHT, LEVELS, VISITED, LISTED, CYCLE };
+#define BFS_COUNTERS (CYCLE + 6)
+// What a row of more than BFS_LONG edges adds to a weight beside them.
+#define BFS_LONG 1024
+#define BFS_MARK (1ULL << 40)
+
+template <class T> struct bfs_none;
+template <> struct bfs_none<int> { static constexpr int id = 0x7fffffff; };
+template <> struct bfs_none<long long> { static constexpr long long id = 0x7fffffffffffffffLL; };
+
+__device__ __forceinline__ bool bfs_has(const unsigned int *bits, index_t slot) {
+    return __ldg(bits + (slot >> 5)) >> (slot & 31) & 1u;
+}
+__device__ __forceinline__ void bfs_set(unsigned int *bits, index_t slot) {
+    atomicOr(bits + (slot >> 5), 1u << (slot & 31));
+}
+
+__device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
+    const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
+    return edges > BFS_LONG ? edges + BFS_MARK : edges;
+}
+// The sum over the lanes of a warp, added to *out.
+__device__ __forceinline__ void bfs_add(unsigned long long mine, unsigned long long *out) {
+    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
+    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
+}
+
+// Make the counters of the next superstep ready.
+__device__ __forceinline__ void bfs_turn(unsigned long long *after, unsigned long long here, unsigned long long left) {
+    if (blockIdx.x == 0 && threadIdx.x < BFS_COUNTERS)
+        after[threadIdx.x] = threadIdx.x == HERE ? here : threadIdx.x == UNVISITED ? left : 0;
+}
+
+struct alignas(16) bfs_chunk {
+    index_t of[16 / sizeof(index_t)];
+};
+
+extern "C" __global__ void bfs_init(long long n, index_t *depth, index_t *parent, unsigned int *seen) {
+    const int each = 16 / sizeof(index_t);
+    const long long chunks = n / each;
+    bfs_chunk unreached, none;
+    for (int i = 0; i < each; i++) {
+        unreached.of[i] = -1;
+        none.of[i] = bfs_none<index_t>::id;
+    }
+    GD_FOR(i, chunks) {
+        ((bfs_chunk *)depth)[i] = unreached;
+        ((bfs_chunk *)parent)[i] = none;
+    }
+    GD_FOR(i, n - chunks * each) {
+        depth[chunks * each + i] = -1;
+        parent[chunks * each + i] = bfs_none<index_t>::id;
+    }
+    GD_FOR(i, (n + 31) / 32) seen[i] = 0;
+}
+
+extern "C" __global__ void bfs_start(long long n, const index_t *sources, const long long *indptr, const index_t *ids,
+                                     index_t *depth, index_t *parent, unsigned int *seen, index_t *own_queue,
+                                     unsigned long long *counters, unsigned long long *after) {
+    unsigned long long weight = 0;
+    GD_FOR(i, n) {
+        const index_t v = sources[i];
+        depth[v] = 0;
+        parent[v] = ids[v];
+        bfs_set(seen, v);
+        own_queue[i] = v;
+        weight += bfs_weight(indptr, v);
+    }
+    bfs_add(weight, counters + WEIGHT);
+    bfs_turn(after, (unsigned long long)n, 0);
+}
 
 struct Push {
     const index_t *indices, *ids;
-    index_t *depth, *parent;
-    long long level, owned;
+    const unsigned int *seen;
+    index_t *parent;
+    long long owned;
+    bool tells;  // whether there are ghosts
     index_t *own_queue, *ghost_queue;
     unsigned long long *counters;
     Queue<index_t> *own, *ghosts;
 
-    __device__ __forceinline__ void reach(index_t v, index_t id) const {
-        index_t seen = *(volatile index_t *)(depth + v);
-        if (seen == -1) seen = gd_atomic_cas(depth + v, (index_t)-1, (index_t)level);
-        const bool won = seen == -1;
-        if (won) {
-            if (v < owned) own->push(v);
-            else if (ghosts) ghosts->push(v);
-        }
-        if ((won || seen == (index_t)level) && id < *(volatile index_t *)(parent + v)) gd_atomic_min(parent + v, id);
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = __ldcs(indices + edge);  // once only: room in the caches is for bits and parents
+        if (bfs_has(seen, v)) return;
+        const index_t id = ids[row];
+        if (!(id < *(volatile index_t *)(parent + v))) return;
+        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
+        if (v < owned) own->push(v);
+        else ghosts->push(v);
     }
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const { reach(indices[edge], ids[row]); }
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(own_queue, counters, all);
-        if (ghosts) ghosts->flush(ghost_queue, counters + 1, all);
+        own->flush(own_queue, counters + NEXT, all);
+        if (tells) ghosts->flush(ghost_queue, counters + GHOSTS, all);
     }
 };
 
 extern "C" __global__ void bfs_push(long long n, const index_t *frontier, const long long *indptr,
-                                    const index_t *indices, const index_t *ids, index_t *depth, index_t *parent,
-                                    long long level, long long owned, index_t *own_queue, index_t *ghost_queue,
-                                    index_t *hubs, unsigned long long *counters) {
+                                    const index_t *indices, const index_t *ids, const unsigned int *seen,
+                                    index_t *parent, long long owned, long long slots, long long turn,
+                                    index_t *own_queue, index_t *ghost_queue, index_t *hubs,
+                                    unsigned long long *counters) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{indices, ids, depth, parent, level, owned, own_queue, ghost_queue, counters, &own, &ghosts};
-    gd_for_edges(n, frontier, indptr, hubs, counters + 2, counters + 3, push);
+    const Push push{indices, ids, seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts};
+    gd_for_edges((long long)counters[HERE], frontier, indptr, hubs, counters + HUBS + turn, counters + EDGES, push);
 }
 
 extern "C" __global__ void bfs_push_hubs(long long n, const long long *indptr, const index_t *indices,
-                                         const index_t *ids, index_t *depth, index_t *parent, long long level,
-                                         long long owned, index_t *own_queue, index_t *ghost_queue,
-                                         const index_t *hubs, unsigned long long *counters) {
+                                         const index_t *ids, const unsigned int *seen, index_t *parent,
+                                         long long owned, long long slots, long long turn, index_t *own_queue,
+                                         index_t *ghost_queue, const index_t *hubs, unsigned long long *counters) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{indices, ids, depth, parent, level, owned, own_queue, ghost_queue, counters, &own, &ghosts};
-    gd_for_hubs(hubs, counters + 2, indptr, push);
+    const Push push{indices, ids, seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts};
+    gd_for_hubs(hubs, counters + HUBS + turn, indptr, push);
 }
 
+extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, const index_t *ghost_queue,
+                                      const long long *indptr, index_t *depth, unsigned int *seen, long long level,
+                                      unsigned long long *counters, unsigned long long *after) {
+    const long long own = (long long)counters[NEXT], count = own + (long long)counters[GHOSTS];
+    unsigned long long weight = 0;
+    GD_FOR(i, count) {
+        const bool mine = i < own;
+        const index_t v = mine ? own_queue[i] : ghost_queue[i - own];
+        depth[v] = (index_t)level;
+        bfs_set(seen, v);
+        if (mine) weight += bfs_weight(indptr, v);
+    }
+    bfs_add(weight, counters + WEIGHT);
+    bfs_turn(after, (unsigned long long)own, 0);
+}
+
+// Slots that others of the same launch may reach too. An earlier level's have another depth; a slot without one is
+// being reached now, whoever writes the depth first.
+struct Visit {
+    index_t *depth, *parent;
+    unsigned int *seen;
+
+    // Whether this is the first that reaches it.
+    __device__ __forceinline__ bool reach(index_t v, index_t id, long long level) const {
+        const index_t before = *(volatile index_t *)(depth + v), lowest = *(volatile index_t *)(parent + v);
+        if ((before != -1 && before != (index_t)level) || !(id < lowest)) return false;
+        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return false;
+        *(volatile index_t *)(depth + v) = (index_t)level;
+        bfs_set(seen, v);
+        return true;
+    }
+};
+
 extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, index_t *depth,
-                                     index_t *parent, long long level, long long owned, index_t *own_queue,
-                                     unsigned long long *counters) {
+                                     index_t *parent, unsigned int *seen, long long level, long long owned,
+                                     index_t *own_queue, unsigned long long *counters) {
     __shared__ Queue<index_t> own;
     own.open();
-    const Push arrive{nullptr, nullptr, depth, parent, level, owned, own_queue, nullptr, counters, &own, nullptr};
+    const Visit visit{depth, parent, seen};
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long i = begin + threadIdx.x;
-        if (i < n) arrive.reach(slots[i], parents[i]);
-        arrive.flush(false);
+        if (i < n) {
+            const index_t v = slots[i];
+            if (visit.reach(v, parents[i], level) && v < owned) own.push(v);
+        }
+        own.flush(own_queue, counters + HERE, false);
     }
-    arrive.flush(true);
+    own.flush(own_queue, counters + HERE, true);
 }
 
-extern "C" __global__ void bfs_weigh(long long n, const index_t *vertices, const long long *indptr,
-                                     unsigned long long *counters) {
-    unsigned long long edges = 0;
-    GD_FOR(i, n) edges += (unsigned long long)(indptr[vertices[i] + 1] - indptr[vertices[i]]);
-    for (int step = 16; step; step >>= 1) edges += __shfl_down_sync(0xffffffffu, edges, step);
-    if ((threadIdx.x & 31) == 0 && edges) atomicAdd(counters, edges);
+extern "C" __global__ void bfs_told(long long n, const index_t *slots, index_t *depth, unsigned int *seen,
+                                    long long level) {
+    GD_FOR(i, n) {
+        const index_t v = slots[i];
+        depth[v] = (index_t)level;
+        bfs_set(seen, v);
+    }
 }
 
-extern "C" __global__ void bfs_mark(long long n, const index_t *slots, unsigned int *front) {
-    GD_FOR(i, n) atomicOr(front + (slots[i] >> 5), 1u << (slots[i] & 31));
+// Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
+// up to 32 rows, whose edges its lanes share; nobody meets but at the barrier after a level. Of three places for the
+// length and the weight of what a level finds, one is filled, the one before is read, and the third is cleared: nobody
+// has read it since the last barrier, and nobody fills it before the next. `arrived`, of the barrier, grows on from
+// launch to launch, all of which have as many blocks.
+extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, const long long *indptr,
+                                      const index_t *indices, const index_t *ids, index_t *depth, index_t *parent,
+                                      unsigned int *seen, long long level, long long most, long long bound,
+                                      long long alpha, long long floor, long long unexplored,
+                                      unsigned long long *counters, unsigned long long *after,
+                                      unsigned long long *arrived) {
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x & 31;
+    const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const Visit visit{depth, parent, seen};
+    long long count = (long long)counters[HERE], done = 0, visited = 0, edges = 0, weight = 0;
+    for (;;) {
+        unsigned long long *const found = counters + CYCLE + 2 * (done % 3);
+        volatile unsigned long long *const later = counters + CYCLE + 2 * ((done + 1) % 3);
+        if (first) later[0] = later[1] = 0;
+        unsigned long long mine = 0;
+        const long long share = min((count + warps - 1) / warps, 32LL);
+        for (long long base = warp * share; base < count; base += warps * share) {
+            long long begin = 0;
+            int degree = 0;
+            index_t id = 0;
+            if (lane < share && base + lane < count) {
+                const index_t u = *(volatile index_t *)(frontier + base + lane);
+                begin = indptr[u];
+                degree = (int)(indptr[u + 1] - begin);
+                id = ids[u];
+            }
+            int scan = degree;
+            for (int step = 1; step < 32; step <<= 1) {
+                const int before = __shfl_up_sync(all, scan, step);
+                if (lane >= step) scan += before;
+            }
+            const int total = __shfl_sync(all, scan, 31);
+            for (int chunk = 0; chunk < total; chunk += 32) {
+                const int e = chunk + lane;
+                int row = 0;
+                for (int step = 16; step; step >>= 1) {
+                    const int until = __shfl_sync(all, scan, row + step - 1);
+                    if (until <= e) row += step;
+                }
+                const int offset = e - __shfl_sync(all, scan - degree, row);
+                const long long edge = __shfl_sync(all, begin, row) + offset;
+                const index_t by = __shfl_sync(all, id, row);
+                const index_t v = e < total ? indices[edge] : 0;
+                const bool won = e < total && visit.reach(v, by, level + 1);
+                const unsigned winners = __ballot_sync(all, won);
+                if (!winners) continue;
+                gd_count place = 0;
+                if (lane == 0) place = atomicAdd(found, (gd_count)__popc(winners));
+                place = __shfl_sync(all, place, 0) + __popc(winners & ((1u << lane) - 1));
+                if (!won) continue;
+                *(volatile index_t *)(own_queue + place) = v;
+                mine += bfs_weight(indptr, v);
+            }
+        }
+        bfs_add(mine, found + 1);
+        visited += count;
+        done++;
+        level++;
+        gd_grid_barrier(arrived);
+        count = *(volatile long long *)found;
+        weight = *(volatile long long *)(found + 1);
+        if (count == 0 || done == most || count > bound || weight > bound) break;
+        if (weight > floor && weight * alpha > unexplored) break;
+        edges += weight;
+        unexplored -= weight;
+        index_t *const here = own_queue;
+        own_queue = frontier;
+        frontier = here;
+    }
+    if (first) {
+        counters[NEXT] = (unsigned long long)count;
+        counters[EDGES] = (unsigned long long)edges;
+        counters[WEIGHT] = (unsigned long long)weight;
+        counters[LEVELS] = (unsigned long long)done;
+        counters[VISITED] = (unsigned long long)visited;
+    }
+    bfs_turn(after, (unsigned long long)count, 0);
 }
 
-extern "C" __global__ void bfs_unvisited(long long n, const index_t *depth, const long long *indptr, index_t *left,
+extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, const long long *indptr, index_t *left,
                                          unsigned long long *counters) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long v = begin + threadIdx.x;
-        if (v < n && depth[v] == -1 && indptr[v + 1] > indptr[v]) remaining.push((index_t)v);
-        remaining.flush(left, counters + 1, false);
+        if (v < n && !bfs_has(seen, (index_t)v) && indptr[v + 1] > indptr[v]) remaining.push((index_t)v);
+        remaining.flush(left, counters + UNVISITED, false);
     }
-    remaining.flush(left, counters + 1, true);
+    remaining.flush(left, counters + UNVISITED, true);
 }
 
 // Edges that one thread looks at before it leaves the rest of the row to a warp.
 #define BFS_FEW 64
 
-__device__ __forceinline__ bool bfs_in_front(const unsigned int *front, index_t slot) {
-    return front[slot >> 5] >> (slot & 31) & 1u;
-}
-
 extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, const long long *indptr,
-                                    const index_t *indices, const unsigned int *front, index_t *depth, index_t *parent,
-                                    long long level, index_t *own_queue, index_t *left, index_t *hubs,
-                                    unsigned long long *counters) {
+                                    const index_t *indices, const long long *out_indptr, const unsigned int *seen,
+                                    index_t *depth, index_t *parent, long long level, index_t *own_queue,
+                                    index_t *left, index_t *hubs, unsigned long long *counters) {
     __shared__ Queue<index_t> own, remaining;
     own.open();
     remaining.open();
-    unsigned long long edges = 0;
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+    unsigned long long edges = 0, weight = 0;
+    const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)counters[UNVISITED];
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
         const long long i = begin + threadIdx.x;
-        if (i < n) {
+        if (i < count) {
             const index_t v = unvisited[i];
             const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
             long long e = first;
-            while (e < few && !bfs_in_front(front, indices[e])) e++;
+            while (e < few && !bfs_has(seen, indices[e])) e++;
             edges += (unsigned long long)(min(e + 1, few) - first);
             if (e < few) {
                 depth[v] = (index_t)level;
                 parent[v] = -2 - indices[e];
+                weight += bfs_weight(out_indptr, v);
                 own.push(v);
             } else if (few < last) {
-                hubs[gd_reserve(counters + 2)] = v;
+                hubs[gd_reserve(counters + HUBS)] = v;
             } else {
                 remaining.push(v);
             }
         }
-        own.flush(own_queue, counters, false);
-        remaining.flush(left, counters + 1, false);
+        own.flush(own_queue, counters + NEXT, false);
+        remaining.flush(left, counters + LEFT, false);
     }
-    own.flush(own_queue, counters, true);
-    remaining.flush(left, counters + 1, true);
-    for (int step = 16; step; step >>= 1) edges += __shfl_down_sync(0xffffffffu, edges, step);
-    if ((threadIdx.x & 31) == 0 && edges) atomicAdd(counters + 3, edges);
+    own.flush(own_queue, counters + NEXT, true);
+    remaining.flush(left, counters + LEFT, true);
+    bfs_add(edges, counters + EDGES);
+    bfs_add(weight, counters + WEIGHT);
 }
 
 // The rows that bfs_pull gave up after BFS_FEW edges, a warp each.
 extern "C" __global__ void bfs_pull_hubs(long long n, const long long *indptr, const index_t *indices,
-                                         const unsigned int *front, index_t *depth, index_t *parent, long long level,
-                                         index_t *own_queue, index_t *left, const index_t *hubs,
-                                         unsigned long long *counters) {
+                                         const long long *out_indptr, const unsigned int *seen, index_t *depth,
+                                         index_t *parent, long long level, index_t *own_queue, index_t *left,
+                                         const index_t *hubs, unsigned long long *counters) {
     const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[2];
-    unsigned long long edges = 0;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[HUBS];
+    unsigned long long edges = 0, weight = 0;
     for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
         const index_t v = hubs[h];
         const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
         bool found = false;
         for (long long base = first; base < last && !found; base += 32) {
             const long long e = base + lane;
-            const bool hit = e < last && bfs_in_front(front, indices[e]);
+            const bool hit = e < last && bfs_has(seen, indices[e]);
             const unsigned hits = __ballot_sync(0xffffffffu, hit);
             found = hits != 0;
             if (found && lane == __ffs(hits) - 1) {
                 depth[v] = (index_t)level;
                 parent[v] = -2 - indices[e];
-                own_queue[atomicAdd(counters, 1ULL)] = v;
+                weight += bfs_weight(out_indptr, v);
+                own_queue[atomicAdd(counters + NEXT, 1ULL)] = v;
             }
             if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
         }
-        if (!found && lane == 0) left[atomicAdd(counters + 1, 1ULL)] = v;
+        if (!found && lane == 0) left[atomicAdd(counters + LEFT, 1ULL)] = v;
     }
-    if (lane == 0 && edges) atomicAdd(counters + 3, edges);
+    bfs_add(edges, counters + EDGES);
+    bfs_add(weight, counters + WEIGHT);
+}
+
+extern "C" __global__ void bfs_mark(long long n, const index_t *own_queue, unsigned int *seen,
+                                    const unsigned long long *counters, unsigned long long *after) {
+    const long long count = (long long)counters[NEXT];
+    GD_FOR(i, count) bfs_set(seen, own_queue[i]);
+    bfs_turn(after, (unsigned long long)count, counters[LEFT]);
+}
+
+extern "C" __global__ void bfs_result(long long n, const index_t *depth, index_t *parent, const index_t *ids,
+                                      const index_t *ghosts, long long few, long long owned, long long first,
+                                      long long vertices, long long plain, index_t *listed,
+                                      unsigned long long *counters) {
+    __shared__ Queue<index_t> places;
+    places.open();
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+        const long long v = begin + threadIdx.x;
+        if (v < n) {
+            const index_t found = parent[v];
+            if (depth[v] < 0) {
+                parent[v] = -1;
+            } else if (found < -1) {
+                const long long slot = -2 - (long long)found;
+                const bool mine = slot < owned;
+                long long position = first + (few && !mine ? (long long)ghosts[slot - owned] : slot);
+                if (position >= vertices) position -= vertices;
+                if (plain) {
+                    parent[v] = (index_t)position;
+                } else if (mine) {
+                    parent[v] = ids[slot];
+                } else {
+                    parent[v] = (index_t)(-2 - position);
+                    places.push((index_t)v);
+                }
+            }
+        }
+        places.flush(listed, counters + LISTED, false);
+    }
+    places.flush(listed, counters + LISTED, true);
 }
 
 struct Check : NoQueue {

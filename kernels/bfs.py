@@ -4,8 +4,21 @@ depth    index dtype per slot, -1 where not reached yet
 parent   index dtype per slot, the smallest id among the vertices of the level before that reach it; the largest
          integer while there is none
          (bfs_pull writes -2 - slot instead of an id)
-front    uint32 words, a bit per slot: the vertices of the level before
-counters int64: own queue length, ghost queue length (pull: vertices left), hubs, edges looked at
+seen     uint32 words, a bit per slot that is settled; constant in a push and in a pull. Neighbours of a vertex that is
+         not reached are not settled or of the level before, so that in a pull these bits are the frontier.
+counters int64, those of a superstep (`after` are those of the next one, which the last kernel of each makes ready):
+         HERE       length of the frontier
+         NEXT       length of the queue of the next level's own vertices
+         GHOSTS     length of the queue of ghosts
+         UNVISITED  vertices that a pull has to look for
+         LEFT       those that it did not find
+         HUBS       rows put aside, of either direction (2)
+         EDGES      edges looked at; bfs_levels: but for those of its first level
+         WEIGHT     out-edges of the next level's own vertices, and LONG for each that has more than MANY
+         LEVELS     levels that bfs_levels has gone through
+         VISITED    vertices of all of them
+         LISTED     entries listed by bfs_result
+         CYCLE      bfs_levels: length and weight of what three levels find (6)
 The CUDA kernels put rows of many edges aside for a second launch (`*_hubs`); on a CPU there is nothing to balance, so
 those twins do nothing.
 """
@@ -15,110 +28,255 @@ import numpy as np
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS = 0, 1, 2, 3, 4, 5
+EDGES, WEIGHT, LEVELS, VISITED, LISTED, CYCLE = 7, 8, 9, 10, 11, 12
+COUNTERS = 18
+MANY = 1024
+LONG = 1 << 40
 
 
 @twin
-def bfs_push(n, frontier, indptr, indices, ids, depth, parent, level, owned, own_queue, ghost_queue, hubs, counters):
-    own, ghost = counters[0], counters[1]
-    edges = 0
+def _weight(indptr, v):
+    edges = indptr[v + 1] - indptr[v]
+    return edges + LONG if edges > MANY else edges
+
+
+@twin
+def _has(bits, slot):
+    return (bits[slot >> 5] >> np.uint32(slot & 31)) & np.uint32(1) != 0
+
+
+@twin
+def _set(bits, slot):
+    bits[slot >> 5] |= np.uint32(1) << np.uint32(slot & 31)
+
+
+@twin
+def _turn(after, here, left):
+    after[:] = 0
+    after[HERE], after[UNVISITED] = here, left
+
+
+@twin
+def bfs_init(n, depth, parent, seen):
+    """Nothing is reached; n is the number of slots."""
+    depth[:n] = -1
+    parent[:n] = np.iinfo(parent.dtype).max
+    seen[: (n + 31) // 32] = 0
+
+
+@twin
+def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters, after):
+    """Reach the sources, distinct slots of own vertices, and make them the frontier."""
     for i in range(n):
+        v = sources[i]
+        depth[v] = 0
+        parent[v] = ids[v]
+        _set(seen, v)
+        own_queue[i] = v
+        counters[WEIGHT] += _weight(indptr, v)
+    _turn(after, n, 0)
+
+
+@twin
+def bfs_push(
+    n, frontier, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters
+):
+    """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
+    own, ghost, none = counters[NEXT], counters[GHOSTS], np.iinfo(parent.dtype).max
+    edges = 0
+    for i in range(counters[HERE]):
         u = frontier[i]
-        first, last = indptr[u], indptr[u + 1]
+        first, last, by = indptr[u], indptr[u + 1], ids[u]
         edges += last - first
         for e in range(first, last):
             v = indices[e]
-            if depth[v] == -1:
-                depth[v] = level
-                parent[v] = ids[u]
-                if v < owned:
-                    own_queue[own] = v
-                    own += 1
-                else:
-                    ghost_queue[ghost] = v
-                    ghost += 1
-            elif depth[v] == level and ids[u] < parent[v]:
-                parent[v] = ids[u]
-    counters[0], counters[1] = own, ghost
-    counters[3] += edges
+            if _has(seen, v):
+                continue
+            before = parent[v]
+            if by < before:
+                parent[v] = by
+                if before == none:
+                    if v < owned:
+                        own_queue[own] = v
+                        own += 1
+                    else:
+                        ghost_queue[ghost] = v
+                        ghost += 1
+    counters[NEXT], counters[GHOSTS] = own, ghost
+    counters[EDGES] += edges
 
 
 @twin
-def bfs_push_hubs(n, indptr, indices, ids, depth, parent, level, owned, own_queue, ghost_queue, hubs, counters):
+def bfs_push_hubs(n, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters):
     pass
 
 
 @twin
-def bfs_visit(n, slots, parents, depth, parent, level, owned, own_queue, counters):
-    own = counters[0]
+def bfs_settle(n, own_queue, ghost_queue, indptr, depth, seen, level, counters, after):
+    """Set depth and bit of what a push has queued, and sum the edges of the own vertices."""
+    own = counters[NEXT]
+    for i in range(own):
+        v = own_queue[i]
+        depth[v] = level
+        _set(seen, v)
+        counters[WEIGHT] += _weight(indptr, v)
+    for i in range(counters[GHOSTS]):
+        v = ghost_queue[i]
+        depth[v] = level
+        _set(seen, v)
+    _turn(after, own, 0)
+
+
+@twin
+def _reach(v, by, depth, parent, seen, level):
+    if (depth[v] != -1 and depth[v] != level) or by >= parent[v]:
+        return False
+    before = parent[v]
+    parent[v] = by
+    if before != np.iinfo(parent.dtype).max:
+        return False
+    depth[v] = level
+    _set(seen, v)
+    return True
+
+
+@twin
+def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, counters):
+    """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
+    own = counters[HERE]
     for i in range(n):
         v = slots[i]
-        if depth[v] == -1:
-            depth[v] = level
-            if v < owned:
-                own_queue[own] = v
-                own += 1
-        if depth[v] == level and parents[i] < parent[v]:
-            parent[v] = parents[i]
-    counters[0] = own
+        if _reach(v, parents[i], depth, parent, seen, level) and v < owned:
+            own_queue[own] = v
+            own += 1
+    counters[HERE] = own
 
 
 @twin
-def bfs_weigh(n, vertices, indptr, counters):
-    """Add the number of edges of the vertices to counters[0]."""
-    edges = 0
+def bfs_told(n, slots, depth, seen, level):
+    """Settle ghosts of which their owners told."""
     for i in range(n):
-        edges += indptr[vertices[i] + 1] - indptr[vertices[i]]
-    counters[0] += edges
+        depth[slots[i]] = level
+        _set(seen, slots[i])
 
 
 @twin
-def bfs_mark(n, slots, front):
-    """Set the bits of the slots."""
-    for i in range(n):
-        front[slots[i] >> 5] |= np.uint32(1) << np.uint32(slots[i] & 31)
+def bfs_levels(
+    n, frontier, own_queue, indptr, indices, ids, depth, parent, seen, level, most, bound, alpha, floor, unexplored,
+    counters, after, arrived,
+):  # fmt: skip
+    """Push level after level: at least one, at most `most`.
+
+    It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
+    of the edges that are left. The queues change places after each; what the last level found is in `own_queue` if
+    LEVELS is odd.
+    """
+    done, edges, visited, count = 0, 0, 0, counters[HERE]
+    while True:
+        found, weight = 0, 0
+        level += 1
+        for i in range(count):
+            u = frontier[i]
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                if _reach(v, ids[u], depth, parent, seen, level):
+                    weight += _weight(indptr, v)
+                    own_queue[found] = v
+                    found += 1
+        visited += count
+        done += 1
+        count = found
+        if count == 0 or done == most or count > bound or weight > bound:
+            break
+        if weight > floor and weight * alpha > unexplored:
+            break
+        edges += weight
+        unexplored -= weight
+        frontier, own_queue = own_queue, frontier
+    counters[NEXT], counters[EDGES], counters[WEIGHT] = count, edges, weight
+    counters[LEVELS], counters[VISITED] = done, visited
+    _turn(after, count, 0)
 
 
 @twin
-def bfs_unvisited(n, depth, indptr, left, counters):
+def bfs_unvisited(n, seen, indptr, left, counters):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
-    count = counters[1]
+    count = counters[UNVISITED]
     for v in range(n):
-        if depth[v] == -1 and indptr[v + 1] > indptr[v]:
+        if indptr[v + 1] > indptr[v] and not _has(seen, v):
             left[count] = v
             count += 1
-    counters[1] = count
+    counters[UNVISITED] = count
 
 
 @twin
-def bfs_pull(n, unvisited, indptr, indices, front, depth, parent, level, own_queue, left, hubs, counters):
-    """Reach the unvisited vertices that have an in-neighbour in `front`; list the others in `left`.
+def bfs_pull(n, unvisited, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
+    """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
 
-    Rows are in ascending order of vertex id, so the first such neighbour has the smallest id.
+    Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
+    number of the unvisited.
     """
-    own, remaining, edges = counters[0], counters[1], 0
-    for i in range(n):
+    own, remaining, edges = counters[NEXT], counters[LEFT], 0
+    for i in range(counters[UNVISITED]):
         v = unvisited[i]
         first, last = indptr[v], indptr[v + 1]
         e = first
-        while e < last and not (front[indices[e] >> 5] >> np.uint32(indices[e] & 31)) & np.uint32(1):
+        while e < last and not _has(seen, indices[e]):
             e += 1
         edges += e - first
         if e < last:
             edges += 1
             depth[v] = level
             parent[v] = -2 - indices[e]
+            counters[WEIGHT] += _weight(out_indptr, v)
             own_queue[own] = v
             own += 1
         else:
             left[remaining] = v
             remaining += 1
-    counters[0], counters[1] = own, remaining
-    counters[3] += edges
+    counters[NEXT], counters[LEFT] = own, remaining
+    counters[EDGES] += edges
 
 
 @twin
-def bfs_pull_hubs(n, indptr, indices, front, depth, parent, level, own_queue, left, hubs, counters):
+def bfs_pull_hubs(n, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
     pass
+
+
+@twin
+def bfs_mark(n, own_queue, seen, counters, after):
+    """Set the bits of what a pull has found."""
+    for i in range(counters[NEXT]):
+        _set(seen, own_queue[i])
+    _turn(after, counters[NEXT], counters[LEFT])
+
+
+@twin
+def bfs_result(n, depth, parent, ids, ghosts, few, owned, first, vertices, plain, listed, counters):
+    """Make ids of the parents that a pull found, and -1 of those that there are not.
+
+    Positions are ids if `plain`; else those of ghosts stay, as -2 - position, and their places are listed. With `few`,
+    `ghosts` has the cyclic positions of the ghosts; else they are their slots.
+    """
+    count = counters[LISTED]
+    for v in range(n):
+        if depth[v] < 0:
+            parent[v] = -1
+        elif parent[v] < -1:
+            slot = -2 - parent[v]
+            position = first + (ghosts[slot - owned] if few and slot >= owned else slot)
+            if position >= vertices:
+                position -= vertices
+            if plain:
+                parent[v] = position
+            elif slot < owned:
+                parent[v] = ids[slot]
+            else:
+                parent[v] = -2 - position
+                listed[count] = v
+                count += 1
+    counters[LISTED] = count
 
 
 @twin

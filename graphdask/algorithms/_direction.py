@@ -1,9 +1,10 @@
 """Which way a search looks at its next edges: from the frontier (push) or from what is not reached (pull).
 
-The rule is Beamer's: pull as soon as the frontier has more than 1/ALPHA of the edges that no level has looked at yet;
-push again when the frontier is smaller than 1/BETA of the vertices and shrinks. Every rank votes the size and the edges
-of what it found, and all come to the same decision from the same sums. What a rank found for others counts with the
-mean degree of what it found for itself.
+The rule is Beamer's: pull as soon as the frontier has more than 1/ALPHA of the edges that no level has looked at yet,
+and more edges than 1/BETA of the vertices, as the end of a long path is not worth a look at all vertices; push again
+when the frontier is smaller than 1/BETA of the vertices and shrinks. Every rank votes the size and the edges of what it
+found, and all come to the same decision from the same sums. What a rank found for others counts with the mean degree of
+what it found for itself.
 
 Sources: Beamer, Asanovic, Patterson, Direction-optimizing breadth-first search (SC 2012); Pan et al., Multi-GPU Graph
 Analytics, Section VI-A.
@@ -37,9 +38,18 @@ class Direction:
     VOTES = 3
 
     @property
-    def weighs(self) -> bool:
-        """Whether the edges of a frontier have to be known."""
-        return self.mode == "auto"
+    def floor(self) -> int:
+        """A frontier of no more edges is pushed."""
+        return int(self.num_vertices / BETA)
+
+    @property
+    def edges_left(self) -> int:
+        """The unexplored edges, of which a level that may be pulled has more than 1/ALPHA; very many if none may be."""
+        return int(self.unexplored) if self.mode == "auto" else 1 << 62
+
+    def skip(self, edges: int) -> None:
+        """Levels of so many edges were pushed without a vote, as none of them was to be pulled."""
+        self.unexplored = max(self.unexplored - edges, 0.0)
 
     def votes(self, found: int, edges: int, arcs: int = 0) -> tuple[float, float, float]:
         """What a rank says: vertices found, their edges, and (in the first vote) the edges that it holds."""
@@ -61,7 +71,7 @@ class Direction:
         elif self.pulls:
             self.pulls = found >= self.num_vertices / BETA or found > self.found
         else:
-            self.pulls = edges > self.unexplored / ALPHA
+            self.pulls = edges > max(self.unexplored / ALPHA, self.floor)
         self.unexplored = max(self.unexplored - edges, 0.0)
         self.found = found
         return self.pulls

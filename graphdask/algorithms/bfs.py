@@ -1,13 +1,20 @@
 """Breadth-first search by levels: push, pull, or whichever looks at fewer edges (direction-optimising).
 
-State: `depth` and `parent` for every slot of the partition. A push superstep first takes in the vertices that other
-ranks reached for this one, then pushes the frontier over its out-edges. A ghost is reached at most once per rank, and
-only then is its owner told. A pull superstep looks, for each own vertex that is not reached, for the first in-neighbour
-in the frontier; the frontier is a bitmap over slots, for which owners tell the ghosts of their new vertices. A push
-therefore becomes a pull through a superstep that only tells; a pull becomes a push without one.
+State: `depth` and `parent` for every slot of the partition, and a bit for each that is settled. A push superstep first
+takes in the vertices that other ranks reached for this one, then pushes the frontier over its out-edges. A ghost is
+reached at most once per rank, and only then is its owner told. A pull superstep looks, for each own vertex that is not
+reached, for the first in-neighbour in the frontier; owners tell the ghosts of their new vertices. A push therefore
+becomes a pull through a superstep that only tells; a pull becomes a push without one.
 
 Every rank is at the same level, so depths are exact. The parent is the smallest id among all candidates of one level,
 so it depends on neither the partitioning nor the order of events; a pull finds it first, as rows are in order of ids.
+
+On a GPU that holds the whole graph, a superstep takes in many levels while these are small: one cooperative launch goes
+through them without the host, until a frontier is larger, or empty, or so large that a pull may be due. Its vertices
+and edges are sums over the levels.
+
+The host reads one row of counters in a superstep, at its end; what kernels have to know of what ran before them they
+read on the device. There are two rows: the last kernel of a superstep makes the next one's ready.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
 breadth-first search (2012), whose rule decides, from the edges of the frontier, which every rank votes.
@@ -21,17 +28,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._direction import Direction
+from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.backend import Array
-from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.part import Part
+from graphdask.partition import VertexMap
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
 DIRECTIONS = ("auto", "push", "pull")
+HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
+"""Places among the counters, and their number; see kernels/bfs.py."""
+HUB = 4096
+"""Rows of more edges are put aside (kernels/rows.cuh)."""
+LONG = 1 << 40
+"""What a row of very many edges adds to a weight beside them."""
+LEVEL_THREADS = 1 << 13
+"""Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
+SMALL = 1 << 15
+"""Edges that they look at in less time than another superstep takes."""
+MOST_LEVELS = 1 << 12
+"""Of a launch: some ten milliseconds, after which the host looks at its deadline."""
 
 
 @dataclass
@@ -40,20 +59,43 @@ class State:
     """Per slot, -1 where not reached."""
     parent: Array
     """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
-    frontier: Array
-    """Slots of the own vertices of the current level."""
-    level: int
+    seen: Array
+    """uint32 words, a bit per slot: reached, and settled."""
     queues: tuple[Array, Array]
-    """Own vertices of the next level; this one and the next in turn."""
+    """Own vertices of the current level and the next, in turn."""
     ghost_queue: Array
     hubs: Array
-    counters: Array
-    """int64: own queue length, ghost queue length (pull: vertices left), hubs, edges looked at."""
+    rows: tuple[Array, Array]
+    """int64: the counters of this superstep and of the next, in turn."""
+    arrived: Array
+    """int64: of the barrier of `bfs_levels`."""
     direction: Direction
-    front: Array | None = None
-    """Pull: uint32 words, a bit per slot."""
-    left: Array | None = None
-    """Pull: own vertices that are not reached and have in-edges."""
+    count: int = 0
+    """Length of the frontier, or more if vertices have arrived."""
+    weight: int = 0
+    """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
+    level: int = 0
+    turn: int = 0
+    left: tuple[Array, Array] | None = None
+    """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
+    waiting: int = 0
+    """Their number, or more."""
+    pulled: bool = False
+    """Whether any superstep has."""
+
+    @property
+    def queue(self) -> Array:
+        """Where the frontier is."""
+        return self.queues[self.level % 2]
+
+    @property
+    def counters(self) -> Array:
+        return self.rows[self.turn]
+
+    @property
+    def after(self) -> Array:
+        """The counters of the next superstep."""
+        return self.rows[1 - self.turn]
 
 
 class BfsResult(Result):
@@ -96,7 +138,12 @@ class BreadthFirstSearch(Primitive[State]):
         return self.direction != "push"
 
     def memory(self, part: Part) -> int:
-        return 11 * part.num_slots * part.vertex_map.dtype.itemsize
+        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
+        return index * (2 * slots + (slots - owned) + (5 if self._can_pull(part) else 3) * owned) + slots // 8
+
+    def _can_pull(self, part: Part) -> bool:
+        """In-edges that an earlier call has made are used, but none are made for "auto"."""
+        return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Distinct slots of the sources that this rank owns."""
@@ -106,122 +153,146 @@ class BreadthFirstSearch(Primitive[State]):
         )
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
-        xp, dtype = env.xp, part.vertex_map.dtype
-        sources = self.own_sources(part, env)
-        queues = (xp.empty(part.num_owned, dtype), xp.empty(part.num_owned, dtype))
-        frontier = queues[0][: len(sources)]
-        frontier[:] = sources
-        depth = xp.full(part.num_slots, -1, dtype)
-        parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
-        depth[frontier] = 0
-        parent[frontier] = part.ids[frontier]
-        ghost_queue = xp.empty(part.num_slots - part.num_owned, dtype)
-        # in-edges that an earlier call has made are used, but none are made for "auto"
-        can_pull = self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
+        xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+        counters = xp.zeros(2 * COUNTERS + 1, np.int64)
         state = State(
-            depth, parent, frontier, 0, queues, ghost_queue, xp.empty(part.num_owned, dtype), xp.zeros(4, np.int64),
-            Direction(self.direction if can_pull else "push", part.num_vertices),
+            xp.empty(slots, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
+            (xp.empty(owned, dtype), xp.empty(owned, dtype)), xp.empty(slots - owned, dtype), xp.empty(owned, dtype),
+            (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
+            Direction(self.direction if self._can_pull(part) else "push", part.num_vertices),
         )  # fmt: skip
-        votes = state.direction.votes(len(frontier), self._weigh(part, state, env), part.out.num_edges)
-        active = len(frontier) > 0
-        return state, Messages(frontier, ghost_queue[:0], {"parent": parent}, active, votes=votes)
-
-    def _weigh(self, part: Part, state: State, env: Environment) -> int:
-        """Out-edges of the frontier's own vertices, where the direction depends on them."""
-        if not state.direction.weighs:
-            return 0
-        state.counters.fill(0)
-        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
-        kernels.bfs_weigh(len(state.frontier), state.frontier, part.out.indptr, state.counters)
-        return int(state.counters[0])
+        kernels = env.kernels("bfs", index_t=dtype)
+        kernels.bfs_init(slots, state.depth, state.parent, state.seen)
+        sources = self.own_sources(part, env)
+        state.count = len(sources)
+        if state.count:
+            kernels.bfs_start(
+                state.count, sources, part.out.indptr, part.ids, state.depth, state.parent, state.seen, state.queue,
+                state.after, state.counters,
+            )  # fmt: skip
+            state.weight = int(env.backend.to_host(state.after)[WEIGHT])
+        votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
+        frontier = state.queue[: state.count]
+        return state, Messages(frontier, state.ghost_queue[:0], {"parent": state.parent}, state.count > 0, votes=votes)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, env, pulled)
-        pulls = state.direction.choose(inbox.votes)
-        if pulls and not pulled:
-            state.front = env.xp.zeros((part.num_slots + 31) // 32, np.uint32)
-            state.left = None
+        if not state.direction.choose(inbox.votes):
+            if self._is_small(part, state, env):
+                return self._levels(part, state, env)
+            return self._push(part, state, env)
+        if not pulled:
+            state.left, state.waiting = None, part.num_owned
             if env.size > 1:
-                none = state.ghost_queue[:0]
+                if len(inbox):
+                    state.count = int(env.backend.to_host(state.counters)[HERE])
                 state.direction.pause()
-                return Messages(state.frontier, none, {}, len(state.frontier) > 0, to="ghosts")
-        return self._pull(part, state, inbox, env) if pulls else self._push(part, state, env)
+                return Messages(state.queue[: state.count], state.ghost_queue[:0], {}, state.count > 0, to="ghosts")
+        return self._pull(part, state, env)
 
     def _take_in(self, part: Part, state: State, inbox: Inbox, env: Environment, pulled: bool) -> None:
-        if pulled:
-            state.depth[inbox.slots] = state.level
-            return
-        queue = state.queues[state.level % 2]
-        state.counters[0] = len(state.frontier)
-        env.kernels("bfs", index_t=part.vertex_map.dtype).bfs_visit(
-            len(inbox), inbox.slots, inbox.columns["parent"], state.depth, state.parent, state.level,
-            part.num_owned, queue, state.counters,
+        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
+        for letter in inbox.letters:
+            count = len(letter.slots)
+            if pulled:
+                kernels.bfs_told(count, letter.slots, state.depth, state.seen, state.level)
+                continue
+            kernels.bfs_visit(
+                count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
+                part.num_owned, state.queue, state.counters,
+            )  # fmt: skip
+            state.count, state.weight = min(state.count + count, part.num_owned), LONG
+
+    def _is_small(self, part: Part, state: State, env: Environment) -> bool:
+        """Whether one launch may go through this level and more."""
+        alone = env.size == 1 and not (self.either_way and len(part.directions) > 1)
+        return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
+
+    def _levels(self, part: Part, state: State, env: Environment) -> Messages:
+        kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
+        before = state.weight
+        kernels.bfs_levels(
+            LEVEL_THREADS, state.queue, state.queues[1 - state.level % 2], part.out.indptr, part.out.indices, part.ids,
+            state.depth, state.parent, state.seen, state.level, MOST_LEVELS, SMALL, int(ALPHA),
+            state.direction.floor, state.direction.edges_left, state.counters, state.after, state.arrived,
         )  # fmt: skip
-        state.frontier = queue[: int(state.counters[0])]
+        found = self._read(state, env)
+        state.level += int(found[LEVELS])
+        state.direction.skip(int(found[EDGES]))
+        return self._said(state, found, int(found[VISITED]), before + int(found[EDGES]))
 
     def _push(self, part: Part, state: State, env: Environment) -> Messages:
-        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
-        state.counters.fill(0)
+        here = state.queue
         state.level += 1
-        queue = state.queues[state.level % 2]
-        for csr in part.directions if self.either_way else [part.out]:
-            self._push_over(kernels, part, csr, state, queue)
-        own, ghosts, _, edges = (int(x) for x in env.backend.to_host(state.counters))
-        frontier, state.frontier = len(state.frontier), queue[:own]
-        reached = state.ghost_queue[:ghosts]
-        votes = state.direction.votes(own + ghosts, self._weigh(part, state, env) * (own + ghosts) // max(own, 1))
-        return Messages(state.frontier, reached, {"parent": state.parent}, own > 0, frontier, edges, votes=votes)
-
-    def _push_over(self, kernels: Any, part: Part, csr: Csr, state: State, queue: Array) -> None:
-        shared = (
-            csr.indptr, csr.indices, part.ids, state.depth, state.parent, state.level, part.num_owned, queue,
-            state.ghost_queue, state.hubs, state.counters,
+        if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
+            return self._said(state, np.zeros(COUNTERS, np.int64), 0, 0)
+        kernels, slots = env.kernels("bfs", index_t=part.vertex_map.dtype), part.num_slots
+        for turn, csr in enumerate(part.directions if self.either_way else [part.out]):
+            shared = (
+                csr.indptr, csr.indices, part.ids, state.seen, state.parent, part.num_owned, slots, turn, state.queue,
+                state.ghost_queue, state.hubs, state.counters,
+            )  # fmt: skip
+            kernels.bfs_push(state.count, here, *shared)
+            if self.either_way or not 0 <= state.weight <= HUB:
+                kernels.bfs_push_hubs(HUB_THREADS, *shared)
+        kernels.bfs_settle(
+            min(slots, HUB_THREADS), state.queue, state.ghost_queue, part.out.indptr, state.depth, state.seen,
+            state.level, state.counters, state.after,
         )  # fmt: skip
-        kernels.bfs_push(len(state.frontier), state.frontier, *shared)
-        kernels.bfs_push_hubs(HUB_THREADS, *shared)
-        if self.either_way:
-            state.counters[2] = 0
+        found = self._read(state, env)
+        return self._said(state, found, int(found[HERE]), int(found[EDGES]))
 
-    def _pull(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        csr, kernels = part.inward, env.kernels("bfs", index_t=part.vertex_map.dtype)
+    def _pull(self, part: Part, state: State, env: Environment) -> Messages:
+        csr, kernels, dtype = part.inward, env.kernels("bfs", index_t=part.vertex_map.dtype), part.vertex_map.dtype
         assert csr is not None
-        assert state.front is not None
-        state.counters.fill(0)
+        state.pulled = True
         if state.left is None:
-            state.left = env.xp.empty(part.num_owned, part.vertex_map.dtype)
-            kernels.bfs_unvisited(part.num_owned, state.depth, csr.indptr, state.left, state.counters)
-            state.left = state.left[: int(state.counters[1])]
-            state.counters.fill(0)
-        else:
-            state.front.fill(0)
-        kernels.bfs_mark(len(state.frontier), state.frontier, state.front)
-        kernels.bfs_mark(len(inbox), inbox.slots, state.front)
+            state.left = env.xp.empty(part.num_owned, dtype), env.xp.empty(part.num_owned, dtype)
+            kernels.bfs_unvisited(part.num_owned, state.seen, csr.indptr, state.left[0], state.counters)
         state.level += 1
-        queue = state.queues[state.level % 2]
-        unvisited, remaining = state.left, env.xp.empty(len(state.left), part.vertex_map.dtype)
+        unvisited, left = state.left
         shared = (
-            csr.indptr, csr.indices, state.front, state.depth, state.parent, state.level, queue, remaining, state.hubs,
-            state.counters,
+            csr.indptr, csr.indices, part.out.indptr, state.seen, state.depth, state.parent, state.level, state.queue,
+            left, state.hubs, state.counters,
         )  # fmt: skip
-        kernels.bfs_pull(len(unvisited), unvisited, *shared)
-        kernels.bfs_pull_hubs(HUB_THREADS, *shared)
-        own, count, _, edges = (int(x) for x in env.backend.to_host(state.counters))
-        frontier, state.frontier, state.left = len(state.frontier), queue[:own], remaining[:count]
-        votes = state.direction.votes(own, self._weigh(part, state, env))
-        none = state.ghost_queue[:0]
-        return Messages(state.frontier, none, {}, own > 0, frontier, edges, "ghosts", votes)
+        kernels.bfs_pull(state.waiting, unvisited, *shared)
+        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), *shared)
+        kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), state.queue, state.seen, state.counters, state.after)
+        found = self._read(state, env)
+        state.left, state.waiting = (left, unvisited), int(found[LEFT])
+        return self._said(state, found, state.count, int(found[EDGES]), "ghosts")
+
+    def _read(self, state: State, env: Environment) -> np.ndarray:
+        """The counters of a superstep at its end; the next one has the others."""
+        found = env.backend.to_host(state.counters)
+        state.turn = 1 - state.turn
+        return found
+
+    def _said(self, state: State, found: np.ndarray, frontier: int, edges: int, to: Any = "owners") -> Messages:
+        """Make what was found the frontier, and tell of it."""
+        own, ghosts = int(found[NEXT]), int(found[GHOSTS])
+        state.count, state.weight = own, int(found[WEIGHT])
+        votes = state.direction.votes(own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1))
+        values = {} if to == "ghosts" else {"parent": state.parent}
+        return Messages(
+            state.queue[:own], state.ghost_queue[:ghosts], values, own > 0, frontier, edges, to=to, votes=votes
+        )
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        xp, owned = env.xp, part.num_owned
-        depth = state.depth[:owned].copy()
-        parent = xp.where(depth < 0, part.vertex_map.dtype.type(-1), state.parent[:owned])
-        pulled = xp.flatnonzero(parent < -1)
-        if len(pulled):
-            positions = from_cyclic(part, to_cyclic_positions(part, -2 - parent[pulled]))
-            parent[pulled] = part.vertex_map.to_id(env.backend, positions)
-        return {"depth": depth, "parent": parent}
+        owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
+        depth, parent, few = state.depth[:owned], state.parent[:owned], part.ghosts is not None
+        env.kernels("bfs", index_t=part.vertex_map.dtype).bfs_result(
+            owned, depth, parent, part.ids, part.ghosts if few else part.ids[:0], int(few), owned, part.first_position,
+            part.num_vertices, int(plain), state.hubs, state.counters,
+        )  # fmt: skip
+        if state.pulled and not plain and env.size > 1:
+            places = state.hubs[: int(env.backend.to_host(state.counters)[LISTED])]
+            parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
+        if owned == part.num_slots:
+            return {"depth": depth, "parent": parent}
+        return {"depth": depth.copy(), "parent": parent.copy()}
 
 
 def bfs(
