@@ -9,45 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from kernel_launch import POISON, Launch, check_queue, random_rows
 
 from graphdask.backend import get_backend
-
-HUB_THREADS = 1 << 14
-POISON = -77
-
-
-def random_rows(rng, rows, slots, dtype, hub=False):
-    """indptr and indices of random rows over `slots`; with `hub`, one row of more edges than a block takes at once."""
-    degrees = rng.integers(0, 6, rows)
-    degrees[rng.random(rows) < 0.3] = 0
-    if hub:
-        degrees[rng.integers(rows)] = 9001
-    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
-
-
-class Launch:
-    """Sends NumPy arguments to a backend, calls kernels, and brings every array back changed."""
-
-    def __init__(self, backend, family, dtype):
-        self.backend, self.kernels = backend, backend.kernels(family, index_t=dtype)
-
-    def __call__(self, n: int, *arguments, names: tuple[str, ...]) -> None:
-        sent = [self.backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
-        for name in names:
-            count = HUB_THREADS if name.endswith("_hubs") else n
-            # kernels for hubs take no list of rows
-            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_hook_hubs") else sent
-            getattr(self.kernels, name)(count, *rest)
-        self.backend.synchronize()
-        for mine, theirs in zip(arguments, sent, strict=True):
-            if isinstance(mine, np.ndarray):
-                mine[...] = self.backend.to_host(theirs)
-
-
-def check_queue(queue, length, expected):
-    assert sorted(queue[:length].tolist()) == sorted(expected)
-    assert (queue[length:] == POISON).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 257, 4096, 4097, 10_001])
@@ -75,134 +39,6 @@ def test_permute_is_the_feistel_network_of_its_source(backend, dtype, size):
         assert out.tolist() == [forward(x, half, seed) for x in range(size)]
         launch(size, out, back, size, half, np.uint64(seed), names=("permute_backward",))
         np.testing.assert_array_equal(back, ids)
-
-
-def random_search_state(rng, dtype, hub=False):
-    owned, slots, level = 70, 110, 3
-    indptr, indices = random_rows(rng, owned, slots, dtype, hub)
-    ids = rng.permutation(1000)[:owned].astype(dtype)
-    depth = rng.choice([-1, -1, 0, 1, level - 1, level], slots).astype(dtype)
-    parent = np.where(depth >= 0, rng.integers(0, 1000, slots), np.iinfo(dtype).max).astype(dtype)
-    return owned, slots, level, indptr, indices, ids, depth, parent
-
-
-@pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("repeat", range(5))
-def test_push(backend, dtype, rng, repeat, hub):
-    owned, slots, level, indptr, indices, ids, depth, parent = random_search_state(rng, dtype, hub)
-    frontier = np.flatnonzero(depth[:owned] == level - 1).astype(dtype)
-    expected_depth, expected_parent = depth.copy(), parent.copy()
-    reached = set()
-    for u in frontier:
-        for v in indices[indptr[u] : indptr[u + 1]]:
-            if depth[v] == -1:
-                reached.add(int(v))
-                expected_depth[v] = level
-            if expected_depth[v] == level:
-                expected_parent[v] = min(expected_parent[v], ids[u])
-    own, ghost, hubs = (np.full(count, POISON, dtype) for count in (owned, slots - owned, owned))
-    counters = np.zeros(4, np.int64)
-    Launch(backend, "bfs", dtype)(
-        len(frontier), frontier, indptr, indices, ids, depth, parent, level, owned, own, ghost, hubs, counters,
-        names=("bfs_push", "bfs_push_hubs"),
-    )  # fmt: skip
-    np.testing.assert_array_equal(depth, expected_depth)
-    np.testing.assert_array_equal(parent, expected_parent)
-    check_queue(own, counters[0], [v for v in reached if v < owned])
-    check_queue(ghost, counters[1], [v for v in reached if v >= owned])
-    assert counters[3] == (indptr[frontier + 1] - indptr[frontier]).sum()
-
-
-@pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("repeat", range(5))
-def test_pull(backend, dtype, rng, repeat, hub):
-    owned, slots, level, indptr, indices, _, depth, parent = random_search_state(rng, dtype, hub)
-    launch = Launch(backend, "bfs", dtype)
-    front_slots = np.flatnonzero(depth == level - 1).astype(dtype)
-    if hub:  # the only hit stands at the end of the long row
-        row = int(np.diff(indptr).argmax())
-        depth[row] = -1
-        indices[indptr[row] : indptr[row + 1]] = row
-        indices[indptr[row + 1] - 1 - repeat] = front_slots[0]
-    front = np.zeros((slots + 31) // 32, np.uint32)
-    launch(len(front_slots), front_slots, front, names=("bfs_mark",))
-    assert [v for v in range(slots) if front[v // 32] >> (v % 32) & 1] == front_slots.tolist()
-    left, counters = np.full(owned, POISON, dtype), np.zeros(4, np.int64)
-    launch(owned, depth, indptr, left, counters, names=("bfs_unvisited",))
-    unvisited = [v for v in range(owned) if depth[v] == -1 and indptr[v + 1] > indptr[v]]
-    check_queue(left, counters[1], unvisited)
-    left = np.sort(left[: counters[1]])
-    expected_depth, expected_parent, found, edges = depth.copy(), parent.copy(), [], 0
-    for v in unvisited:
-        row = indices[indptr[v] : indptr[v + 1]]
-        hits = np.flatnonzero(np.isin(row, front_slots))
-        edges += hits[0] + 1 if len(hits) else len(row)
-        if len(hits):
-            found.append(v)
-            expected_depth[v], expected_parent[v] = level, -2 - row[hits[0]]
-    own, remaining, hubs = (np.full(owned, POISON, dtype) for _ in range(3))
-    counters = np.zeros(4, np.int64)
-    launch(
-        len(left), left, indptr, indices, front, depth, parent, level, own, remaining, hubs, counters,
-        names=("bfs_pull", "bfs_pull_hubs"),
-    )  # fmt: skip
-    np.testing.assert_array_equal(depth, expected_depth)
-    np.testing.assert_array_equal(parent, expected_parent)
-    check_queue(own, counters[0], found)
-    check_queue(remaining, counters[1], sorted(set(unvisited) - set(found)))
-    assert counters[3] == edges
-    weight = np.zeros(4, np.int64)
-    launch(len(left), left, indptr, weight, names=("bfs_weigh",))
-    assert weight[0] == (indptr[left + 1] - indptr[left]).sum()
-
-
-@pytest.mark.parametrize("repeat", range(5))
-def test_visit(backend, dtype, rng, repeat):
-    owned, slots, level, _, _, _, depth, parent = random_search_state(rng, dtype)
-    arrived = rng.integers(0, slots, 150).astype(dtype)
-    parents = rng.integers(0, 1000, 150).astype(dtype)
-    expected_depth, expected_parent = depth.copy(), parent.copy()
-    reached = set()
-    for v, p in zip(arrived, parents, strict=True):
-        if depth[v] == -1:
-            reached.add(int(v))
-            expected_depth[v] = level
-        if expected_depth[v] == level:
-            expected_parent[v] = min(expected_parent[v], p)
-    own, counters = np.full(owned + 3, POISON, dtype), np.array([3, 0, 0, 0])
-    Launch(backend, "bfs", dtype)(
-        150, arrived, parents, depth, parent, level, owned, own, counters, names=("bfs_visit",)
-    )
-    np.testing.assert_array_equal(depth, expected_depth)
-    np.testing.assert_array_equal(parent, expected_parent)
-    assert (own[:3] == POISON).all()
-    check_queue(own[3:], counters[0] - 3, [v for v in reached if v < owned])
-
-
-@pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("repeat", range(5))
-def test_check_of_a_search(backend, dtype, rng, repeat, hub):
-    owned, slots, _, indptr, indices, ids, depth, parent = random_search_state(rng, dtype, hub)
-    if repeat == 0:
-        depth[:] = rng.choice([4, 5], slots)  # no edge is wrong, many are tree edges
-    parent[:] = rng.choice(ids, slots)
-    witnessed, hubs = np.zeros(slots, np.uint8), np.full(owned, POISON, dtype)
-    expected, bad = np.zeros(slots, np.uint8), [np.iinfo(np.int64).max]
-    for u in range(owned):
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if depth[u] >= 0 and (depth[v] < 0 or depth[v] > depth[u] + 1):
-                bad.append(e)
-            if depth[u] >= 0 and depth[v] == depth[u] + 1 and parent[v] == ids[u]:
-                expected[v] = 1
-    first_bad = np.array([np.iinfo(np.int64).max])
-    Launch(backend, "bfs", dtype)(
-        owned, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, np.zeros(2, np.int64),
-        names=("bfs_check", "bfs_check_hubs"),
-    )  # fmt: skip
-    np.testing.assert_array_equal(witnessed, expected)
-    assert first_bad[0] == min(bad)
-    assert (first_bad[0] == np.iinfo(np.int64).max) == (repeat == 0)
 
 
 def trees(slots, pairs):
@@ -358,16 +194,8 @@ def test_check_of_labels(backend, dtype, rng, wrong, hub):
     assert first_bad[0] == expected
 
 
-@pytest.mark.parametrize(
-    ("family", "name", "count"), [("bfs", "bfs_visit", 8), ("components", "components_compress", 1)]
-)
-def test_no_work_changes_nothing(backend, dtype, family, name, count):
-    arrays = [np.full(4, POISON, dtype) for _ in range(count)]
-    kernel = getattr(backend.kernels(family, index_t=dtype), name)
-    sent = [backend.from_host(array) for array in arrays]
-    if name == "bfs_visit":
-        sent[4:6], sent[7] = [1, 4], backend.from_host(np.zeros(4, np.int64))
-    kernel(0, *sent)
+def test_no_work_changes_nothing(backend, dtype):
+    link = backend.from_host(np.full(4, POISON, dtype))
+    backend.kernels("components", index_t=dtype).components_compress(0, link)
     backend.synchronize()
-    for array in sent[:4] if name == "bfs_visit" else sent:
-        assert (backend.to_host(array) == POISON).all()
+    assert (backend.to_host(link) == POISON).all()

@@ -1,0 +1,382 @@
+"""Kernels of breadth-first search against plain Python on random rows, with outputs poisoned first.
+
+On the emulator and on a GPU these are the CUDA kernels, else their twins. Queues have no order on a GPU: they are
+compared as sets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_launch import POISON, Launch, check_queue, random_rows
+
+from graphdask.kernels.bfs import (
+    COUNTERS,
+    CYCLE,
+    EDGES,
+    GHOSTS,
+    HERE,
+    LEFT,
+    LEVELS,
+    LISTED,
+    LONG,
+    MANY,
+    NEXT,
+    UNVISITED,
+    VISITED,
+    WEIGHT,
+)
+
+OWNED, SLOTS, LEVEL = 70, 110, 3
+HUB = pytest.mark.parametrize("hub", [False, True])
+REPEAT = pytest.mark.parametrize("repeat", range(5))
+
+
+def none(dtype):
+    return np.iinfo(dtype).max
+
+
+def bits(slots, count=SLOTS):
+    """A bit for each of the slots in words of 32."""
+    words = np.zeros((count + 31) // 32, np.uint32)
+    for slot in slots:
+        words[slot // 32] |= np.uint32(1 << int(slot) % 32)
+    return words
+
+
+def poisoned(dtype, *lengths):
+    return [np.full(length, POISON, dtype) for length in lengths]
+
+
+def counters_with(**values):
+    """The counters of a superstep, and those of the next one, which hold nothing of use."""
+    now = np.zeros(COUNTERS, np.int64)
+    for name, value in values.items():
+        now[globals()[name]] = value
+    return now, np.full(COUNTERS, POISON, np.int64)
+
+
+def check_turn(after, here, left=0):
+    expected = np.zeros(COUNTERS, np.int64)
+    expected[HERE], expected[UNVISITED] = here, left
+    np.testing.assert_array_equal(after, expected)
+
+
+def weight_of(indptr, vertices):
+    """Edges, and LONG for every row of very many."""
+    degrees = np.diff(indptr)[np.asarray(vertices, np.int64)]
+    return int(degrees.sum() + LONG * (degrees > MANY).sum())
+
+
+class World:
+    """Random rows, and slots that levels before have reached."""
+
+    def __init__(self, rng, dtype, hub=False):
+        self.indptr, self.indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
+        self.ids = rng.permutation(1000)[:OWNED].astype(dtype)
+        self.depth = rng.choice([-1, -1, -1, 0, LEVEL - 1], SLOTS).astype(dtype)
+        self.parent = np.where(self.depth >= 0, rng.integers(0, 1000, SLOTS), none(dtype)).astype(dtype)
+        if hub:  # the long row is looked at
+            self.depth[np.diff(self.indptr).argmax()] = LEVEL - 1
+        self.seen = bits(np.flatnonzero(self.depth >= 0))
+        self.frontier = np.flatnonzero(self.depth[:OWNED] == LEVEL - 1).astype(dtype)
+
+    def row(self, u):
+        return self.indices[self.indptr[u] : self.indptr[u + 1]]
+
+
+@pytest.mark.parametrize("slots", [1, 3, 31, 32, 33, 1027, 5000])
+def test_a_search_begins_with_nothing_reached(backend, dtype, slots):
+    depth, parent = poisoned(dtype, slots + 1, slots + 1)
+    seen = np.full((slots + 31) // 32 + 1, 0xABCD, np.uint32)
+    Launch(backend, "bfs", dtype)(slots, depth, parent, seen, names=("bfs_init",))
+    assert (depth[:-1] == -1).all()
+    assert (parent[:-1] == none(dtype)).all()
+    assert (seen[:-1] == 0).all()
+    assert (depth[-1], parent[-1], seen[-1]) == (POISON, POISON, 0xABCD)
+
+
+@HUB
+def test_sources_are_reached(backend, dtype, rng, hub):
+    world = World(rng, dtype, hub)
+    sources = np.unique(np.append(rng.integers(0, OWNED, 9), np.diff(world.indptr).argmax())).astype(dtype)
+    depth, parent, (queue,) = np.full(SLOTS, -1, dtype), np.full(SLOTS, none(dtype), dtype), poisoned(dtype, OWNED)
+    seen, (now, after) = bits([]), counters_with()
+    Launch(backend, "bfs", dtype)(
+        len(sources), sources, world.indptr, world.ids, depth, parent, seen, queue, now, after, names=("bfs_start",)
+    )
+    check_queue(queue, len(sources), sources)
+    assert np.flatnonzero(depth != -1).tolist() == sources.tolist()
+    assert (depth[sources] == 0).all()
+    np.testing.assert_array_equal(parent[sources], world.ids[sources])
+    assert (np.delete(parent, sources) == none(dtype)).all()
+    np.testing.assert_array_equal(seen, bits(sources))
+    assert now[WEIGHT] == weight_of(world.indptr, sources)
+    check_turn(after, len(sources))
+
+
+@HUB
+@REPEAT
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
+    world = World(rng, dtype, hub)
+    depth, parent, seen, frontier = world.depth, world.parent, world.seen, world.frontier
+    own, ghosts, hubs = poisoned(dtype, OWNED, SLOTS - OWNED, OWNED)
+    waiting = np.flatnonzero((depth == -1) & (rng.random(SLOTS) < 0.2))  # reached over edges of the other direction
+    parent[waiting] = rng.integers(0, 1000, len(waiting))
+    mine, theirs = waiting[waiting < OWNED], waiting[waiting >= OWNED]
+    own[: len(mine)], ghosts[: len(theirs)] = mine, theirs
+    now, after = counters_with(HERE=len(frontier), NEXT=len(mine), GHOSTS=len(theirs))
+    expected, reached = parent.copy(), set(waiting.tolist())
+    for u in frontier:
+        for v in world.row(u):
+            if depth[v] == -1:
+                reached.add(int(v))
+                expected[v] = min(expected[v], world.ids[u])
+    launch = Launch(backend, "bfs", dtype)
+    launch(
+        len(frontier) + 300, frontier, world.indptr, world.indices, world.ids, seen, parent, OWNED, SLOTS, turn, own,
+        ghosts, hubs, now, names=("bfs_push", "bfs_push_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(parent, expected)
+    np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
+    found = [v for v in reached if v < OWNED]
+    check_queue(own, now[NEXT], found)
+    check_queue(ghosts, now[GHOSTS], reached - set(found))
+    assert now[EDGES] == (world.indptr[frontier + 1] - world.indptr[frontier]).sum()
+    expected_depth = depth.copy()
+    expected_depth[list(reached)] = LEVEL
+    launch(100, own, ghosts, world.indptr, depth, seen, LEVEL, now, after, names=("bfs_settle",))
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
+    assert now[WEIGHT] == weight_of(world.indptr, found)
+    check_turn(after, len(found))
+
+
+@REPEAT
+def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
+    world = World(rng, dtype)
+    depth, parent = world.depth, world.parent
+    now_reached = (depth == -1) & (rng.random(SLOTS) < 0.2)
+    depth[now_reached], parent[now_reached] = LEVEL, rng.integers(0, 1000, now_reached.sum())
+    seen = bits(np.flatnonzero(depth >= 0))
+    arrived, parents = rng.integers(0, SLOTS, 700).astype(dtype), rng.integers(0, 1000, 700).astype(dtype)
+    expected_depth, expected_parent, reached = depth.copy(), parent.copy(), set()
+    for v, p in zip(arrived, parents, strict=True):
+        if depth[v] in (-1, LEVEL):
+            expected_depth[v], expected_parent[v] = LEVEL, min(expected_parent[v], p)
+        if depth[v] == -1:
+            reached.add(int(v))
+    (own,), (now, _) = poisoned(dtype, OWNED + 3), counters_with(HERE=3)
+    Launch(backend, "bfs", dtype)(
+        700, arrived, parents, depth, parent, seen, LEVEL, OWNED, own, now, names=("bfs_visit",)
+    )
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected_parent)
+    np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
+    assert (own[:3] == POISON).all()
+    check_queue(own[3:], now[HERE] - 3, [v for v in reached if v < OWNED])
+
+
+def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
+    world = World(rng, dtype)
+    told = rng.choice(np.arange(OWNED, SLOTS), 20, replace=False).astype(dtype)
+    expected = world.depth.copy()
+    expected[told] = LEVEL
+    Launch(backend, "bfs", dtype)(20, told, world.depth, world.seen, LEVEL, names=("bfs_told",))
+    np.testing.assert_array_equal(world.depth, expected)
+    np.testing.assert_array_equal(world.seen, bits(np.flatnonzero(expected >= 0)))
+
+
+@HUB
+@REPEAT
+def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
+    world = World(rng, dtype)
+    indptr, depth, parent, seen = world.indptr, world.depth, world.parent, world.seen
+    out_indptr = random_rows(rng, OWNED, SLOTS, dtype, hub)[0]
+    if hub:  # the only hit stands at the end of a long row, and another long row has none
+        degrees = np.diff(indptr)
+        degrees[[5, 6]] = 9001
+        depth[[5, 6, 7, 8]] = -1, -1, -1, LEVEL - 1
+        indptr = world.indptr = np.concatenate([[0], np.cumsum(degrees)])
+        world.indices = rng.integers(0, SLOTS, indptr[-1]).astype(dtype)
+        world.row(5)[:], world.row(6)[:] = 7, 6
+        world.row(5)[-1 - repeat] = 8
+        seen = bits(np.flatnonzero(depth >= 0))
+    launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[OWNED] * 4)
+    now, after = counters_with()
+    launch(OWNED, seen, indptr, left, now, names=("bfs_unvisited",))
+    unvisited = [v for v in range(OWNED) if depth[v] == -1 and indptr[v + 1] > indptr[v]]
+    check_queue(left, now[UNVISITED], unvisited)
+    expected_depth, expected_parent, found, edges = depth.copy(), parent.copy(), [], 0
+    for v in unvisited:
+        hits = np.flatnonzero(depth[world.row(v)] >= 0)
+        edges += hits[0] + 1 if len(hits) else len(world.row(v))
+        if len(hits):
+            found.append(v)
+            expected_depth[v], expected_parent[v] = LEVEL, -2 - world.row(v)[hits[0]]
+    launch(
+        OWNED, left, indptr, world.indices, out_indptr, seen, depth, parent, LEVEL, own, remaining, hubs, now,
+        names=("bfs_pull", "bfs_pull_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected_parent)
+    check_queue(own, now[NEXT], found)
+    check_queue(remaining, now[LEFT], set(unvisited) - set(found))
+    assert now[EDGES] == edges
+    assert now[WEIGHT] == weight_of(out_indptr, found)
+    launch(50, own, seen, now, after, names=("bfs_mark",))
+    np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
+    check_turn(after, len(found), len(unvisited) - len(found))
+
+
+def levels_of(indptr, indices, ids, source):
+    """Frontiers, level by level, and parents by the smallest id; in plain Python."""
+    parent, frontiers = {source: ids[source]}, [[source]]
+    while frontiers[-1]:
+        reached = {}
+        for u in frontiers[-1]:
+            for v in indices[indptr[u] : indptr[u + 1]].tolist():
+                if v not in parent:
+                    reached[v] = min(reached.get(v, ids[u]), ids[u])
+        parent.update(reached)
+        frontiers.append(list(reached))
+    return frontiers, parent
+
+
+EVERYTHING = 1 << 40
+BOUNDS = {
+    "to the end": (EVERYTHING, EVERYTHING, 0, EVERYTHING),
+    "one level": (1, EVERYTHING, 0, EVERYTHING),
+    "three levels": (3, EVERYTHING, 0, EVERYTHING),
+    "until a level is broad": (EVERYTHING, 60, 0, EVERYTHING),
+    "until a pull is due": (EVERYTHING, EVERYTHING, 40, 900),
+}
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize("shape", ["random", "path", "star", "long row", "broad"])
+def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape, bounds):
+    n = 1500 if shape == "broad" else 200
+    src, dst = rng.integers(0, n, (2, 3 * n))
+    if shape == "path":
+        src, dst = np.arange(n - 1), np.arange(1, n)
+    elif shape == "star":
+        src, dst = np.zeros(n, np.int64), np.arange(n)
+    elif shape == "long row":
+        src, dst = np.concatenate([src, np.full(MANY + 5, dst[0])]), np.concatenate([dst, rng.integers(0, n, MANY + 5)])
+    order = np.argsort(src, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=n))])
+    indices, ids = dst[order].astype(dtype), rng.permutation(5000)[:n].astype(dtype)
+    source = int(src[0])
+    frontiers, tree = levels_of(indptr, indices, ids, source)
+    most, bound, floor, unexplored = BOUNDS[bounds]
+    done = edges = 0
+    rest = unexplored
+    while True:
+        done += 1
+        found = frontiers[done]
+        weight = weight_of(indptr, found)
+        due = weight > floor and 15 * weight > rest
+        if not found or done == most or len(found) > bound or weight > bound or due:
+            break
+        edges, rest = edges + weight, rest - weight
+    depth, parent, seen = np.full(n, -1, dtype), np.full(n, none(dtype), dtype), bits([source], n)
+    depth[source], parent[source] = LEVEL, ids[source]
+    here, there = poisoned(dtype, n, n)
+    here[0] = source
+    (now, after), arrived = counters_with(HERE=1), np.zeros(1, np.int64)
+    Launch(backend, "bfs", dtype, cooperative=True)(
+        600, here, there, indptr, indices, ids, depth, parent, seen, LEVEL, most, bound, 15, floor, unexplored, now,
+        after, arrived, names=("bfs_levels",),
+    )  # fmt: skip
+    expected = np.full(n, -1)
+    for level, vertices in enumerate(frontiers[: done + 1]):
+        expected[vertices] = LEVEL + level
+    np.testing.assert_array_equal(depth, expected)
+    np.testing.assert_array_equal(parent, [tree[v] if expected[v] >= 0 else none(dtype) for v in range(n)])
+    np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected >= 0), n))
+    last = there if done % 2 else here
+    assert sorted(last[: len(found)].tolist()) == sorted(found)
+    assert (now[NEXT], now[WEIGHT], now[EDGES], now[LEVELS]) == (len(found), weight, edges, done)
+    assert now[VISITED] == sum(map(len, frontiers[:done]))
+    check_turn(after, len(found))
+
+
+@pytest.mark.parametrize("plain", [0, 1])
+@pytest.mark.parametrize("few", [0, 1])
+def test_parents_that_a_pull_found_become_ids(backend, dtype, rng, few, plain):
+    vertices, first = 300, 250
+    depth = rng.integers(-1, 4, OWNED).astype(dtype)
+    parent = np.where(rng.random(OWNED) < 0.6, -2 - rng.integers(0, SLOTS, OWNED), rng.integers(0, 99, OWNED))
+    parent = np.where(depth < 0, none(dtype), parent).astype(dtype)
+    ids = rng.permutation(1000)[:OWNED].astype(dtype)
+    ghosts = np.sort(rng.choice(np.arange(OWNED, vertices), SLOTS - OWNED, replace=False)).astype(dtype)
+    expected, places = parent.copy(), []
+    for v in range(OWNED):
+        slot = -2 - int(parent[v])
+        cyclic = int(ghosts[slot - OWNED]) if few and slot >= OWNED else slot
+        position = (first + cyclic) % vertices
+        if depth[v] < 0:
+            expected[v] = -1
+        elif parent[v] >= 0:
+            pass
+        elif plain:
+            expected[v] = position
+        elif slot < OWNED:
+            expected[v] = ids[slot]
+        else:
+            expected[v] = -2 - position
+            places.append(v)
+    (listed,), (now, _) = poisoned(dtype, OWNED), counters_with()
+    Launch(backend, "bfs", dtype)(
+        OWNED, depth, parent, ids, ghosts if few else ids[:0], few, OWNED, first, vertices, plain, listed, now,
+        names=("bfs_result",),
+    )  # fmt: skip
+    np.testing.assert_array_equal(parent, expected)
+    check_queue(listed, now[LISTED], places)
+
+
+def test_no_work_changes_nothing(backend, dtype):
+    arrays = [*poisoned(dtype, 4, 4, 4, 4), np.full(1, 5, np.uint32), *poisoned(dtype, 4), np.zeros(COUNTERS, np.int64)]
+    slots, parents, depth, parent, seen, queue, now = map(backend.from_host, arrays)
+    backend.kernels("bfs", index_t=dtype).bfs_visit(0, slots, parents, depth, parent, seen, 1, 4, queue, now)
+    backend.synchronize()
+    for array, before in zip((slots, parents, depth, parent, seen, queue, now), arrays, strict=True):
+        np.testing.assert_array_equal(backend.to_host(array), before)
+
+
+@HUB
+@REPEAT
+def test_check_of_a_search(backend, dtype, rng, repeat, hub):
+    indptr, indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
+    ids = rng.permutation(1000)[:OWNED].astype(dtype)
+    # at first no edge is wrong, and many are tree edges
+    depth = rng.choice([-1, -1, 0, 1, 2, 3] if repeat else [4, 5], SLOTS).astype(dtype)
+    parent = rng.choice(ids, SLOTS)
+    witnessed, (hubs,) = np.zeros(SLOTS, np.uint8), poisoned(dtype, OWNED)
+    expected, bad = np.zeros(SLOTS, np.uint8), [np.iinfo(np.int64).max]
+    for u in range(OWNED):
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if depth[u] >= 0 and (depth[v] < 0 or depth[v] > depth[u] + 1):
+                bad.append(e)
+            if depth[u] >= 0 and depth[v] == depth[u] + 1 and parent[v] == ids[u]:
+                expected[v] = 1
+    first_bad = np.array([np.iinfo(np.int64).max])
+    Launch(backend, "bfs", dtype)(
+        OWNED, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, np.zeros(2, np.int64),
+        names=("bfs_check", "bfs_check_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(witnessed, expected)
+    assert first_bad[0] == min(bad)
+    assert (first_bad[0] == np.iinfo(np.int64).max) == (repeat == 0)
+
+
+def test_the_search_and_its_kernels_agree_on_the_places_of_counters():
+    from graphdask.algorithms import bfs
+
+    names = ("HERE", "NEXT", "GHOSTS", "LEFT", "EDGES", "WEIGHT", "LEVELS", "VISITED", "LISTED", "COUNTERS", "LONG")
+    here = (HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS, LONG)
+    assert tuple(getattr(bfs, name) for name in names) == here
+    assert CYCLE + 6 == COUNTERS

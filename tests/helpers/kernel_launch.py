@@ -1,0 +1,43 @@
+"""What tests of kernels share: random rows, calls that take NumPy arrays on any backend, queues without an order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+HUB_THREADS = 1 << 14
+POISON = -77
+
+
+def random_rows(rng, rows, slots, dtype, hub=False):
+    """indptr and indices of random rows over `slots`; with `hub`, one row of more edges than a block takes at once."""
+    degrees = rng.integers(0, 6, rows)
+    degrees[rng.random(rows) < 0.3] = 0
+    if hub:
+        degrees[rng.integers(rows)] = 9001
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
+
+
+class Launch:
+    """Sends NumPy arguments to a backend, calls kernels, and brings every array back changed."""
+
+    def __init__(self, backend, family, dtype, cooperative=False):
+        self.backend, self.kernels = backend, backend.kernels(family, cooperative=cooperative, index_t=dtype)
+
+    def __call__(self, n: int, *arguments, names: tuple[str, ...]) -> None:
+        sent = [self.backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
+        for name in names:
+            count = HUB_THREADS if name.endswith("_hubs") else n
+            # kernels for hubs take no list of rows
+            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_hook_hubs") else sent
+            getattr(self.kernels, name)(count, *rest)
+        self.backend.synchronize()
+        for mine, theirs in zip(arguments, sent, strict=True):
+            if isinstance(mine, np.ndarray):
+                mine[...] = self.backend.to_host(theirs)
+
+
+def check_queue(queue, length, expected):
+    """The first entries are the expected ones in any order, and nobody wrote behind them."""
+    assert sorted(queue[:length].tolist()) == sorted(expected)
+    assert (queue[length:] == POISON).all()
