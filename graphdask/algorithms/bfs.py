@@ -138,8 +138,12 @@ class BreadthFirstSearch(Primitive[State]):
         return self.direction != "push"
 
     def memory(self, part: Part) -> int:
-        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
-        return index * (2 * slots + (slots - owned) + (5 if self._can_pull(part) else 3) * owned) + slots // 8
+        """State, and what a selective exchange of most vertices in one level makes for the mail."""
+        slots, owned = part.num_slots, part.num_owned
+        ghosts = slots - owned
+        push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
+        most = max(push, pull) if self._can_pull(part) else push
+        return part.vertex_map.dtype.itemsize * (2 * slots + ghosts + most) + slots // 8
 
     def _can_pull(self, part: Part) -> bool:
         """In-edges that an earlier call has made are used, but none are made for "auto"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import cycle, product
 
 import networkx as nx
@@ -233,6 +234,35 @@ def test_a_search_from_several_sources_takes_the_nearest(parts, exchange):
         found = runtime().run(graph, BreadthFirstSearch((3, 150, 299, 3)), exchange=exchange)
         np.testing.assert_array_equal(found.depth, np.where(nearest == n, -1, nearest))
         found.verify()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_search_over_edges_either_way_takes_them_as_undirected(parts, directed):
+    n, src, dst, _ = GRAPHS["sparse random, undirected"]()
+    depth, parent = search(adjacency(n, src, dst, False), 17)
+    for (by, ghosts), exchange in product(DIVISIONS, EXCHANGES):
+        graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, by, ghosts, device="cpu")
+        found = runtime().run(graph, BreadthFirstSearch((17,), either_way=True), exchange=exchange).verify()
+        np.testing.assert_array_equal(found.depth, depth)
+        np.testing.assert_array_equal(found.parent, parent)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_announced_memory_is_what_a_search_takes(parts, direction, rng):
+    src, dst = rng.integers(0, 200_000, (2, 2_000_000))
+    graph = gd.from_edges(src, dst, num_vertices=200_000, directed=False)
+    graph = graph.partition(parts, ghosts="all", device="cpu").persist()
+    gd.bfs(graph, src[0], direction=direction)  # loads the kernels
+    tracemalloc.start()
+    memory = gd.bfs(graph, src[0], direction=direction).stats.memory
+    peak = tracemalloc.get_traced_memory()[1] / parts
+    tracemalloc.stop()
+    if parts == 1:
+        assert memory / 1.1 < peak < 1.02 * memory
+    else:  # how much of the mail there is at the same time depends on the other ranks
+        assert memory / 1.5 < peak < 1.1 * memory
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])

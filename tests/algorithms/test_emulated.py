@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from graphs import GRAPHS
 import graphdask as gd
 import graphdask.partition
 import graphdask.sources
-from graphdask.algorithms.bfs import DIRECTIONS
+from graphdask.algorithms import bfs
+from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
+from graphdask.runtime import runtime
 
 NAMES = [
     "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
@@ -84,6 +86,54 @@ def test_searches_components_and_neighbourhoods(make, parts):
     same(gd.core_number, "core", **either)
     same(gd.local_clustering_coefficient, "coefficient", **pair)
     same(lambda g: gd.label_propagation(g, 3), "label", **pair)
+
+
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [*CASES, BROAD])
+def test_searches_in_each_direction_look_at_the_same_edges(make, parts, ghosts):
+    n, src, dst, directed = make()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    on_cpu, on_gpu = (graph.partition(parts, "random", ghosts, device=device) for device in ("cpu", "cuda"))
+    for direction, exchange in product(DIRECTIONS, ("selective", "broadcast")):
+        expected = gd.bfs(on_cpu, n // 2, direction=direction, exchange=exchange)
+        found = gd.bfs(on_gpu, n // 2, direction=direction, exchange=exchange).verify()
+        np.testing.assert_array_equal(found.depth, expected.depth)
+        np.testing.assert_array_equal(found.parent, expected.parent)
+        assert found.stats.edges == expected.stats.edges
+        assert sum(step["frontier"] for step in found.stats) == sum(step["frontier"] for step in expected.stats)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [*CASES, BROAD])
+def test_searches_over_edges_either_way_and_from_several_sources(make, parts):
+    on_cpu, on_gpu = (divided(make, parts, device) for device in ("cpu", "cuda"))
+    n = on_cpu.num_vertices
+    search = BreadthFirstSearch((0, n // 2, n - 1), either_way=True)
+    expected, found = (runtime().run(graph, search) for graph in (on_cpu, on_gpu))
+    found.verify()
+    np.testing.assert_array_equal(found.depth, expected.depth)
+    np.testing.assert_array_equal(found.parent, expected.parent)
+
+
+@pytest.mark.parametrize("direction", ["auto", "push"])
+def test_a_long_path_is_one_superstep_of_a_gpu_that_holds_all_of_it(direction):
+    n = 3000
+    graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).partition(1, device="cuda")
+    found = gd.bfs(graph, 0, direction=direction)
+    np.testing.assert_array_equal(found.depth, np.arange(n))
+    np.testing.assert_array_equal(found.parent, np.maximum(np.arange(n) - 1, 0))
+    assert [step["frontier"] for step in found.stats] == [0, n]
+    assert found.stats.edges == 2 * (n - 1)
+
+
+def test_a_launch_through_many_levels_ends_now_and_then(monkeypatch):
+    monkeypatch.setattr(bfs, "MOST_LEVELS", 7)
+    n = 100
+    graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).partition(1, device="cuda")
+    found = gd.bfs(graph, 0)
+    np.testing.assert_array_equal(found.depth, np.arange(n))
+    assert [step["frontier"] for step in found.stats] == [0] + 14 * [7] + [2]
 
 
 @pytest.mark.parametrize("parts", [1, 3])
