@@ -68,8 +68,9 @@ class State:
     rows: tuple[Array, Array]
     """int64: the counters of this superstep and of the next, in turn."""
     arrived: Array
-    """int64: of the barrier of `bfs_levels`."""
+    """int64: of the barrier of `bfs_levels`, all of whose launches have as many blocks."""
     direction: Direction
+    kernels: Any
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0
@@ -164,8 +165,9 @@ class BreadthFirstSearch(Primitive[State]):
             (xp.empty(owned, dtype), xp.empty(owned, dtype)), xp.empty(slots - owned, dtype), xp.empty(owned, dtype),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
             Direction(self.direction if self._can_pull(part) else "push", part.num_vertices),
+            env.kernels("bfs", index_t=dtype),
         )  # fmt: skip
-        kernels = env.kernels("bfs", index_t=dtype)
+        kernels = state.kernels
         kernels.bfs_init(slots, state.depth, state.parent, state.seen)
         sources = self.own_sources(part, env)
         state.count = len(sources)
@@ -182,7 +184,7 @@ class BreadthFirstSearch(Primitive[State]):
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
-            self._take_in(part, state, inbox, env, pulled)
+            self._take_in(part, state, inbox, pulled)
         if not state.direction.choose(inbox.votes):
             if self._is_small(part, state, env):
                 return self._levels(part, state, env)
@@ -196,14 +198,13 @@ class BreadthFirstSearch(Primitive[State]):
                 return Messages(state.queue[: state.count], state.ghost_queue[:0], {}, state.count > 0, to="ghosts")
         return self._pull(part, state, env)
 
-    def _take_in(self, part: Part, state: State, inbox: Inbox, env: Environment, pulled: bool) -> None:
-        kernels = env.kernels("bfs", index_t=part.vertex_map.dtype)
+    def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool) -> None:
         for letter in inbox.letters:
             count = len(letter.slots)
             if pulled:
-                kernels.bfs_told(count, letter.slots, state.depth, state.seen, state.level)
+                state.kernels.bfs_told(count, letter.slots, state.depth, state.seen, state.level)
                 continue
-            kernels.bfs_visit(
+            state.kernels.bfs_visit(
                 count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
                 part.num_owned, state.queue, state.counters,
             )  # fmt: skip
@@ -232,7 +233,7 @@ class BreadthFirstSearch(Primitive[State]):
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
             return self._said(state, np.zeros(COUNTERS, np.int64), 0, 0)
-        kernels, slots = env.kernels("bfs", index_t=part.vertex_map.dtype), part.num_slots
+        kernels, slots = state.kernels, part.num_slots
         for turn, csr in enumerate(part.directions if self.either_way else [part.out]):
             shared = (
                 csr.indptr, csr.indices, part.ids, state.seen, state.parent, part.num_owned, slots, turn, state.queue,
@@ -249,7 +250,7 @@ class BreadthFirstSearch(Primitive[State]):
         return self._said(state, found, int(found[HERE]), int(found[EDGES]))
 
     def _pull(self, part: Part, state: State, env: Environment) -> Messages:
-        csr, kernels, dtype = part.inward, env.kernels("bfs", index_t=part.vertex_map.dtype), part.vertex_map.dtype
+        csr, kernels, dtype = part.inward, state.kernels, part.vertex_map.dtype
         assert csr is not None
         state.pulled = True
         if state.left is None:
@@ -287,7 +288,7 @@ class BreadthFirstSearch(Primitive[State]):
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
         depth, parent, few = state.depth[:owned], state.parent[:owned], part.ghosts is not None
-        env.kernels("bfs", index_t=part.vertex_map.dtype).bfs_result(
+        state.kernels.bfs_result(
             owned, depth, parent, part.ids, part.ghosts if few else part.ids[:0], int(few), owned, part.first_position,
             part.num_vertices, int(plain), state.hubs, state.counters,
         )  # fmt: skip
@@ -344,6 +345,11 @@ def bfs(
         Where it would need more memory than there is.
     PeerLost
         Where a worker died and could not be replaced in time.
+
+    Notes
+    -----
+    In the statistics a superstep is a level. On a GPU that holds the whole graph it is several levels while they are
+    small; its frontier and edges are then their sums.
 
     References
     ----------

@@ -281,6 +281,16 @@ def test_answers_on_a_gpu_are_scipys(name, parts):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_long_path_on_a_gpu_is_scipys(parts):
+    n = 3000
+    src, dst = np.arange(n - 1), np.arange(1, n)
+    check(n, src, dst, False, parts, 0, "cuda", divisions=[("range", "1-hop")], exchanges=["selective"])
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(parts, device="cuda")
+    assert (len(gd.bfs(graph, 0).stats) == 2) == (parts == 1)
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("directed", [True, False])
 def test_hubs_on_a_gpu_are_scipys(directed, parts, rng):
