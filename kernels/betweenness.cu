@@ -57,19 +57,25 @@ struct Rows {
     }
 };
 
-// Which of the rows (bits of `rest`) this thread's team takes next, or -1; and which team has this thread's row.
+// Who takes which of the warp's rows next: short ones (bits of `few`) teams of `small` threads, a longer one (of `many`)
+// all of them.
 struct Deal {
-    int row, team;
+    int size;  // threads of a team
+    int row;   // of this thread's team, or -1
+    int by;    // the first thread of the team that takes this thread's row, or -1
 
-    __device__ __forceinline__ Deal(unsigned &rest, int size) {
+    __device__ __forceinline__ Deal(unsigned &few, unsigned &many, int small) {
         const int lane = threadIdx.x & 31;
-        const int before = __popc(rest & ((1u << lane) - 1));
-        team = (rest >> lane & 1u) && before < 32 / size ? before : -1;
+        unsigned rest = few ? few : many;
+        size = few ? small : 32;
+        const int before = __popc(rest & ((1u << lane) - 1)) * size;
+        by = (rest >> lane & 1u) && before < 32 ? before : -1;
         row = -1;
-        for (int k = 0; k < 32 / size; k++) {
-            if (k == lane / size) row = __ffs((int)rest) - 1;
+        for (int first = 0; first < 32; first += size) {
+            if (first == (lane & -size)) row = __ffs((int)rest) - 1;
             rest &= rest - 1;
         }
+        (few ? few : many) = rest;
     }
 };
 
@@ -122,10 +128,10 @@ struct Reached {
     }
 };
 
-extern "C" __global__ void bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices,
-                                    const long long *out_indptr, const unsigned int *bits, const mask_t *front,
-                                    long long lanes, lanes_t full, mask_t *seen, index_t *queue, mask_t *masks,
-                                    index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void __launch_bounds__(256, 5)
+bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
+         const unsigned int *bits, const mask_t *front, long long lanes, lanes_t full, mask_t *seen, index_t *queue,
+         mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
     const Front look{bits, front, nullptr, lanes};
     Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
     const Rows mine(n);
@@ -137,23 +143,17 @@ extern "C" __global__ void bc_reach(long long n, const index_t *rows, const long
         lanes_t got = 0;
         if (degree > hub) hubs[gd_reserve(counters + 2)] = v;
         __syncwarp();
-        unsigned rest = __ballot_sync(BC_WARP, degree > 0 && degree <= BC_SHORT && degree <= hub);
-        while (rest) {
-            const Deal deal(rest, BC_TEAM);
+        unsigned few = __ballot_sync(BC_WARP, degree > 0 && degree <= BC_SHORT && degree <= hub);
+        unsigned many = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub);
+        while (few | many) {
+            const Deal deal(few, many, BC_TEAM);
             const int from = max(deal.row, 0);
             const lanes_t wanted = __shfl_sync(BC_WARP, want, from);
             const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
-            const lanes_t found = bc_look(look, indices, wanted, begin, deal.row < 0 ? begin : end, BC_TEAM,
+            const lanes_t found = bc_look(look, indices, wanted, begin, deal.row < 0 ? begin : end, deal.size,
                                           reached.edges);
-            const lanes_t given = __shfl_sync(BC_WARP, found, max(deal.team, 0) * BC_TEAM);
-            if (deal.team >= 0) got = given;
-        }
-        for (rest = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub); rest; rest &= rest - 1) {
-            const int from = __ffs((int)rest) - 1;
-            const lanes_t wanted = __shfl_sync(BC_WARP, want, from);
-            const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
-            const lanes_t found = bc_look(look, indices, wanted, begin, end, 32, reached.edges);
-            if (mine.lane == from) got = found;
+            const lanes_t given = __shfl_sync(BC_WARP, found, max(deal.by, 0));
+            if (deal.by >= 0) got = given;
         }
         if (valid && degree <= hub) reached.finish(v, want, got);
         __syncwarp();
@@ -219,7 +219,8 @@ struct Sums {
 // the groups, so the order is that of the places in the row. All threads of the warp call it together.
 __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indices, lanes_t mask, long long begin,
                                        long long first, long long last, int team, int width) {
-    const int t = threadIdx.x & (team - 1), b = t & (width - 1), group = t / width, groups = team / width;
+    const int t = threadIdx.x & (team - 1), b = t & (width - 1), log = __popc(width - 1);
+    const int group = t >> log, groups = team >> log;
     const int span = min(4 * groups, team);  // places that a step of four edges a group takes
     Sums sums{0, 0};
     index_t next = first + t < last ? indices[first + t] : 0;
@@ -260,14 +261,13 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
     return sums;
 }
 
-extern "C" __global__ void bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
-                                     const index_t *indices, const unsigned int *bits, const mask_t *front,
-                                     const double *value, long long lanes, double *out, long long hub,
-                                     index_t *chunks, double *partial, unsigned long long *counters) {
+extern "C" __global__ void __launch_bounds__(256, 4)
+bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
+          const unsigned int *bits, const mask_t *front, const double *value, long long lanes, double *out, long long hub,
+          index_t *chunks, double *partial, unsigned long long *counters) {
     const Front given{bits, front, value, lanes};
     const int width = bc_width(lanes), team = max(width, BC_TEAM);
     const Rows mine(n);
-    const int t = mine.lane & (team - 1);
     for (long long base = mine.first; base < n; base += mine.step) {
         const long long i = base + mine.lane;
         const bool valid = mine.lane < mine.at_once && i < n;
@@ -283,23 +283,16 @@ extern "C" __global__ void bc_gather(long long n, const index_t *rows, const mas
             }
         }
         __syncwarp();
-        unsigned rest = __ballot_sync(BC_WARP, valid && degree <= BC_SHORT && degree <= hub);
-        while (rest) {
-            const Deal deal(rest, team);
-            const int from = max(deal.row, 0);
+        unsigned few = __ballot_sync(BC_WARP, valid && degree <= BC_SHORT && degree <= hub);
+        unsigned many = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub);
+        while (few | many) {
+            const Deal deal(few, many, team);
+            const int from = max(deal.row, 0), t = mine.lane & (deal.size - 1);
             const index_t row = __shfl_sync(BC_WARP, v, from);
             const lanes_t wanted = __shfl_sync(BC_WARP, mask, from);
             const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
-            const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, team, width);
+            const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, deal.size, width);
             if (deal.row >= 0 && t < width) sums.write(out + (long long)row * lanes, wanted, t, lanes);
-        }
-        for (rest = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub); rest; rest &= rest - 1) {
-            const int from = __ffs((int)rest) - 1;
-            const index_t row = __shfl_sync(BC_WARP, v, from);
-            const lanes_t wanted = __shfl_sync(BC_WARP, mask, from);
-            const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
-            const Sums sums = bc_sum(given, indices, wanted, begin, begin, end, 32, width);
-            if (mine.lane < width) sums.write(out + (long long)row * lanes, wanted, mine.lane, lanes);
         }
     }
 }

@@ -316,8 +316,8 @@ def betweenness(
     Returns
     -------
     BetweennessResult
-        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. On CPUs the same bits for every
-        number of partitions; a GPU differs in the last bits, within 1e-12 relative.
+        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
+        of partitions; a GPU differs from a CPU in the last bits, within 1e-12 relative.
 
     Raises
     ------
