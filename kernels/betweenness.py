@@ -5,7 +5,8 @@ uint8 or uint64.
 
 seen    mask per own vertex: lanes that have reached it
 bits    uint32 words, a bit per slot: whether the vertex is of the level that is being looked at, in any lane
-front   mask per slot: in which lanes it is; counts only where the bit is set
+front   mask per slot: in which lanes it is, so 0 where the bit is not set. The CUDA kernels ask the bitmap first, which
+        their caches hold; to the twins that makes no difference
 value   table over slots: what a vertex of the front gives its neighbours; 0 in the lanes that are not in its mask
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
@@ -45,9 +46,7 @@ def bc_reach(
         first, last = indptr[v], indptr[v + 1]
         e = first
         while e < last and got != want:
-            u = indices[e]
-            if bits[u >> 5] >> np.uint32(u & 31) & np.uint32(1):
-                got |= np.uint64(front[u]) & want
+            got |= np.uint64(front[indices[e]]) & want
             e += 1
         edges += e - first
         if got != _0:
@@ -82,8 +81,6 @@ def bc_gather(n, rows, masks, indptr, indices, bits, front, value, lanes, out, h
         sums[:] = 0.0
         for e in range(first, last):
             u = indices[e]
-            if not bits[u >> 5] >> np.uint32(u & 31) & np.uint32(1):
-                continue
             common = np.uint64(front[u]) & mask
             if common == _0 or (e > first and indices[e - 1] == u):
                 continue

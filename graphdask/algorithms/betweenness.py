@@ -4,7 +4,8 @@ Up to 64 sources are searched at once, each a lane: bit b of a mask, column b of
 level: every own vertex that some lane has not reached looks for neighbours in the front, and adds up their numbers of
 shortest paths. Then it goes back over the same levels and adds up dependencies. In both directions a vertex only reads
 its neighbours, and owners tell their ghosts the front with its values; so there are no atomics, every sum has one
-order, and the answer has the same bits for every number of partitions on a CPU.
+order, and the answer has the same bits for every number of partitions. On a GPU a bitmap says who is in the front: most
+edges lead elsewhere, and cost no more than a look into the cache that holds it.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
@@ -56,7 +57,7 @@ class State:
     bits: Array
     """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane."""
     front: Array
-    """Mask per slot: in which lanes, where the bit is set."""
+    """Mask per slot: in which lanes, 0 where the bit is not set."""
     value: Array
     """float64 (slots, lanes): what a vertex of the front gives its neighbours."""
     sigma: Array
@@ -185,13 +186,18 @@ class Betweenness(Primitive[State]):
         return self._show_paths(part, state, Level(rows, masks), env, edges)
 
     def _show_paths(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
-        state.bits.fill(0)
+        self._clear(state)
         self._kernels(part, env).bc_show_paths(
             len(level.rows), level.rows, level.masks, state.sigma, self.lanes, state.bits, state.front, state.value,
             per_item=self.lanes,
         )  # fmt: skip
         state.levels.append(level)
         return self._tell(state, level, True, edges)
+
+    def _clear(self, state: State) -> None:
+        """Take everybody out of the front."""
+        state.bits.fill(0)
+        state.front.fill(0)
 
     def _tell(self, state: State, level: Level, active: bool, edges: int) -> Messages:
         rows = level.rows
@@ -251,7 +257,7 @@ class Betweenness(Primitive[State]):
 
     def _show_dependencies(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
-        state.bits.fill(0)
+        self._clear(state)
         self._kernels(part, env).bc_show_dependencies(
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, int(last), state.score,
             state.bits, state.front, state.value, per_item=min(self.lanes, 32),

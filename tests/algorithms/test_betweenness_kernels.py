@@ -37,7 +37,7 @@ class Case:
         rows = (np.sort(rng.integers(0, SLOTS, length)) for length in lengths)  # with parallel edges
         self.indices = np.concatenate(list(rows)).astype(dtype)
         self.lengths, self.inside = lengths, rng.random(SLOTS) < share
-        self.front = np.where(self.inside, self.masks(rng, SLOTS), POISON).astype(self.mask)
+        self.front = np.where(self.inside, self.masks(rng, SLOTS), 0).astype(self.mask)
         self.bits = np.packbits(np.pad(self.inside, (0, -SLOTS % 32)), bitorder="little").view(np.uint32)
         self.value = np.where(self.table(self.front, self.inside), rng.integers(1, 1000, (SLOTS, lanes)), 0.0)
         self.value[~self.inside] = np.nan
