@@ -7,8 +7,14 @@
 // stays in the cache, before its mask or its values are read.
 #include "rows.cuh"
 
-// In registers, masks have 64 bits.
-typedef unsigned long long lanes_t;
+// Masks in registers.
+template <int bytes> struct Wide {
+    typedef unsigned long long type;
+};
+template <> struct Wide<1> {
+    typedef unsigned int type;
+};
+typedef Wide<sizeof(mask_t)>::type lanes_t;
 
 // Edges up to which several rows share a warp, and threads that such a row has at least.
 #define BC_SHORT 32
@@ -57,8 +63,8 @@ struct Rows {
     }
 };
 
-// Who takes which of the warp's rows next: short ones (bits of `few`) teams of `small` threads, a longer one (of `many`)
-// all of them.
+// Who takes which of the warp's rows next: short ones (bits of `few`) teams of `small` threads, a longer one (a bit of
+// `many`) all of them.
 struct Deal {
     int size;  // threads of a team
     int row;   // of this thread's team, or -1
@@ -130,8 +136,8 @@ struct Reached {
 
 extern "C" __global__ void __launch_bounds__(256, 5)
 bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
-         const unsigned int *bits, const mask_t *front, long long lanes, lanes_t full, mask_t *seen, index_t *queue,
-         mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
+         const unsigned int *bits, const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
+         index_t *queue, mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
     const Front look{bits, front, nullptr, lanes};
     Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
     const Rows mine(n);
@@ -139,7 +145,7 @@ bc_reach(long long n, const index_t *rows, const long long *indptr, const index_
         const bool valid = mine.lane < mine.at_once && base + mine.lane < n;
         const index_t v = valid ? rows[base + mine.lane] : 0;
         const long long first = valid ? indptr[v] : 0, last = valid ? indptr[v + 1] : 0, degree = last - first;
-        const lanes_t want = valid ? full & ~(lanes_t)seen[v] : 0;
+        const lanes_t want = valid ? (lanes_t)full & ~(lanes_t)seen[v] : 0;
         lanes_t got = 0;
         if (degree > hub) hubs[gd_reserve(counters + 2)] = v;
         __syncwarp();
@@ -166,7 +172,7 @@ bc_reach(long long n, const index_t *rows, const long long *indptr, const index_
 
 extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const long long *indptr,
                                          const index_t *indices, const long long *out_indptr, const unsigned int *bits,
-                                         const mask_t *front, long long lanes, lanes_t full, mask_t *seen,
+                                         const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
                                          index_t *queue, mask_t *masks, index_t *left, long long hub,
                                          const index_t *hubs, unsigned long long *counters) {
     __shared__ unsigned long long together;
@@ -176,7 +182,7 @@ extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const
     for (long long h = blockIdx.x; h < count; h += gridDim.x) {
         const index_t v = hubs[h];
         const long long last = indptr[v + 1];
-        const lanes_t want = full & ~(lanes_t)seen[v];
+        const lanes_t want = (lanes_t)full & ~(lanes_t)seen[v];
         lanes_t got = 0;
         if (threadIdx.x == 0) together = 0;
         __syncthreads();
@@ -191,11 +197,11 @@ extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const
 #pragma unroll
             for (int k = 0; k < BC_AT_ONCE; k++) mine |= u[k] < 0 ? 0 : look.of(u[k]) & want;
             for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
-            if ((threadIdx.x & 31) == 0 && (mine & ~got)) atomicOr(&together, mine);
+            if ((threadIdx.x & 31) == 0 && (mine & ~got)) atomicOr(&together, (unsigned long long)mine);
             if (threadIdx.x == 0)
                 reached.edges += (unsigned long long)min(BC_AT_ONCE * (long long)blockDim.x, last - base);
             __syncthreads();
-            got = together;
+            got = (lanes_t)together;
             __syncthreads();
         }
         if (threadIdx.x == 0) reached.finish(v, want, got);
@@ -223,6 +229,7 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
     const int group = t >> log, groups = team >> log;
     const int span = min(4 * groups, team);  // places that a step of four edges a group takes
     Sums sums{0, 0};
+    double before = 0;  // added one round later, so that nobody waits for it
     index_t next = first + t < last ? indices[first + t] : 0;
     while (__any_sync(BC_WARP, first < last)) {
         const long long e = first + t;
@@ -232,7 +239,8 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
         if (common && e > begin && indices[e - 1] == u) common = 0;  // of parallel edges one counts
         first += team;
         if (width == 1) {
-            if (common) sums.low += front.value[u];
+            sums.low += before;
+            before = common ? front.value[u] : 0.0;
             continue;
         }
         unsigned hits = __ballot_sync(BC_WARP, common != 0);
@@ -257,14 +265,15 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
             }
         }
     }
+    sums.low += before;
     for (int k = width; k < team; k <<= 1) sums.low += __shfl_xor_sync(BC_WARP, sums.low, k);
     return sums;
 }
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
-          const unsigned int *bits, const mask_t *front, const double *value, long long lanes, double *out, long long hub,
-          index_t *chunks, double *partial, unsigned long long *counters) {
+          const unsigned int *bits, const mask_t *front, const double *value, long long lanes, double *out,
+          long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
     const Front given{bits, front, value, lanes};
     const int width = bc_width(lanes), team = max(width, BC_TEAM);
     const Rows mine(n);
@@ -291,7 +300,8 @@ bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long
             const index_t row = __shfl_sync(BC_WARP, v, from);
             const lanes_t wanted = __shfl_sync(BC_WARP, mask, from);
             const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
-            const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, deal.size, width);
+            const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, deal.size,
+                                     width);
             if (deal.row >= 0 && t < width) sums.write(out + (long long)row * lanes, wanted, t, lanes);
         }
     }
