@@ -127,7 +127,8 @@ class Betweenness(Primitive[State]):
 
     def memory(self, part: Part) -> int:
         assert part.inward is not None
-        slots, owned, index, mask = part.num_slots, part.num_owned, part.ids.itemsize, np.dtype(self.mask).itemsize
+        slots, owned = part.num_slots, part.num_owned
+        index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
         tables = 8 * self.lanes * (slots + 2 * owned) + mask * slots + (slots + 31) // 32 * 4
         lists = 4 * index + 2 * mask + 8  # and in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
