@@ -1,156 +1,420 @@
 // Betweenness from up to 64 sources at once (lanes): owner-computes, without atomics on values, so that sums have one
-// order. Twins and arguments: betweenness.py. Multi-source search with bit masks after Then et al., The more the merrier:
-// efficient multi-source graph traversal (2014); accumulation after Brandes (2001).
+// order, which depends on the row alone. Twins and arguments: betweenness.py. Multi-source search with bit masks after
+// Then et al., The more the merrier: efficient multi-source graph traversal (2014); accumulation after Brandes (2001).
+//
+// A warp takes up to 32 rows. The short ones are dealt to teams of its threads, a longer one has the whole warp, and
+// what has more than `hub` edges waits for a second launch. A vertex is looked up in the bitmap of the front, which
+// stays in the cache, before its mask or its values are read.
 #include "rows.cuh"
 
-typedef unsigned long long mask_t;
+// Masks in registers.
+template <int bytes> struct Wide {
+    typedef unsigned long long type;
+};
+template <> struct Wide<1> {
+    typedef unsigned int type;
+};
+typedef Wide<sizeof(mask_t)>::type lanes_t;
 
-// Edges that one warp sums before it leaves a row to a whole block.
-#define BC_HUB 2048
+// Edges up to which several rows share a warp, and threads that such a row has at least.
+#define BC_SHORT 32
+#define BC_TEAM 8
+#define BC_WARP 0xffffffffu
 
-extern "C" __global__ void bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices,
-                                    const mask_t *front, mask_t full, mask_t *seen, mask_t *fresh, index_t *queue,
-                                    index_t *left, unsigned long long *counters) {
-    const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32;
-    unsigned long long edges = 0;
-    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {
-        const index_t v = rows[i];
-        const mask_t want = full & ~seen[v];
-        mask_t got = 0;
-        const long long first = indptr[v], last = indptr[v + 1];
-        for (long long base = first; base < last && got != want; base += 32) {
-            mask_t mine = base + lane < last ? front[indices[base + lane]] & want : 0;
-            for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(0xffffffffu, mine, step);
-            got |= mine;
-            edges += lane == 0 ? min(32LL, last - base) : 0;
-        }
-        if (lane == 0) {
-            if (got) {
-                fresh[v] = got;
-                seen[v] |= got;
-                queue[gd_reserve(counters)] = v;
-            }
-            if (got != want) left[gd_reserve(counters + 1)] = v;
-        }
-        __syncwarp();
-    }
-    if (lane == 0 && edges) atomicAdd(counters + 3, edges);
-}
+struct Front {
+    const unsigned int *bits;
+    const mask_t *mask;
+    const double *value;
+    long long lanes;
 
-// The sums of lanes `lane` and `lane + 32` over the edges first, first + step, ... of a row that begins at `begin`.
-struct Sums {
-    double low, high;
-
-    __device__ __forceinline__ Sums(const index_t *indices, const mask_t *front, const double *value, mask_t mask,
-                                    long long lanes, long long begin, long long first, long long last, long long step)
-        : low(0), high(0) {
-        const int lane = threadIdx.x & 31;
-        for (long long e = first; e < last; e += step) {
-            const index_t u = indices[e];
-            const mask_t common = front[u] & mask;
-            if (!common || (e > begin && indices[e - 1] == u)) continue;
-            const double *row = value + (long long)u * lanes;
-            if (common >> lane & 1) low += row[lane];
-            if (common >> (lane + 32) & 1) high += row[lane + 32];
-        }
+    __device__ __forceinline__ lanes_t of(index_t u) const {
+        if (!(bits[u >> 5] >> (u & 31) & 1u)) return 0;
+        return lanes == 1 ? 1 : (lanes_t)mask[u];
     }
 };
 
-__device__ __forceinline__ void bc_write(double *out, index_t v, mask_t mask, long long lanes, const Sums &sums) {
-    const int lane = threadIdx.x & 31;
-    if (mask >> lane & 1) out[(long long)v * lanes + lane] = sums.low;
-    if (mask >> (lane + 32) & 1) out[(long long)v * lanes + lane + 32] = sums.high;
+// The smallest power of two of at least as many as there are lanes, up to 32.
+__device__ __forceinline__ int bc_width(long long lanes) {
+    int width = 1;
+    while (width < 32 && width < lanes) width <<= 1;
+    return width;
 }
 
-extern "C" __global__ void bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
-                                     const index_t *indices, const mask_t *front, const double *value, long long lanes,
-                                     double *out, index_t *hubs, unsigned long long *counters) {
-    const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32;
-    unsigned long long edges = 0;
-    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {
-        const index_t v = rows[i];
-        const long long first = indptr[v], last = indptr[v + 1];
-        edges += last - first;
-        if (last - first > BC_HUB) {
-            if (lane == 0) hubs[gd_reserve(counters + 2)] = (index_t)i;
-            __syncwarp();
+__device__ __forceinline__ void bc_mark(unsigned int *bits, index_t slot) {
+    atomicOr(bits + (slot >> 5), 1u << (slot & 31));
+}
+
+__device__ __forceinline__ void bc_count(unsigned long long *counter, unsigned long long count) {
+    for (int step = 16; step; step >>= 1) count += __shfl_down_sync(BC_WARP, count, step);
+    if ((threadIdx.x & 31) == 0 && count) atomicAdd(counter, count);
+}
+
+// The rows of a list that a warp takes, one a thread: so few at once that there is something for every warp.
+struct Rows {
+    int lane, at_once;
+    long long first, step;
+
+    __device__ __forceinline__ Rows(long long n) {
+        const long long warps = (long long)gridDim.x * blockDim.x / 32;
+        lane = threadIdx.x & 31;
+        at_once = (int)min(32LL, (n + warps - 1) / warps);
+        first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32 * at_once;
+        step = warps * at_once;
+    }
+};
+
+// Who takes which of the warp's rows next: short ones (bits of `few`) teams of `small` threads, a longer one (a bit of
+// `many`) all of them.
+struct Deal {
+    int size;  // threads of a team
+    int row;   // of this thread's team, or -1
+    int by;    // the first thread of the team that takes this thread's row, or -1
+
+    __device__ __forceinline__ Deal(unsigned &few, unsigned &many, int small) {
+        const int lane = threadIdx.x & 31;
+        unsigned rest = few ? few : many;
+        size = few ? small : 32;
+        const int before = __popc(rest & ((1u << lane) - 1)) * size;
+        by = (rest >> lane & 1u) && before < 32 ? before : -1;
+        row = -1;
+        for (int first = 0; first < 32; first += size) {
+            if (first == (lane & -size)) row = __ffs((int)rest) - 1;
+            rest &= rest - 1;
+        }
+        (few ? few : many) = rest;
+    }
+};
+
+// For each team the lanes of `want` in which one of the edges first .. last leads into the front; some edges are enough
+// where they have them all. All threads of the warp call it together.
+__device__ __forceinline__ lanes_t bc_look(const Front &front, const index_t *indices, lanes_t want, long long first,
+                                           long long last, int team, unsigned long long &edges) {
+    const int t = threadIdx.x & (team - 1);
+    lanes_t got = 0;
+    index_t next = first + t < last ? indices[first + t] : 0;
+    for (;;) {
+        const bool looks = first < last && got != want;
+        if (!__any_sync(BC_WARP, looks)) return got;
+        const index_t u = next;
+        if (looks && first + t + team < last) next = indices[first + t + team];
+        lanes_t mine = looks && first + t < last ? front.of(u) & want : 0;
+        if (looks && t == 0) edges += (unsigned long long)min((long long)team, last - first);
+        if (__any_sync(BC_WARP, mine != 0)) {
+            for (int step = team >> 1; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
+            got |= mine;
+        }
+        first += team;
+    }
+}
+
+// What comes of a row that has been looked at.
+struct Reached {
+    const long long *indptr, *out_indptr;
+    mask_t *seen;
+    index_t *queue;
+    mask_t *masks;
+    index_t *left;
+    unsigned long long *counters;
+    unsigned long long edges, out_edges;
+
+    __device__ __forceinline__ void finish(index_t v, lanes_t want, lanes_t got) {
+        if (got) {
+            seen[v] = (mask_t)(seen[v] | got);
+            edges += (unsigned long long)(indptr[v + 1] - indptr[v]);
+            out_edges += (unsigned long long)(out_indptr[v + 1] - out_indptr[v]);
+            const long long at = gd_reserve(counters);
+            queue[at] = v;
+            masks[at] = (mask_t)got;
+        }
+        if (got != want) left[gd_reserve(counters + 1)] = v;
+    }
+    __device__ __forceinline__ void count() const {
+        bc_count(counters + 3, edges);
+        bc_count(counters + 4, out_edges);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 5)
+bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
+         const unsigned int *bits, const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
+         index_t *queue, mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
+    const Front look{bits, front, nullptr, lanes};
+    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
+    const Rows mine(n);
+    for (long long base = mine.first; base < n; base += mine.step) {
+        const bool valid = mine.lane < mine.at_once && base + mine.lane < n;
+        const index_t v = valid ? rows[base + mine.lane] : 0;
+        const long long first = valid ? indptr[v] : 0, last = valid ? indptr[v + 1] : 0, degree = last - first;
+        const lanes_t want = valid ? (lanes_t)full & ~(lanes_t)seen[v] : 0;
+        lanes_t got = 0;
+        if (degree > hub) hubs[gd_reserve(counters + 2)] = v;
+        __syncwarp();
+        unsigned few = __ballot_sync(BC_WARP, degree > 0 && degree <= BC_SHORT && degree <= hub);
+        unsigned many = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub);
+        while (few | many) {
+            const Deal deal(few, many, BC_TEAM);
+            const int from = max(deal.row, 0);
+            const lanes_t wanted = __shfl_sync(BC_WARP, want, from);
+            const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
+            const lanes_t found = bc_look(look, indices, wanted, begin, deal.row < 0 ? begin : end, deal.size,
+                                          reached.edges);
+            const lanes_t given = __shfl_sync(BC_WARP, found, max(deal.by, 0));
+            if (deal.by >= 0) got = given;
+        }
+        if (valid && degree <= hub) reached.finish(v, want, got);
+        __syncwarp();
+    }
+    reached.count();
+}
+
+// Edges of a hub that a thread looks at before its block compares what it has found.
+#define BC_AT_ONCE 4
+
+extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const long long *indptr,
+                                         const index_t *indices, const long long *out_indptr, const unsigned int *bits,
+                                         const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
+                                         index_t *queue, mask_t *masks, index_t *left, long long hub,
+                                         const index_t *hubs, unsigned long long *counters) {
+    __shared__ unsigned long long together;
+    const Front look{bits, front, nullptr, lanes};
+    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
+    const long long count = (long long)counters[2];
+    for (long long h = blockIdx.x; h < count; h += gridDim.x) {
+        const index_t v = hubs[h];
+        const long long last = indptr[v + 1];
+        const lanes_t want = (lanes_t)full & ~(lanes_t)seen[v];
+        lanes_t got = 0;
+        if (threadIdx.x == 0) together = 0;
+        __syncthreads();
+        for (long long base = indptr[v]; base < last && got != want; base += BC_AT_ONCE * (long long)blockDim.x) {
+            index_t u[BC_AT_ONCE];
+            lanes_t mine = 0;
+#pragma unroll
+            for (int k = 0; k < BC_AT_ONCE; k++) {
+                const long long e = base + k * (long long)blockDim.x + threadIdx.x;
+                u[k] = e < last ? indices[e] : -1;
+            }
+#pragma unroll
+            for (int k = 0; k < BC_AT_ONCE; k++) mine |= u[k] < 0 ? 0 : look.of(u[k]) & want;
+            for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
+            if ((threadIdx.x & 31) == 0 && (mine & ~got)) atomicOr(&together, (unsigned long long)mine);
+            if (threadIdx.x == 0)
+                reached.edges += (unsigned long long)min(BC_AT_ONCE * (long long)blockDim.x, last - base);
+            __syncthreads();
+            got = (lanes_t)together;
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) reached.finish(v, want, got);
+        __syncthreads();
+    }
+    reached.count();
+}
+
+// The sums of lanes b and b + 32, where a thread's place in its team is b modulo the width.
+struct Sums {
+    double low, high;
+
+    __device__ __forceinline__ void write(double *row, lanes_t mask, int b, long long lanes) const {
+        if (mask >> b & 1) row[b] = low;
+        if (lanes > 32 && (mask >> (b + 32) & 1)) row[b + 32] = high;
+    }
+};
+
+// For each team the sums over the edges first .. last of a row that begins at `begin`. The edges are read by the
+// threads together; then a thread adds those values of lane b that stand in its group's places. A fixed tree adds up
+// the groups, so the order is that of the places in the row. All threads of the warp call it together.
+__device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indices, lanes_t mask, long long begin,
+                                       long long first, long long last, int team, int width) {
+    const int t = threadIdx.x & (team - 1), b = t & (width - 1), log = __popc(width - 1);
+    const int group = t >> log, groups = team >> log;
+    const int span = min(4 * groups, team);  // places that a step of four edges a group takes
+    Sums sums{0, 0};
+    double before = 0;  // added one round later, so that nobody waits for it
+    index_t next = first + t < last ? indices[first + t] : 0;
+    while (__any_sync(BC_WARP, first < last)) {
+        const long long e = first + t;
+        const index_t u = next;
+        if (e + team < last) next = indices[e + team];
+        lanes_t common = e < last ? front.of(u) & mask : 0;
+        if (common && e > begin && indices[e - 1] == u) common = 0;  // of parallel edges one counts
+        first += team;
+        if (width == 1) {
+            sums.low += before;
+            before = common ? front.value[u] : 0.0;
             continue;
         }
-        bc_write(out, v, masks[i], lanes, Sums(indices, front, value, masks[i], lanes, first, first, last, 1));
-    }
-    if (lane == 0 && edges) atomicAdd(counters + 3, edges);
-}
-
-extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks,
-                                          const long long *indptr, const index_t *indices, const mask_t *front,
-                                          const double *value, long long lanes, double *out, const index_t *hubs,
-                                          unsigned long long *counters) {
-    __shared__ double low[GD_ROWS], high[GD_ROWS];
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    for (long long h = blockIdx.x; h < (long long)counters[2]; h += gridDim.x) {
-        const long long i = hubs[h];
-        const index_t v = rows[i];
-        const long long begin = indptr[v], last = indptr[v + 1], share = (last - begin + warps - 1) / warps;
-        const long long first = begin + warp * share;
-        Sums sums(indices, front, value, masks[i], lanes, begin, first, min(first + share, last), 1);
-        low[threadIdx.x] = sums.low;
-        high[threadIdx.x] = sums.high;
-        __syncthreads();
-        if (warp == 0) {
-            for (int w = 1; w < warps; w++) {
-                sums.low += low[32 * w + threadIdx.x];
-                sums.high += high[32 * w + threadIdx.x];
+        unsigned hits = __ballot_sync(BC_WARP, common != 0);
+        for (int k = team; k < 32; k <<= 1) hits |= hits >> k;  // the low bits: places where any team has one
+        for (int s = 0; s < width; s += 4) {
+            if (!(hits >> s * groups & 0xffffffffu >> (32 - span))) continue;
+            double low[4], high[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const int place = ((s + k) * groups + group) & (team - 1);
+                const index_t w = __shfl_sync(BC_WARP, u, place, team);
+                lanes_t lanes_of_it = __shfl_sync(BC_WARP, common, place, team);
+                if (s + k >= width) lanes_of_it = 0;
+                const double *row = front.value + (long long)w * front.lanes;
+                low[k] = lanes_of_it >> b & 1 ? row[b] : 0.0;
+                high[k] = front.lanes > 32 && (lanes_of_it >> (b + 32) & 1) ? row[b + 32] : 0.0;
             }
-            bc_write(out, v, masks[i], lanes, sums);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                sums.low += low[k];
+                sums.high += high[k];
+            }
         }
-        __syncthreads();
+    }
+    sums.low += before;
+    for (int k = width; k < team; k <<= 1) sums.low += __shfl_xor_sync(BC_WARP, sums.low, k);
+    return sums;
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
+          const unsigned int *bits, const mask_t *front, const double *value, long long lanes, double *out,
+          long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
+    const Front given{bits, front, value, lanes};
+    const int width = bc_width(lanes), team = max(width, BC_TEAM);
+    const Rows mine(n);
+    for (long long base = mine.first; base < n; base += mine.step) {
+        const long long i = base + mine.lane;
+        const bool valid = mine.lane < mine.at_once && i < n;
+        const index_t v = valid ? rows[i] : 0;
+        const lanes_t mask = valid ? masks[i] : 0;
+        const long long first = valid ? indptr[v] : 0, last = valid ? indptr[v + 1] : 0, degree = last - first;
+        if (degree > hub) {
+            const long long count = (degree + hub / 2 - 1) / (hub / 2);
+            const long long at = (long long)atomicAdd(counters + 5, (unsigned long long)count);
+            for (long long c = 0; c < count; c++) {
+                chunks[2 * (at + c)] = (index_t)i;
+                chunks[2 * (at + c) + 1] = (index_t)c;
+            }
+        }
+        __syncwarp();
+        unsigned few = __ballot_sync(BC_WARP, valid && degree <= BC_SHORT && degree <= hub);
+        unsigned many = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub);
+        while (few | many) {
+            const Deal deal(few, many, team);
+            const int from = max(deal.row, 0), t = mine.lane & (deal.size - 1);
+            const index_t row = __shfl_sync(BC_WARP, v, from);
+            const lanes_t wanted = __shfl_sync(BC_WARP, mask, from);
+            const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
+            const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, deal.size,
+                                     width);
+            if (deal.row >= 0 && t < width) sums.write(out + (long long)row * lanes, wanted, t, lanes);
+        }
     }
 }
 
-extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
-                                         long long lanes, mask_t *front, double *value) {
-    const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32;
-    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {
+// A warp sums a chunk of hub / 2 edges.
+extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks,
+                                          const long long *indptr, const index_t *indices, const unsigned int *bits,
+                                          const mask_t *front, const double *value, long long lanes, double *out,
+                                          long long hub, const index_t *chunks, double *partial,
+                                          const unsigned long long *counters) {
+    const Front given{bits, front, value, lanes};
+    const int lane = threadIdx.x & 31, width = bc_width(lanes);
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[5], size = hub / 2;
+    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < count; c += warps) {
+        const long long i = chunks[2 * c];
         const index_t v = rows[i];
-        const mask_t mask = masks[i];
-        if (lane == 0) front[v] = mask;
-        for (long long b = lane; b < lanes; b += 32)
-            value[(long long)v * lanes + b] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
+        const long long begin = indptr[v], first = begin + chunks[2 * c + 1] * size;
+        const lanes_t mask = masks[i];
+        const Sums sums = bc_sum(given, indices, mask, begin, first, min(first + size, indptr[v + 1]), 32, width);
+        if (lane < width) sums.write(partial + c * lanes, mask, lane, lanes);
     }
 }
 
+// A warp adds up the chunks of a row: thread (group, lane) those of its group, then a tree the groups.
+extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
+                                       const index_t *indices, const unsigned int *bits, const mask_t *front,
+                                       const double *value, long long lanes, double *out, long long hub,
+                                       const index_t *chunks, const double *partial,
+                                       const unsigned long long *counters) {
+    const int lane = threadIdx.x & 31, width = bc_width(lanes), b = lane & (width - 1);
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[5], size = hub / 2;
+    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < count; c += warps) {
+        if (chunks[2 * c + 1] != 0) continue;
+        const long long i = chunks[2 * c];
+        const index_t v = rows[i];
+        const lanes_t mask = masks[i];
+        const long long of_row = (indptr[v + 1] - indptr[v] + size - 1) / size;
+        Sums sums{0, 0};
+        for (long long k = lane / width; k < of_row; k += 32 / width) {
+            const double *row = partial + (c + k) * lanes;
+            if (mask >> b & 1) sums.low += row[b];
+            if (lanes > 32 && (mask >> (b + 32) & 1)) sums.high += row[b + 32];
+        }
+        for (int k = width; k < 32; k <<= 1) sums.low += __shfl_xor_sync(BC_WARP, sums.low, k);
+        if (lane < width) sums.write(out + (long long)v * lanes, mask, lane, lanes);
+    }
+}
+
+// A thread a vertex and lane.
+extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
+                                         long long lanes, unsigned int *bits, mask_t *front, double *value) {
+    GD_FOR(at, n * lanes) {
+        const long long i = lanes == 1 ? at : at / lanes, b = at - i * lanes;
+        const index_t v = rows[i];
+        const lanes_t mask = masks[i];
+        if (b == 0) {
+            bc_mark(bits, v);
+            front[v] = (mask_t)mask;
+        }
+        value[(long long)v * lanes + b] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
+    }
+}
+
+// A thread a vertex and two lanes; their dependencies are added in a tree.
 extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows, const mask_t *masks,
                                                 const double *sigma, const double *delta, long long lanes,
-                                                long long last, long long first, double *score, mask_t *front,
+                                                long long last, double *score, unsigned int *bits, mask_t *front,
                                                 double *value) {
-    // a thread a vertex: its lanes are added in their order
-    GD_FOR(i, n) {
-        const index_t v = rows[i];
-        const mask_t mask = masks[i];
-        front[v] = mask;
+    const int lane = threadIdx.x & 31, width = bc_width(lanes), b = lane & (width - 1), vertices = 32 / width;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    for (long long base = warp * vertices; base < n; base += warps * vertices) {
+        const long long i = base + lane / width;
+        const bool valid = i < n;
+        const index_t v = valid ? rows[i] : 0;
+        const lanes_t mask = valid ? masks[i] : 0;
         double total = 0;
-        for (long long b = 0; b < lanes; b++) {
-            const long long at = (long long)v * lanes + b;
-            if (!(mask >> b & 1)) {
+        for (long long c = b; valid && c < lanes; c += 32) {
+            const long long at = (long long)v * lanes + c;
+            if (!(mask >> c & 1)) {
                 value[at] = 0.0;
                 continue;
             }
-            const double dependency = last ? 0.0 : __dmul_rn(sigma[at], delta[at]);
+            const double paths = sigma[at], dependency = last ? 0.0 : __dmul_rn(paths, delta[at]);
             total = __dadd_rn(total, dependency);
-            value[at] = __ddiv_rn(__dadd_rn(1.0, dependency), sigma[at]);
+            value[at] = __ddiv_rn(__dadd_rn(1.0, dependency), paths);
         }
-        if (!first) score[v] += total;
+        for (int k = width >> 1; k; k >>= 1) total = __dadd_rn(total, __shfl_xor_sync(BC_WARP, total, k));
+        if (valid && b == 0) {
+            bc_mark(bits, v);
+            front[v] = (mask_t)mask;
+            score[v] += total;
+        }
     }
 }
 
-extern "C" __global__ void bc_clear(long long n, const index_t *slots, mask_t *front) { GD_FOR(i, n) front[slots[i]] = 0; }
+// A thread a vertex and lane.
+extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const mask_t *masks, const double *values,
+                                     long long lanes, unsigned int *bits, mask_t *front, double *value) {
+    GD_FOR(at, n * lanes) {
+        const long long i = lanes == 1 ? at : at / lanes, b = at - i * lanes;
+        const index_t slot = slots[i];
+        if (b == 0) {
+            bc_mark(bits, slot);
+            front[slot] = masks[i];
+        }
+        value[(long long)slot * lanes + b] = values[at];
+    }
+}
 
-extern "C" __global__ void bc_count(long long n, const mask_t *masks, unsigned long long *counters) {
+extern "C" __global__ void bc_lanes(long long n, const mask_t *masks, unsigned long long *counters) {
     unsigned long long total = 0;
     GD_FOR(i, n) total += (unsigned long long)__popcll(masks[i]);
-    for (int step = 16; step; step >>= 1) total += __shfl_down_sync(0xffffffffu, total, step);
-    if ((threadIdx.x & 31) == 0 && total) atomicAdd(counters, total);
+    bc_count(counters, total);
 }

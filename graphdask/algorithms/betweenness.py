@@ -4,7 +4,8 @@ Up to 64 sources are searched at once, each a lane: bit b of a mask, column b of
 level: every own vertex that some lane has not reached looks for neighbours in the front, and adds up their numbers of
 shortest paths. Then it goes back over the same levels and adds up dependencies. In both directions a vertex only reads
 its neighbours, and owners tell their ghosts the front with its values; so there are no atomics, every sum has one
-order, and the answer has the same bits for every number of partitions on a CPU.
+order, and the answer has the same bits for every number of partitions. On a GPU a bitmap says who is in the front: most
+edges lead elsewhere, and cost no more than a look into the cache that holds it.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
@@ -23,7 +24,7 @@ from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
+from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -33,12 +34,30 @@ TABLE_BYTES = 1 << 34
 """Most that the three tables of all ranks together may take, if one lane does not take more."""
 
 
+HUB = 2048
+"""Edges of a row above which several warps share it on a GPU, in chunks of half as many."""
+
+
+@dataclass
+class Level:
+    """What one level of a batch has here."""
+
+    rows: Array
+    """Own vertices of the level in any lane."""
+    masks: Array
+    """Their lanes."""
+    edges: int = 0
+    """Edges out of them."""
+
+
 @dataclass
 class State:
     seen: Array
-    """uint64 per own vertex: lanes that have reached it."""
+    """Mask per own vertex: lanes that have reached it. Masks are uint8, of more than 8 lanes uint64."""
+    bits: Array
+    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane."""
     front: Array
-    """uint64 per slot: lanes in which the vertex is of the level that is looked at."""
+    """Mask per slot: in which lanes, 0 where the bit is not set."""
     value: Array
     """float64 (slots, lanes): what a vertex of the front gives its neighbours."""
     sigma: Array
@@ -47,16 +66,24 @@ class State:
     """float64 (own, lanes): sums over successors, then unused."""
     score: Array
     """float64 per own vertex, over the sources so far."""
-    fresh: Array
-    """uint64 per own vertex: lanes that reach it now."""
-    counters: Array
+    queue: Array
+    """Own vertices that are reached now."""
+    masks: Array
+    """Their lanes."""
+    with_edges: Array
+    """Own vertices that have edges in."""
+    left: Array
+    """Own vertices that some lane may still reach."""
+    spare: tuple[Array, Array]
+    """Where `left` is written next, and after that."""
     hubs: Array
-    shown: list[Array] = field(default_factory=list)
-    """Slots that are in the front."""
-    levels: list[tuple[Array, Array]] = field(default_factory=list)
-    """Own vertices of each level of the batch, and their lanes."""
-    left: Array | None = None
-    """Own vertices that some lane has not reached."""
+    chunks: Array
+    """Rows of many edges, for the kernels."""
+    partial: Array
+    """float64 (chunks, lanes): their sums."""
+    counters: Array
+    levels: list[Level] = field(default_factory=list)
+    """Of the batch."""
     batch: int = 0
     back: int = -1
     """Level whose dependencies come next; negative while the search goes forward."""
@@ -90,139 +117,175 @@ class Betweenness(Primitive[State]):
         return True
 
     @property
+    def mask(self) -> Any:
+        """The dtype of masks."""
+        return np.uint8 if self.lanes <= 8 else np.uint64
+
+    @property
     def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
-        return {"mask": np.uint64, "value": (np.float64, (self.lanes,))}
+        return {"mask": self.mask, "value": (np.float64, (self.lanes,))}
 
     def memory(self, part: Part) -> int:
-        tables = 8 * self.lanes * (part.num_slots + 2 * part.num_owned)
-        return tables + 8 * part.num_slots + 64 * part.num_owned
+        assert part.inward is not None
+        slots, owned = part.num_slots, part.num_owned
+        index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
+        tables = 8 * self.lanes * (slots + 2 * owned) + mask * slots + (slots + 31) // 32 * 4
+        lists = 4 * index + 2 * mask + 8  # and in the worst case a vertex is of another level in every lane
+        hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
+        return tables + (lists + self.lanes * (index + mask)) * owned + hubs
+
+    def _chunks(self, part: Part) -> int:
+        """The most chunks that rows of more than HUB edges can have."""
+        edges = max(csr.num_edges for csr in part.directions)
+        return edges // (HUB // 2) + edges // HUB
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, slots, owned, lanes = env.xp, part.num_slots, part.num_owned, self.lanes
+        index, chunks, csr = part.vertex_map.dtype, self._chunks(part), part.inward
+        assert csr is not None
+        with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
         state = State(
-            seen=xp.zeros(owned, np.uint64),
-            front=xp.zeros(slots, np.uint64),
-            value=xp.zeros((slots, lanes)),
-            sigma=xp.zeros((owned, lanes)),
-            delta=xp.zeros((owned, lanes)),
+            seen=xp.empty(owned, self.mask),
+            bits=xp.empty((slots + 31) // 32, np.uint32),
+            front=xp.empty(slots, self.mask),
+            value=xp.empty((slots, lanes)),
+            sigma=xp.empty((owned, lanes)),
+            delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned),
-            fresh=xp.zeros(owned, np.uint64),
-            counters=xp.zeros(4, np.int64),
-            hubs=xp.empty(owned, part.vertex_map.dtype),
+            queue=xp.empty(owned, index),
+            masks=xp.empty(owned, self.mask),
+            with_edges=with_edges,
+            left=with_edges,
+            spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
+            hubs=xp.empty(csr.num_edges // HUB, index),
+            chunks=xp.empty((chunks, 2), index),
+            partial=xp.empty((chunks, lanes)),
+            counters=xp.zeros(6, np.int64),
         )
-        return state, self._begin(part, state, env)
+        return state, self._begin(part, state, env, 0)
 
-    def _begin(self, part: Part, state: State, env: Environment) -> Messages:
+    def _begin(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         """Start the next batch, or end."""
-        xp, dtype = env.xp, part.vertex_map.dtype
+        dtype = part.vertex_map.dtype
         sources = self.sources[state.batch * self.lanes : (state.batch + 1) * self.lanes]
         state.back, state.levels = -1, []
         if not sources:
-            return self._tell(part, state, state.hubs[:0], False, 0)
+            return self._tell(state, Level(state.queue[:0], state.masks[:0]), False, edges)
         lanes: dict[int, int] = {}
+        ones = []
         for lane, source in enumerate(sources):
             rank, local = part.vertex_map.locate(source)
             if rank == part.rank:
                 lanes[local] = lanes.get(local, 0) | 1 << lane
+                ones.append(local * self.lanes + lane)
         rows = env.backend.from_host(np.array(list(lanes), dtype))
-        masks = env.backend.from_host(np.array(list(lanes.values()), np.uint64))
+        masks = env.backend.from_host(np.array(list(lanes.values()), self.mask))
         state.seen.fill(0)
         state.seen[rows] = masks
-        for local, mask in lanes.items():
-            state.sigma[local, [lane for lane in range(self.lanes) if mask >> lane & 1]] = 1.0
-        state.left = xp.arange(part.num_owned, dtype=dtype)
-        return self._show_paths(part, state, rows, masks, env, 0)
+        state.sigma.reshape(-1)[env.backend.from_host(np.array(ones, np.int64))] = 1.0
+        state.left = state.with_edges
+        return self._show_paths(part, state, Level(rows, masks), env, edges)
 
-    def _show_paths(
-        self, part: Part, state: State, rows: Array, masks: Array, env: Environment, edges: int
-    ) -> Messages:
+    def _show_paths(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+        self._clear(state)
         self._kernels(part, env).bc_show_paths(
-            len(rows), rows, masks, state.sigma, self.lanes, state.front, state.value, per_item=32
-        )
-        state.levels.append((rows, masks))
-        return self._tell(part, state, rows, True, edges)
+            len(level.rows), level.rows, level.masks, state.sigma, self.lanes, state.bits, state.front, state.value,
+            per_item=self.lanes,
+        )  # fmt: skip
+        state.levels.append(level)
+        return self._tell(state, level, True, edges)
 
-    def _tell(self, part: Part, state: State, rows: Array, active: bool, edges: int) -> Messages:
-        state.shown = [rows]
+    def _clear(self, state: State) -> None:
+        """Take everybody out of the front."""
+        state.bits.fill(0)
+        state.front.fill(0)
+
+    def _tell(self, state: State, level: Level, active: bool, edges: int) -> Messages:
+        rows = level.rows
         values = {"mask": state.front, "value": state.value}
-        votes = (float(len(rows)),)
-        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=votes)
+        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=(float(len(rows)),))
 
     def _kernels(self, part: Part, env: Environment) -> Any:
-        return env.kernels("betweenness", index_t=part.vertex_map.dtype)
+        return env.kernels("betweenness", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        if len(inbox):
-            inbox.put("mask", state.front)
-            inbox.put("value", state.value)
-            state.shown.append(inbox.slots)
-        if state.back < 0:
-            if inbox.votes.sum() > 0:
-                return self._forward(part, state, env)
-            state.levels.pop()  # the last level of all ranks is empty
-            state.back = len(state.levels) - 1
-            return self._show_dependencies(part, state, env, 0)
-        return self._backward(part, state, env)
+        for letter in inbox.letters:
+            self._kernels(part, env).bc_arrive(
+                len(letter.slots), letter.slots, letter.columns["mask"], letter.columns["value"], self.lanes,
+                state.bits, state.front, state.value, per_item=self.lanes,
+            )  # fmt: skip
+        if state.back >= 0:
+            return self._backward(part, state, env)
+        if inbox.votes.sum() > 0:
+            return self._forward(part, state, env)
+        state.levels.pop()  # the last level of all ranks is empty
+        return self._turn(part, state, env)
 
     def _forward(self, part: Part, state: State, env: Environment) -> Messages:
         """Find the next level, and its numbers of paths."""
         kernels, csr = self._kernels(part, env), part.inward
         assert csr is not None
-        assert state.left is not None
-        queue, left = env.xp.empty_like(state.left), env.xp.empty_like(state.left)
         full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         state.counters.fill(0)
-        kernels.bc_reach(
-            len(state.left), state.left, csr.indptr, csr.indices, state.front, full, state.seen, state.fresh, queue,
-            left, state.counters, per_item=32,
+        left, spare = state.spare
+        shared = (
+            state.left, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, self.lanes, full, state.seen,
+            state.queue, state.masks, left, HUB, state.hubs, state.counters,
         )  # fmt: skip
-        found, remaining, _, edges = (int(count) for count in env.backend.to_host(state.counters))
-        rows, state.left = queue[:found].copy(), left[:remaining]
-        masks = state.fresh[rows]
-        edges += self._gather(part, state, rows, masks, csr, state.sigma, env)
-        self._clear(part, state, env)
-        return self._show_paths(part, state, rows, masks, env, edges)
+        kernels.bc_reach(len(state.left), *shared, per_item=32)
+        if len(state.hubs):
+            kernels.bc_reach_hubs(HUB_THREADS, *shared)
+        found, remaining, _, edges, out_edges, _ = env.backend.to_host(state.counters).tolist()
+        state.left, state.spare = left[:remaining], (spare, left)
+        level = Level(state.queue[:found].copy(), state.masks[:found].copy(), out_edges)
+        self._gather(part, state, level, csr, state.sigma, env)
+        return self._show_paths(part, state, level, env, edges)
+
+    def _turn(self, part: Part, state: State, env: Environment) -> Messages:
+        """Go back from the last level."""
+        state.back = len(state.levels) - 1
+        if state.back == 0:
+            return self._next_batch(part, state, env, 0)
+        return self._show_dependencies(part, state, env, 0)
 
     def _backward(self, part: Part, state: State, env: Environment) -> Messages:
         """Sum what the level behind gives to the next one."""
         state.back -= 1
-        if state.back < 0:
-            self._clear(part, state, env)
-            state.batch += 1
-            return self._begin(part, state, env)
-        rows, masks = state.levels[state.back]
-        edges = self._gather(part, state, rows, masks, part.out, state.delta, env)
-        return self._show_dependencies(part, state, env, edges)
+        level = state.levels[state.back]
+        state.counters.fill(0)
+        self._gather(part, state, level, part.out, state.delta, env)
+        return self._show_dependencies(part, state, env, level.edges)
 
     def _show_dependencies(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        self._clear(part, state, env)
-        rows, masks = state.levels[state.back]
-        last = state.back == len(state.levels) - 1
+        level, last = state.levels[state.back], state.back == len(state.levels) - 1
+        self._clear(state)
         self._kernels(part, env).bc_show_dependencies(
-            len(rows), rows, masks, state.sigma, state.delta, self.lanes, int(last), int(state.back == 0), state.score,
-            state.front, state.value,
+            len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, int(last), state.score,
+            state.bits, state.front, state.value, per_item=min(self.lanes, 32),
         )  # fmt: skip
-        return self._tell(part, state, rows, True, edges)
+        if state.back == 1:  # the sources, which come next, do not score
+            return self._next_batch(part, state, env, edges)
+        return self._tell(state, level, True, edges)
 
-    def _gather(
-        self, part: Part, state: State, rows: Array, masks: Array, csr: Any, out: Array, env: Environment
-    ) -> int:
+    def _next_batch(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
+        state.batch += 1
+        return self._begin(part, state, env, edges)
+
+    def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
+        """Sum what the neighbours in the front give to the vertices of a level."""
         kernels = self._kernels(part, env)
-        state.counters.fill(0)
         shared = (
-            rows, masks, csr.indptr, csr.indices, state.front, state.value, self.lanes, out, state.hubs, state.counters,
+            level.rows, level.masks, csr.indptr, csr.indices, state.bits, state.front, state.value, self.lanes, out,
+            HUB, state.chunks, state.partial, state.counters,
         )  # fmt: skip
-        kernels.bc_gather(len(rows), *shared, per_item=32)
-        kernels.bc_gather_hubs(HUB_THREADS, *shared)
-        return int(state.counters[3])
-
-    def _clear(self, part: Part, state: State, env: Environment) -> None:
-        for slots in state.shown:
-            self._kernels(part, env).bc_clear(len(slots), slots, state.front)
-        state.shown = []
+        kernels.bc_gather(len(level.rows), *shared, per_item=32)
+        if len(level.rows) and len(state.chunks):
+            kernels.bc_gather_hubs(HUB_THREADS, *shared)
+            kernels.bc_sum_hubs(HUB_THREADS, *shared)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        return {"score": state.score * self.scale}
+        state.score *= self.scale
+        return {"score": state.score}
 
 
 def betweenness(
@@ -260,8 +323,8 @@ def betweenness(
     Returns
     -------
     BetweennessResult
-        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. On CPUs the same bits for every
-        number of partitions; a GPU differs in the last bits, within 1e-12 relative.
+        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
+        of partitions; a GPU differs from a CPU in the last bits, within 1e-12 relative.
 
     Raises
     ------

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.betweenness import Betweenness, State
+from graphdask.algorithms.betweenness import Betweenness, Level, State
 from graphdask.backend import Array
-from graphdask.engine import Environment, Inbox, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -29,21 +29,13 @@ class _InnerVertices(Betweenness):
 
     name = "search for betweenness"
 
-    def _gather(
-        self, part: Part, state: State, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment
-    ) -> int:
+    def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
         counted = env.xp.zeros(1, np.int64)
-        self._kernels(part, env).bc_count(len(rows), masks, counted)
+        self._kernels(part, env).bc_lanes(len(level.masks), level.masks, counted)
         self.inner += int(counted[0]) * (len(state.levels) - 1)
-        return 0
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        if state.back < 0 and inbox.votes.sum() == 0:
-            self._clear(part, state, env)
-            state.front.fill(0)
-            state.batch += 1
-            return self._begin(part, state, env)
-        return super().superstep(part, state, inbox, env)
+    def _turn(self, part: Part, state: State, env: Environment) -> Messages:
+        return self._next_batch(part, state, env, 0)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         self.inner = 0

@@ -1,0 +1,220 @@
+"""Kernels of betweenness against plain Python, outputs poisoned first; on a GPU the CUDA twins likewise.
+
+Queues have no order on a GPU: they are compared as sets. Sums that must not depend on an order are of whole numbers.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from graphs import GRAPHS
+
+import graphdask as gd
+from graphdask.algorithms.betweenness import Betweenness
+from graphdask.runtime import runtime
+
+POISON = 77
+HUB = 64
+"""So few that every kernel has rows for it: a chunk is of half as many edges."""
+LENGTHS = (0, 1, 2, 7, 8, 9, 16, 31, 32, 33, 40, 63, 64, 65, 96, 97, 128, 129, 700, 2100)
+LANES = (1, 2, 7, 8, 32, 64)
+SLOTS, OWNED = 900, 140
+HUB_THREADS = 1 << 12
+
+
+class Case:
+    """Rows over slots of which some are in the front, and all that the kernels may write, poisoned."""
+
+    def __init__(self, rng, dtype, lanes, share=0.4):
+        self.lanes, self.dtype, self.full = lanes, dtype, (1 << lanes) - 1
+        self.mask = np.uint8 if lanes <= 8 else np.uint64
+        lengths = rng.permutation([*LENGTHS, *rng.integers(0, 12, OWNED - len(LENGTHS))])
+        self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        rows = (np.sort(rng.integers(0, SLOTS, length)) for length in lengths)  # with parallel edges
+        self.indices = np.concatenate(list(rows)).astype(dtype)
+        self.lengths, self.inside = lengths, rng.random(SLOTS) < share
+        self.front = np.where(self.inside, self.masks(rng, SLOTS), 0).astype(self.mask)
+        self.bits = np.packbits(np.pad(self.inside, (0, -SLOTS % 32)), bitorder="little").view(np.uint32)
+        self.value = np.where(self.table(self.front, self.inside), rng.integers(1, 1000, (SLOTS, lanes)), 0.0)
+        self.value[~self.inside] = np.nan
+        self.rows = rng.permutation(OWNED)[: OWNED - 3].astype(dtype)
+
+    def masks(self, rng, count):
+        drawn = rng.integers(1, self.full, count, np.uint64, endpoint=True)
+        return np.where(rng.random(count) < 0.3, 1 << rng.integers(0, self.lanes, count), drawn).astype(self.mask)
+
+    def table(self, masks, rows=True):
+        """Which lanes are in the masks of which rows."""
+        return (masks.astype(np.uint64)[:, None] >> np.arange(self.lanes, dtype=np.uint64) & 1 > 0) & np.reshape(
+            rows, (-1, 1)
+        )
+
+    def neighbours(self, v):
+        row = self.indices[self.indptr[v] : self.indptr[v + 1]]
+        return row[self.inside[row]]
+
+    def poisoned(self, count, dtype=None):
+        return np.full(count, POISON, self.dtype if dtype is None else dtype)
+
+    def call(self, backend, n, *arguments, names, per_item=1):
+        kernels = backend.kernels("betweenness", index_t=self.dtype, mask_t=self.mask)
+        sent = [backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
+        for name in names:
+            hubs = name.endswith("_hubs")
+            getattr(kernels, name)(HUB_THREADS if hubs else n, *sent, per_item=1 if hubs else per_item)
+        backend.synchronize()
+        for mine, theirs in zip(arguments, sent, strict=True):
+            if isinstance(mine, np.ndarray):
+                mine[...] = backend.to_host(theirs)
+
+    def gather(self, backend, rows, masks):
+        edges = len(self.indices)
+        chunks, out = edges // (HUB // 2) + edges // HUB, self.poisoned((OWNED, self.lanes), float)
+        self.call(
+            backend, len(rows), rows, masks, self.indptr, self.indices, self.bits, self.front, self.value, self.lanes,
+            out, HUB, self.poisoned((chunks, 2)), self.poisoned((chunks, self.lanes), float), np.zeros(6, np.int64),
+            names=("bc_gather", "bc_gather_hubs", "bc_sum_hubs"), per_item=32,
+        )  # fmt: skip
+        return out
+
+
+@pytest.fixture(params=LANES)
+def lanes(request):
+    return request.param
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.6, 1.0])
+def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes, share, rng):
+    case = Case(rng, dtype, lanes, share)
+    seen = np.where(rng.random(OWNED) < 0.5, 0, case.masks(rng, OWNED)).astype(case.mask)
+    before, out_indptr = seen.copy(), np.concatenate([[0], np.cumsum(rng.integers(0, 50, OWNED))])
+    queue, left, hubs, masks = *(case.poisoned(OWNED) for _ in range(3)), case.poisoned(OWNED, case.mask)
+    counters = np.zeros(6, np.int64)
+    case.call(
+        backend, len(case.rows), case.rows, case.indptr, case.indices, out_indptr, case.bits, case.front, lanes,
+        np.uint64(case.full), seen, queue, masks, left, HUB, hubs, counters,
+        names=("bc_reach", "bc_reach_hubs"), per_item=32,
+    )  # fmt: skip
+    reached, unfinished, after = {}, [], before.copy()
+    for v in case.rows:
+        want = case.full & ~int(before[v])
+        got = reduce(operator.or_, (int(case.front[u]) for u in case.neighbours(v)), 0) & want
+        if got:
+            reached[int(v)] = got
+            after[v] |= case.mask(got)
+        if got != want:
+            unfinished.append(int(v))
+    found, remaining, of_hubs, edges, out_edges, _ = counters.tolist()
+    assert dict(zip(queue[:found].tolist(), masks[:found].tolist(), strict=True)) == reached
+    assert sorted(left[:remaining].tolist()) == sorted(unfinished)
+    assert found == len(reached)
+    for array, count in ((queue, found), (masks, found), (left, remaining), (hubs, of_hubs)):
+        assert (array[count:] == POISON).all()
+    np.testing.assert_array_equal(seen, after)
+    degree, out_degree, list_of = np.diff(case.indptr), np.diff(out_indptr), list(reached)
+    assert degree[list_of].sum() <= edges <= degree[list_of].sum() + degree[case.rows].sum()
+    assert out_edges == out_degree[list_of].sum()
+    assert of_hubs in (0, (degree[case.rows] > HUB).sum())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 1.0])
+def test_values_of_neighbours_in_the_front_are_summed_once(backend, dtype, lanes, share, rng):
+    case = Case(rng, dtype, lanes, share)
+    masks = case.masks(rng, len(case.rows))
+    expected = case.poisoned((OWNED, lanes), float)
+    for v, wanted in zip(case.rows, case.table(masks), strict=True):
+        sums = case.value[np.unique(case.neighbours(v))].sum(axis=0)
+        expected[v] = np.where(wanted, sums, POISON)
+    np.testing.assert_array_equal(case.gather(backend, case.rows, masks), expected)
+
+
+def test_the_order_of_a_sum_is_that_of_its_row(backend, lanes, rng):
+    case = Case(rng, np.dtype(np.int32), lanes)
+    case.value *= rng.random(case.value.shape)
+    masks = case.masks(rng, len(case.rows))
+    expected = case.gather(backend, case.rows, masks)
+    for _ in range(3):
+        some = rng.permutation(len(case.rows))[: rng.integers(1, len(case.rows))]
+        found = case.gather(backend, case.rows[some], masks[some])
+        np.testing.assert_array_equal(found[case.rows[some]], expected[case.rows[some]])
+
+
+def shown(case, masks):
+    """The front as it is once the rows are in it, and nothing else."""
+    bits, front = np.zeros(SLOTS, np.uint8), case.poisoned(SLOTS, case.mask)
+    bits[case.rows], front[case.rows] = 1, masks
+    return np.packbits(np.pad(bits, (0, -SLOTS % 32)), bitorder="little").view(np.uint32), front
+
+
+def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
+    case = Case(rng, dtype, lanes)
+    masks, count = case.masks(rng, len(case.rows)), len(case.rows)
+    sigma, expected = rng.random((OWNED, lanes)), case.poisoned((SLOTS, lanes), float)
+    expected[case.rows] = np.where(case.table(masks), sigma[case.rows], 0.0)
+    letters = (case.rows, masks, np.ascontiguousarray(expected[case.rows]))
+    for name, said in (("bc_show_paths", (case.rows, masks, sigma)), ("bc_arrive", letters)):
+        bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+        value = case.poisoned((SLOTS, lanes), float)
+        case.call(backend, count, *said, lanes, bits, front, value, names=(name,), per_item=lanes)
+        for found, wanted in zip((bits, front, value), (*shown(case, masks), expected), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    counters = np.zeros(1, np.int64)
+    case.call(backend, count, masks, counters, names=("bc_lanes",))
+    assert counters[0] == case.table(masks).sum()
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_dependencies_are_scored_and_shown(backend, dtype, lanes, last, rng):
+    case = Case(rng, dtype, lanes)
+    masks, count = case.masks(rng, len(case.rows)), len(case.rows)
+    sigma, delta, score = 1 + rng.random((OWNED, lanes)), rng.random((OWNED, lanes)), rng.random(OWNED)
+    inside = case.table(masks)
+    dependency = np.where(inside, 0.0 if last else (sigma * delta)[case.rows], 0.0)
+    scores, expected = score.copy(), case.poisoned((SLOTS, lanes), float)
+    scores[case.rows] += dependency.sum(axis=1)
+    expected[case.rows] = np.where(inside, (1 + dependency) / sigma[case.rows], 0.0)
+    bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+    value = case.poisoned((SLOTS, lanes), float)
+    case.call(
+        backend, count, case.rows, masks, sigma, delta, lanes, last, score, bits, front, value,
+        names=("bc_show_dependencies",), per_item=min(lanes, 32),
+    )  # fmt: skip
+    np.testing.assert_allclose(score, scores, rtol=1e-14)
+    for found, wanted in zip((bits, front, value), (*shown(case, masks), expected), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def hub(directed):
+    """Rows that one warp, and several, sum up; parallel edges among them."""
+    rng = np.random.default_rng(8)
+    src = np.concatenate([np.zeros(5000, np.int64), rng.integers(0, 900, 1500), np.full(300, 5)])
+    dst = np.concatenate([rng.integers(0, 900, 5000), rng.integers(0, 900, 1500), rng.integers(0, 900, 300)])
+    both = (np.concatenate([src, dst]), np.concatenate([dst, src])) if directed else (src, dst)
+    return 900, *both, directed
+
+
+@pytest.mark.parametrize("make", [lambda: hub(True), lambda: hub(False), GRAPHS["sparse random, directed"]])
+@pytest.mark.parametrize("count", [1, 2, 8, 20, 70])
+def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    n, src, dst, directed = make()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    sources = np.random.default_rng(count).permutation(n)[:count]
+    expected = gd.betweenness(graph.partition(1, device="cpu"), sources).score
+    first = gd.betweenness(graph.partition(1, device="cuda"), sources).score
+    np.testing.assert_allclose(first, expected, rtol=1e-12, atol=1e-12)
+    for parts, by, ghosts, exchange in ((3, "random", "1-hop", "selective"), (2, "range", "all", "broadcast")):
+        divided = graph.partition(parts, by=by, ghosts=ghosts, device="cuda")
+        np.testing.assert_array_equal(gd.betweenness(divided, sources, exchange=exchange).score, first)
+
+
+def test_lanes_need_not_be_a_power_of_two_on_a_gpu(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    graph = gd.generate.preferential_attachment(200, degree=3)
+    expected = gd.betweenness(graph.partition(1, device="cpu")).score
+    found = runtime().run(graph.partition(2, device="cuda"), Betweenness(range(200), 7, 0.5))
+    np.testing.assert_allclose(found.score, expected, rtol=1e-12)
