@@ -29,28 +29,54 @@ extern "C" __global__ void codec_rank_bits(long long n, const index_t *ids, cons
     }
 }
 
-// Write the set bits of word w as ids from offsets[w] on. The bits must be `count` in number and below `universe`.
+// Clear the words in which the bits of ids lie.
+extern "C" __global__ void codec_clear_bits(long long n, const index_t *ids, unsigned int *words, long long universe) {
+    GD_FOR(i, n) {
+        const long long id = ids[i];
+        if (id >= 0 && id < universe) words[id >> 5] = 0;  // whoever writes it, writes 0
+    }
+}
+
+// Write the set bits of word w as ids, plus `first`, from offsets[w] on. The bits must be `count` in number and below
+// `universe`; where they are not, `first` stands for what is missing or too large, so that nobody meets a bad id.
 extern "C" __global__ void codec_list_bits(long long n, const unsigned int *words, const long long *offsets,
-                                           index_t *ids, long long count, long long universe) {
+                                           index_t *ids, long long count, long long universe, long long first) {
     GD_FOR(w, n) {
         unsigned int word = words[w];
         long long at = offsets[w];
-        if (w == n - 1 && at + __popc(word) != count) gd_fail(2);
         while (word) {
-            long long id = (w << 5) + __ffs(word) - 1;
-            if (at >= count || id >= universe) {
-                gd_fail(2);
-                break;
-            }
-            ids[at++] = (index_t)id;
+            const long long id = (w << 5) + __ffs(word) - 1;
+            if (at >= count || id >= universe) gd_fail(2);
+            if (at >= count) break;
+            ids[at++] = (index_t)(first + (id < universe ? id : 0));
             word &= word - 1;
+        }
+        if (w == n - 1 && at < count) {
+            gd_fail(2);
+            while (at < count) ids[at++] = (index_t)first;
         }
     }
 }
 
-// Fail unless every id lies in [0, universe).
-extern "C" __global__ void codec_check_ids(long long n, const index_t *ids, long long universe) {
+// Fail unless every id lies in [0, universe); 0 takes the place of one that does not.
+extern "C" __global__ void codec_check_ids(long long n, index_t *ids, long long universe) {
     GD_FOR(i, n) {
-        if (ids[i] < 0 || (long long)ids[i] >= universe) gd_fail(2);
+        if (ids[i] < 0 || (long long)ids[i] >= universe) {
+            gd_fail(2);
+            ids[i] = 0;
+        }
+    }
+}
+
+// The same for ids of 4 bytes (`narrow`) or 8 (`wide`; the other one is null), which become slots from `first` on.
+extern "C" __global__ void codec_take_ids(long long n, const int *narrow, const long long *wide, long long universe,
+                                          long long first, index_t *slots) {
+    GD_FOR(i, n) {
+        long long id = narrow ? narrow[i] : wide[i];
+        if (id < 0 || id >= universe) {
+            gd_fail(2);
+            id = 0;
+        }
+        slots[i] = (index_t)(first + id);
     }
 }

@@ -41,7 +41,15 @@ def codec_rank_bits(n, ids, words, offsets, place):
 
 
 @twin
-def codec_list_bits(n, words, offsets, ids, count, universe):
+def codec_clear_bits(n, ids, words, universe):
+    for i in range(n):
+        v = np.int64(ids[i])
+        if v >= 0 and v < universe:
+            words[v >> 5] = 0
+
+
+@twin
+def codec_list_bits(n, words, offsets, ids, count, universe, first):
     for w in range(n):
         word = words[w]
         at = offsets[w]
@@ -52,7 +60,7 @@ def codec_list_bits(n, words, offsets, ids, count, universe):
             v = (np.int64(w) << 5) + _popcount(np.uint32(low - np.uint32(1)))
             if at >= count or v >= universe:
                 raise ValueError("an index was out of range")
-            ids[at] = v
+            ids[at] = first + v
             at += 1
             word &= word - np.uint32(1)
 
@@ -62,3 +70,16 @@ def codec_check_ids(n, ids, universe):
     for i in range(n):
         if ids[i] < 0 or ids[i] >= universe:
             raise ValueError("an index was out of range")
+
+
+@twin
+def codec_take_ids(n, narrow, wide, universe, first, slots):
+    for i in range(n):
+        v = np.int64(0)
+        if narrow is not None:
+            v = np.int64(narrow[i])
+        if wide is not None:
+            v = np.int64(wide[i])
+        if v < 0 or v >= universe:
+            raise ValueError("an index was out of range")
+        slots[i] = first + v
