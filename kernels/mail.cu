@@ -140,7 +140,7 @@ extern "C" __global__ void mail_find(long long n, const index_t *numbers, const 
 extern "C" __global__ void mail_count(long long n, const index_t *mirror, const unsigned int *marks, unsigned int *bits,
                                       long long *sums, unsigned int *ticket, const long long *plan, long long segments,
                                       long long columns, long long saves, long long *layout) {
-    __shared__ unsigned int is_last;
+    __shared__ int is_last;
     const Plan p{plan, segments, columns};
     const gd_word tiles = n / GD_TILE;
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
