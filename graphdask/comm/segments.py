@@ -19,8 +19,12 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm import codec
 from graphdask.errors import InputError
-from graphdask.kernels.mail import MOST_PEERS, TILE, TILE_BITS
 
+TILE = 256
+"""Words of a tile (kernels/mail.cu)."""
+TILE_BITS = 32 * TILE
+MOST_PEERS = 128
+"""For which numbers are ranked by counting."""
 LIST_SAVES = 1 << 18
 """Without columns a bitmap is sent unless a list is shorter by more bytes: a receiver can join the words to a bitmap of
 its own, and reads a list no faster. These bytes take the 5 us of one launch at InfiniBand's 50 GB/s."""

@@ -10,6 +10,7 @@ from graphdask.comm import codec, segments
 from graphdask.comm.outgoing import SMALLEST, SendBuffer
 from graphdask.comm.segments import Segments
 from graphdask.errors import InputError, KernelError
+from graphdask.kernels import mail
 
 TILE_BITS = segments.TILE_BITS
 COLUMNS = {
@@ -163,6 +164,11 @@ def test_the_ids_of_all_mirrored_vertices_take_no_bytes(backend, rng, dtype, siz
             assert (coded[k][1] is None) == (len(ids) == 0)
             for name, column in values.items():
                 np.testing.assert_array_equal(read_values[name], column[case.mirrors[k]])
+
+
+def test_kernels_and_callers_mean_the_same_tiles():
+    for name in ("TILE", "TILE_BITS", "MOST_PEERS"):
+        assert getattr(segments, name) == getattr(mail, name)
 
 
 def test_a_list_and_its_payload_do_not_depend_on_the_order_of_threads(rng):
