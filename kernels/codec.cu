@@ -1,7 +1,7 @@
 // Sets of vertex numbers as bits of 32-bit words, for graphdask.comm.codec: setting, counting, ranking and listing.
 // Rank and select over a bitmap with a prefix sum of word counts (Jacobson 1989, "Space-efficient static trees and
 // graphs") orders a dense set without a sort. index_t is int or long long.
-#include "common.cuh"
+#include "scan.cuh"
 
 // Set bit ids[i] of words; the ids are distinct, words start at zero.
 extern "C" __global__ void codec_set_bits(long long n, const index_t *ids, unsigned int *words, long long universe) {
@@ -37,13 +37,32 @@ extern "C" __global__ void codec_clear_bits(long long n, const index_t *ids, uns
     }
 }
 
-// Write the set bits of word w as ids, plus `first`, from offsets[w] on. The bits must be `count` in number and below
-// `universe`; where they are not, `first` stands for what is missing or too large, so that nobody meets a bad id.
-extern "C" __global__ void codec_list_bits(long long n, const unsigned int *words, const long long *offsets,
-                                           index_t *ids, long long count, long long universe, long long first) {
-    GD_FOR(w, n) {
-        unsigned int word = words[w];
-        long long at = offsets[w];
+// sums[t] = set bits of words GD_SCANNED t and following, as many as a block has threads.
+extern "C" __global__ void codec_count_tiles(long long n, const unsigned int *words, int *sums) {
+    for (long long t = blockIdx.x; t * GD_SCANNED < n; t += gridDim.x) {
+        const long long w = t * GD_SCANNED + threadIdx.x;
+        int all;
+        gd_block_scan(w < n ? __popc(words[w]) : 0, &all);
+        if (threadIdx.x == 0) sums[t] = all;
+    }
+}
+
+// Write the set bits of words as ids, plus `first`; `sums` are those of codec_count_tiles, which every block adds up as
+// far as it needs. The bits must be `count` in number and below `universe`; where they are not, `first` stands for what
+// is missing or too large, so that nobody meets a bad id.
+extern "C" __global__ void codec_list_bits(long long n, const unsigned int *words, const int *sums, index_t *ids,
+                                           long long count, long long universe, long long first) {
+    long long before = 0, summed = 0;
+    for (long long t = blockIdx.x; t * GD_SCANNED < n; t += gridDim.x) {
+        long long mine = 0, in_tiles;
+        for (long long s = summed + threadIdx.x; s < t; s += GD_SCANNED) mine += sums[s];
+        gd_block_scan(mine, &in_tiles);
+        before += in_tiles;
+        summed = t;
+        const long long w = t * GD_SCANNED + threadIdx.x;
+        unsigned int word = w < n ? words[w] : 0;
+        int in_tile;
+        long long at = before + gd_block_scan(__popc(word), &in_tile);
         while (word) {
             const long long id = (w << 5) + __ffs(word) - 1;
             if (at >= count || id >= universe) gd_fail(2);

@@ -6,14 +6,13 @@
 // plan: int64, read-only: for each of S peers and one more the first entry, and the first tile; then per peer what is
 // taken off a number to have the peer's, and its universe; then for each of C columns the bytes of a vertex.
 // layout: int64, three per peer: how many entries, where its payload begins, and whether the ids are a bitmap.
-#include "common.cuh"
+#include "scan.cuh"
 
-#define GD_TILE 256
+#define GD_TILE GD_SCANNED
 #define GD_TILE_BITS (32 * GD_TILE)
 #define GD_MOST_PEERS 128
 
 typedef unsigned short gd_place;
-typedef long long gd_word;
 
 struct Plan {
     const gd_word *words;
@@ -69,27 +68,6 @@ __device__ __forceinline__ gd_word gd_column(const Plan &plan, const gd_word *la
     gd_word at = layout[3 * k + 1] + gd_head(plan, k, count, layout[3 * k + 2]);
     for (gd_word c = 0; c < column; c++) at += gd_padded(count * plan.row(c));
     return at;
-}
-
-// Sum of the values of the threads before this one in the block, and of all; also a barrier. Blocks have GD_TILE threads.
-template <class T> __device__ __forceinline__ T gd_block_scan(T mine, T *total) {
-    __shared__ gd_word of_warp[GD_TILE / 32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    T sum = mine;
-    for (int by = 1; by < 32; by <<= 1) {
-        const T below = __shfl_up_sync(0xffffffffu, sum, by);
-        if (lane >= by) sum += below;
-    }
-    __syncthreads();  // readers of the last call
-    if (lane == 31) of_warp[warp] = sum;
-    __syncthreads();
-    T before = 0, all = 0;
-    for (int w = 0; w < GD_TILE / 32; w++) {
-        if (w < warp) before += (T)of_warp[w];
-        all += (T)of_warp[w];
-    }
-    *total = all;
-    return before + sum - mine;
 }
 
 template <class T>

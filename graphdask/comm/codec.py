@@ -34,9 +34,12 @@ FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
 """A set is sorted, not ranked through its bitmap, when the universe is more than this many times its size."""
+TILE = 256
+"""Words of a bitmap that a block of a GPU takes at once (kernels/scan.cuh)."""
 BITMAP_SAVES = 1 << 20
-"""On a GPU ids with columns are a bitmap only where it saves more bytes than this. A receiver needs about 40 us to list
-its ids; in that time InfiniBand moves 1 to 2 MB (25 to 50 GB/s), NVLink 4 to 8."""
+"""On a GPU ids with columns are a bitmap only where it saves more bytes than this. Listing its ids takes two launches
+and memory more than reading a list, 20 to 40 us with all letters; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,
+NVLink several (100 to 200 GB/s)."""
 
 
 def encode(
@@ -276,13 +279,6 @@ def _ids_bytes(code: int, width: int, n: int, universe: int) -> int:
     return padded(bitmap_bytes(universe) if code == BITMAP else n * width)  # an `all` has width 0
 
 
-def _offsets(backend: Backend, words: Array, kernels: Any) -> Array:
-    """Return, per word, how many bits are set in the words before it."""
-    counts = backend.xp.empty(len(words), dtype=np.int32)
-    kernels.codec_count_bits(len(words), words, counts)
-    return backend.xp.cumsum(counts, dtype=np.int64) - counts
-
-
 class _Order:
     """A set in ascending order: through its bitmap where it is dense, else by a sort."""
 
@@ -303,7 +299,9 @@ class _Order:
         )
         self.words = self.bits(universe)
         self._place = xp.empty(n, dtype=np.int64)
-        offsets = _offsets(self._backend, self.words, kernels)
+        counts = xp.empty(len(self.words), dtype=np.int32)
+        kernels.codec_count_bits(len(self.words), self.words, counts)
+        offsets = xp.cumsum(counts, dtype=np.int64) - counts
         kernels.codec_rank_bits(n, self._ids, self.words, offsets, self._place)
 
     def bits(self, universe: int) -> Array:
@@ -362,7 +360,9 @@ def _read_ids(backend: Backend, message: Message, payload: Array, shift: int, ou
     words = message.bits
     if words is not None:
         ids = xp.empty(n, dtype=dtype) if out is None else out
-        kernels.codec_list_bits(len(words), words, _offsets(backend, words, kernels), ids, n, universe, shift)
+        sums = xp.empty(-(-len(words) // TILE), np.int32)
+        kernels.codec_count_tiles(len(words), words, sums)
+        kernels.codec_list_bits(len(words), words, sums, ids, n, universe, shift)
         return ids
     if message.code == LIST:
         ids = payload[: n * message.width].view(f"int{8 * message.width}")

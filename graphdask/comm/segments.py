@@ -20,8 +20,8 @@ from graphdask.backend import Array, Backend
 from graphdask.comm import codec
 from graphdask.errors import InputError
 
-TILE = 256
-"""Words of a tile (kernels/mail.cu)."""
+TILE = codec.TILE
+"""Words of a tile (kernels/mail.cu): every peer's bits begin with one."""
 TILE_BITS = 32 * TILE
 MOST_PEERS = 128
 """For which numbers are ranked by counting."""
