@@ -290,9 +290,9 @@ class Mail:
             elif to_ghosts:
                 step = (peer - part.rank) % part.size
                 first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
-                letters.append(self._letter(said, payload, first, last - first, dtypes))
+                letters.append(self._letter(said, payload, first, last - first, dtypes, True))
             else:
-                letters.append(self._letter(said, payload, 0, part.num_owned, dtypes))
+                letters.append(self._letter(said, payload, 0, part.num_owned, dtypes, False))
         return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes)
 
     def _opened(self, said: np.ndarray, payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
@@ -301,14 +301,19 @@ class Mail:
             raise CommunicationError(f"a rank numbers vertices with {message.dtype}, this one with {self.dtype}")
         return message
 
-    def _letter(self, said: np.ndarray, payload: Array, first: int, universe: int, dtypes: Mapping[str, Any]) -> Letter:
+    def _letter(
+        self, said: np.ndarray, payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
+    ) -> Letter:
         """Slots from `first` on; their ids are read when somebody asks for them."""
         message, backend = self._opened(said, payload, universe, dtypes), self.backend
+
+        def read(out: Array | None) -> Array:
+            if out is None and of_ghosts:  # never the payload itself: what is told to ghosts may be kept
+                out = backend.xp.empty(message.count, self.dtype)
+            return message.ids(backend, first, out)
+
         run = slice(first, first + universe) if message.code == codec.ALL else None
-        return Letter(
-            message.count, message.columns, lambda out: message.ids(backend, first, out), run, message.bits, first,
-            universe,
-        )  # fmt: skip
+        return Letter(message.count, message.columns, read, run, message.bits, first, universe)
 
     def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         """The vertices of a broadcast that have a slot here."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulated import EmulatedCuda
+from ranks import needs_ucx
 
+from graphdask.backend import get_backend
 from graphdask.comm import codec, segments
 from graphdask.comm.outgoing import SMALLEST, SendBuffer
 from graphdask.comm.segments import Segments
+from graphdask.comm.single import SingleCommunicator
+from graphdask.comm.ucx import UcxCommunicator, UcxPlane
 from graphdask.errors import InputError, KernelError
 from graphdask.kernels import mail
 
@@ -204,6 +208,20 @@ def test_the_memory_is_the_same_until_it_does_not_suffice(backend):
     assert len(second) == SMALLEST * 3 // 2
     assert len(buffer.take(4 * SMALLEST)) == 4 * SMALLEST
     buffer.close()
+
+
+def test_memory_for_sending_outlives_a_run_on_a_plane():
+    needs_ucx()
+    backend = get_backend("cpu")
+    with UcxPlane() as plane:
+        taken = []
+        for run in range(2):
+            with UcxCommunicator(plane, 0, [plane.address], 3, run) as communicator:
+                taken.append(communicator.outgoing(backend, 1000))
+        assert taken[0] is taken[1]
+    with SingleCommunicator() as one, SingleCommunicator() as other:
+        assert one.outgoing(backend, 10) is one.outgoing(backend, 20)
+        assert one.outgoing(backend, 10) is not other.outgoing(backend, 10)
 
 
 def test_payloads_lie_in_the_same_memory_and_do_not_overlap(backend, rng):
