@@ -306,13 +306,14 @@ class Mail:
     ) -> Letter:
         """Slots from `first` on; their ids are read when somebody asks for them."""
         message, backend = self._opened(said, payload, universe, dtypes), self.backend
+        run = slice(first, first + universe) if message.code == codec.ALL else None
 
         def read(out: Array | None) -> Array:
-            if out is None and of_ghosts:  # never the payload itself: what is told to ghosts may be kept
+            # never the payload itself: what is told to ghosts may be kept
+            if out is None and of_ghosts and run is None:
                 out = backend.xp.empty(message.count, self.dtype)
             return message.ids(backend, first, out)
 
-        run = slice(first, first + universe) if message.code == codec.ALL else None
         return Letter(message.count, message.columns, read, run, message.bits, first, universe)
 
     def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
