@@ -268,7 +268,8 @@ class _CudaKernels:
                 return
             backend._launched.append(label)
             blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, most_blocks)
-            arguments = (np.int64(n), *map(_kernel_argument, args))
+            # of None some versions of CuPy make no argument at all; a null pointer is eight zero bytes
+            arguments = (np.int64(n), *(np.int64(0) if arg is None else _kernel_argument(arg) for arg in args))
             with backend._named_failures():
                 if cooperative:
                     # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.

@@ -98,7 +98,7 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     if part.inward is not None:
         return part
     xp = backend.xp
-    part = replace(part, out=replace(part.out), mirrors=None)
+    part = replace(part, out=replace(part.out), mirrors=None, mirrored=None)
     cyclic = to_cyclic_positions(part, part.out.indices)
     sources = part.ids[row_of_each(backend, part.out, 0)]
     offsets, targets = part.vertex_map.offsets, from_cyclic(part, cyclic)

@@ -1,7 +1,7 @@
 """The superstep loop: the only one. Bulk-synchronous: compute, exchange, repeat until nobody has anything to say.
 
 A Primitive states the mathematics of an algorithm for one partition. The engine splits what it wants to say among the
-owners of the vertices, codes it in the fewest bytes, exchanges it, and delivers what arrived. The votes that end the
+owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the
 loop and the counters of the statistics ride on the same exchange, so a superstep costs one round.
 
 Sources: Valiant, A bridging model for parallel computation (1990); Pan et al., Multi-GPU Graph Analytics, Section III.
@@ -221,7 +221,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     memory = _checked_memory(part, primitive, env)
     held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
-    mail = Mail(backend, part, env.exchange, primitive.columns, ghost_columns, held)
+    mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held)
     history = env.history
     started = time.perf_counter()
     state, messages = primitive.init(part, env)

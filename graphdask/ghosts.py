@@ -29,7 +29,13 @@ def mirrors(comm: Communicator, backend: Backend, part: Part) -> list[Array]:
         for step in range(1, comm.size):
             ghosts = slots[int(part.slot_bounds[step]) : int(part.slot_bounds[step + 1])]
             wanted[(part.rank + step) % comm.size] = local_at_owner(part, ghosts, step)
-        part.mirrors = comm.alltoallv(wanted)
+        received = comm.alltoallv(wanted)
+        order = [(part.rank + step) % comm.size for step in range(1, comm.size)]
+        part.mirrored = backend.xp.concatenate([received[peer] for peer in order])
+        ends = np.cumsum([len(received[peer]) for peer in order]).tolist()
+        part.mirrors = [slots[:0]] * comm.size
+        for peer, begin, end in zip(order, [0, *ends], ends, strict=False):
+            part.mirrors[peer] = part.mirrored[begin:end]
     return part.mirrors or [part.ids[:0]] * comm.size
 
 

@@ -1,15 +1,16 @@
 """What ranks say to each other at the end of a superstep, and how it finds its way.
 
 A primitive names slots whose values changed. Those of *ghosts* are told to their owners; those of *own* vertices to the
-ranks that hold a ghost of them, or, in a broadcast, to everyone. Mail splits them by peer, codes them in the fewest
-bytes, and turns what arrives back into slots of this rank.
+ranks that hold a ghost of them, or, in a broadcast, to everyone. Mail splits them by peer, codes them, and turns what
+arrives back into slots of this rank. A CPU takes the code with the fewest bytes, peer after peer; a GPU codes for all
+peers in a few launches (graphdask.comm.segments).
 
 Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selective and broadcast communication).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -17,9 +18,11 @@ from typing import Any, Literal
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.build import from_cyclic, local_at_owner, to_cyclic_positions
+from graphdask.build import cyclic_bounds, from_cyclic, local_at_owner, to_cyclic_positions
 from graphdask.comm import codec
-from graphdask.comm.protocol import META
+from graphdask.comm.protocol import META, Communicator
+from graphdask.comm.segments import Segments
+from graphdask.errors import CommunicationError
 from graphdask.ghosts import known_slots
 from graphdask.part import Part
 
@@ -58,14 +61,34 @@ class Messages:
     """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Letter:
-    """What came from one rank: distinct slots, and the values aligned with them."""
+    """What came from one rank: distinct slots, and the values aligned with them. Good until the next exchange."""
 
-    slots: Array
+    count: int
+    """How many slots there are."""
     columns: dict[str, Array]
+    read: Callable[[Array | None], Array] = field(repr=False)
+    """Gives the slots, in an array of `count` if one is handed over."""
     run: slice | None = None
     """The slots as a range, where they are one."""
+    bits: Array | None = None
+    """The slots as a bitmap of uint32 words, where they came so: bit i stands for slot `first` + i. Bits from
+    `universe` on count for nothing."""
+    first: int = 0
+    universe: int = 0
+
+    @cached_property
+    def slots(self) -> Array:
+        """The slots; a bitmap is listed on first use."""
+        return self.read(None)
+
+    def write_slots(self, out: Array) -> None:
+        """Write the slots into an array, which then holds them for `slots` too."""
+        if "slots" in self.__dict__:
+            out[:] = self.slots
+        else:
+            self.__dict__["slots"] = self.read(out)
 
 
 @dataclass
@@ -81,12 +104,18 @@ class Inbox:
     """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
 
     def __len__(self) -> int:
-        return sum(len(letter.slots) for letter in self.letters)
+        return sum(letter.count for letter in self.letters)
 
     @cached_property
     def slots(self) -> Array:
         """Slots of all letters, one after the other."""
-        return self._joined("slots", [letter.slots for letter in self.letters])
+        if len(self.letters) == 1:
+            return self.letters[0].slots
+        slots, at = self.xp.empty(len(self), self.dtypes["slots"]), 0
+        for letter in self.letters:
+            letter.write_slots(slots[at : at + letter.count])
+            at += letter.count
+        return slots
 
     @cached_property
     def columns(self) -> dict[str, Array]:
@@ -112,6 +141,7 @@ class Mail:
     def __init__(
         self,
         backend: Backend,
+        comm: Communicator,
         part: Part,
         exchange: Exchange,
         columns: Mapping[str, Any],
@@ -119,6 +149,8 @@ class Mail:
         mirrors: Sequence[Array],
     ):
         self.backend, self.part, self.exchange, self.mirrors = backend, part, exchange, mirrors
+        self._comm = comm
+        self._segments: dict[str, Segments] = {}
         self.dtype = part.vertex_map.dtype
         self.dtypes = {
             to: {name: np.dtype(self.dtype if of == INDEX else of) for name, of in names.items()}
@@ -134,13 +166,14 @@ class Mail:
             return sends, meta, ()
         if self.exchange == "broadcast":
             self._to_everyone(messages, sends, meta)
+        elif self.backend.name == "cuda":
+            self._from_device(messages, sends, meta)
         elif messages.to == "ghosts":
             self._to_ghosts(messages, sends, meta)
         else:
             self._to_owners(messages, sends, meta)
         if messages.to == "ghosts":
             meta[:, 0] |= _TO_GHOSTS
-        self.backend.synchronize()
         codes = [codec.name_of(meta[peer]) for peer in range(size) if sends[peer] is not None]
         return sends, meta, tuple(codes)
 
@@ -151,10 +184,50 @@ class Mail:
         if len(slots) == 0:
             return
         positions = from_cyclic(part, to_cyclic_positions(part, slots))
-        said, payload = codec.encode(self.backend, positions, part.num_vertices, self._values(messages, slots))
+        room = self._room if self.backend.name == "cuda" else None
+        values = self._values(messages, slots)
+        said, payload = codec.encode(self.backend, positions, part.num_vertices, values, room=room)
         for peer in range(part.size):
             if peer != part.rank:
                 sends[peer], meta[peer] = payload, said
+
+    def _room(self, nbytes: int) -> Array:
+        return self._comm.outgoing(self.backend, nbytes)
+
+    def _from_device(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+        """Tell owners or ghosts; nothing waits for the payloads but the exchange."""
+        part, to = self.part, messages.to
+        segments = self._segments.get(to)
+        if segments is None:
+            segments = self._segments[to] = self._owners() if to == "owners" else self._mirrors()
+        if to == "owners":
+            coded = segments.encode(messages.ghosts, messages.values, self._room)
+        elif isinstance(messages.own, str):
+            coded = segments.encode_all(messages.values, self._room)
+        else:
+            coded = segments.encode(messages.own, messages.values, self._room)
+        for step, (said, payload) in enumerate(coded, start=1):
+            peer = (part.rank + step) % part.size
+            meta[peer], sends[peer] = said, payload
+
+    def _owners(self) -> Segments:
+        """Ghosts, by the rank that owns them."""
+        part = self.part
+        universes = np.roll(np.diff(part.vertex_map.offsets), -part.rank)[1:].tolist()
+        origins = cyclic_bounds(part.vertex_map.offsets, part.rank)[1:-1].tolist()
+        return Segments(
+            self.backend, self.dtype, part.slot_bounds[1:] - part.num_owned, universes, self.dtypes["owners"],
+            shift=part.num_owned, numbers=part.ghosts, origins=origins,
+        )  # fmt: skip
+
+    def _mirrors(self) -> Segments:
+        """Own vertices, by the rank that holds ghosts of them."""
+        part = self.part
+        held = [len(self.mirrors[(part.rank + step) % part.size]) for step in range(1, part.size)]
+        return Segments(
+            self.backend, self.dtype, np.cumsum([0, *held]), held, self.dtypes["ghosts"], mirror=part.mirrored,
+            num_slots=part.num_owned,
+        )  # fmt: skip
 
     def _to_owners(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
         part = self.part
@@ -215,21 +288,46 @@ class Mail:
             if self.exchange == "broadcast":
                 letters.append(self._known(said, payload, dtypes))
             elif to_ghosts:
-                letters.append(self._of_owner(peer, said, payload, dtypes))
+                step = (peer - part.rank) % part.size
+                first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
+                letters.append(self._letter(said, payload, first, last - first, dtypes, True))
             else:
-                letters.append(Letter(*codec.decode(self.backend, said, payload, part.num_owned, dtypes)))
+                letters.append(self._letter(said, payload, 0, part.num_owned, dtypes, False))
         return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes)
 
-    def _of_owner(self, peer: int, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
-        step = (peer - self.part.rank) % self.part.size
-        first, last = (int(bound) for bound in self.part.slot_bounds[step : step + 2])
-        ids, values = codec.decode(self.backend, said, payload, last - first, dtypes)
-        run = slice(first, last) if codec.name_of(said) == "all" else None
-        return Letter(ids + self.dtype.type(first), values, run)
+    def _opened(self, said: np.ndarray, payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
+        message = codec.opened(said, payload, universe, dtypes)
+        if message.dtype != self.dtype:
+            raise CommunicationError(f"a rank numbers vertices with {message.dtype}, this one with {self.dtype}")
+        return message
+
+    def _letter(
+        self, said: np.ndarray, payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
+    ) -> Letter:
+        """Slots from `first` on; their ids are read when somebody asks for them."""
+        message, backend = self._opened(said, payload, universe, dtypes), self.backend
+        run = slice(first, first + universe) if message.code == codec.ALL else None
+
+        def read(out: Array | None) -> Array:
+            # never the payload itself: what is told to ghosts may be kept
+            if out is None and of_ghosts and run is None:
+                out = backend.xp.empty(message.count, self.dtype)
+            return message.ids(backend, first, out)
+
+        return Letter(message.count, message.columns, read, run, message.bits, first, universe)
 
     def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         """The vertices of a broadcast that have a slot here."""
         part = self.part
-        positions, values = codec.decode(self.backend, said, payload, part.num_vertices, dtypes)
-        slots, known = known_slots(self.backend, part, positions)
-        return Letter(slots[known], {name: column[known] for name, column in values.items()})
+        message = self._opened(said, payload, part.num_vertices, dtypes)
+        slots, known = known_slots(self.backend, part, message.ids(self.backend))
+        slots = slots[known]
+        values = {name: column[known] for name, column in message.columns.items()}
+
+        def read(out: Array | None) -> Array:
+            if out is None:
+                return slots
+            out[:] = slots
+            return out
+
+        return Letter(len(slots), values, read)

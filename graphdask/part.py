@@ -108,6 +108,8 @@ class Part:
     (self.rank + k) % size."""
     mirrors: list[Array] | None = None
     """For each rank, the own vertices of which it holds ghosts; None until needed, see `graphdask.ghosts.mirrors`."""
+    mirrored: Array | None = None
+    """The mirrors one after the other, from the next rank's on around, of which `mirrors` are views."""
     counts: dict[str, int] = field(default_factory=dict)
     """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
     weights: WeightFacts | None = None

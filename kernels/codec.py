@@ -6,6 +6,9 @@ from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
+SCANNED = 256
+"""Words of which a block takes the bits at once (scan.cuh)."""
+
 
 @twin
 def codec_set_bits(n, ids, words, universe):
@@ -41,18 +44,34 @@ def codec_rank_bits(n, ids, words, offsets, place):
 
 
 @twin
-def codec_list_bits(n, words, offsets, ids, count, universe):
+def codec_clear_bits(n, ids, words, universe):
+    for i in range(n):
+        v = np.int64(ids[i])
+        if v >= 0 and v < universe:
+            words[v >> 5] = 0
+
+
+@twin
+def codec_count_tiles(n, words, sums):
+    for t in range((n + SCANNED - 1) // SCANNED):
+        sums[t] = 0
+        for w in range(t * SCANNED, min(n, (t + 1) * SCANNED)):
+            sums[t] += _popcount(words[w])
+
+
+@twin
+def codec_list_bits(n, words, sums, ids, count, universe, first):
+    if sums[: (n + SCANNED - 1) // SCANNED].sum() != count:
+        raise ValueError("an index was out of range")
+    at = 0
     for w in range(n):
         word = words[w]
-        at = offsets[w]
-        if w == n - 1 and at + _popcount(word) != count:
-            raise ValueError("an index was out of range")
         while word != 0:
             low = word & (~word + np.uint32(1))
             v = (np.int64(w) << 5) + _popcount(np.uint32(low - np.uint32(1)))
-            if at >= count or v >= universe:
+            if v >= universe:
                 raise ValueError("an index was out of range")
-            ids[at] = v
+            ids[at] = first + v
             at += 1
             word &= word - np.uint32(1)
 
@@ -62,3 +81,16 @@ def codec_check_ids(n, ids, universe):
     for i in range(n):
         if ids[i] < 0 or ids[i] >= universe:
             raise ValueError("an index was out of range")
+
+
+@twin
+def codec_take_ids(n, narrow, wide, universe, first, slots):
+    for i in range(n):
+        v = np.int64(0)
+        if narrow is not None:
+            v = np.int64(narrow[i])
+        if wide is not None:
+            v = np.int64(wide[i])
+        if v < 0 or v >= universe:
+            raise ValueError("an index was out of range")
+        slots[i] = first + v

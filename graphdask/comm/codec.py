@@ -7,6 +7,9 @@
 | delta | 1 or 2 each, if the largest gap allows | ascending |
 | all | none: every vertex of the universe | ascending |
 
+On a GPU the bytes are not all: time goes into launches. There it is list or bitmap, see `BITMAP_SAVES`, and sets for
+many peers are coded together (graphdask.comm.segments); `delta` is for CPUs, but every receiver reads every code.
+
 A dense set is put in order through its bitmap (rank by prefix sums of word counts), a sparse one by a sort. The payload
 is the ids, then the columns, each from a multiple of 8 bytes on. What it must look like follows from `meta`
 (code, width and dtype; count; first id; universe), so a payload that does not fit is refused.
@@ -14,7 +17,8 @@ is the ids, then the columns, each from a multiple of 8 bytes on. What it must l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,10 +34,22 @@ FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
 """A set is sorted, not ranked through its bitmap, when the universe is more than this many times its size."""
+TILE = 256
+"""Words of a bitmap that a block of a GPU takes at once (kernels/scan.cuh)."""
+BITMAP_SAVES = 1 << 20
+"""On a GPU ids with columns are a bitmap only where it saves more bytes than this. Listing its ids takes two launches
+and memory more than reading a list, 20 to 40 us with all letters; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,
+NVLink several (100 to 200 GB/s)."""
 
 
 def encode(
-    backend: Backend, ids: Array, universe: int, columns: Mapping[str, Array], *, force: str | None = None
+    backend: Backend,
+    ids: Array,
+    universe: int,
+    columns: Mapping[str, Array],
+    *,
+    force: str | None = None,
+    room: Callable[[int], Array] | None = None,
 ) -> tuple[np.ndarray, Array | None]:
     """Code distinct vertex numbers and their values.
 
@@ -48,6 +64,8 @@ def encode(
         Values aligned with `ids`; the receiver must know their names, order and dtypes.
     force : {"list", "bitmap", "delta"}, optional
         Use this code. A delta that does not fit into 2 bytes a gap raises InputError.
+    room : callable, optional
+        Gives uint8 memory for the payload, of at least so many bytes. Default: a new array.
 
     Returns
     -------
@@ -66,11 +84,13 @@ def encode(
     if n > universe:
         raise InputError(f"{n} distinct ids do not fit into a universe of {universe}")
     if n == 0:
-        return _meta(LIST, _list_width(universe), ids.dtype, 0, 0, universe), None
+        return meta_of(LIST, list_width(universe), ids.dtype, 0, 0, universe), None
     code = LIST if force is None and n <= FEW else None if force is None else CODES[force]
     order: _Order | None = None
     width, first = 0, 0
-    bitmap, listed = _bitmap_bytes(universe), n * _list_width(universe)
+    bitmap, listed = bitmap_bytes(universe), n * list_width(universe)
+    if code is None and backend.name == "cuda":
+        code = BITMAP if listed - bitmap > BITMAP_SAVES else LIST
     if code == DELTA or (code is None and n < min(bitmap, listed)):
         order = _Order(backend, ids, universe)
         width, first = order.gap_width()
@@ -81,13 +101,14 @@ def encode(
     if code is None:
         code = BITMAP if bitmap < listed else LIST
     if code == LIST:
-        width, order = _list_width(universe), None
+        width, order = list_width(universe), None
     elif order is None and (columns or code == DELTA):
         order = _Order(backend, ids, universe)
     if code == BITMAP:
         width = 0
     head = _ids_bytes(code, width, n, universe)
-    payload = backend.xp.empty(head + sum(_padded(column.nbytes) for column in columns.values()), dtype=np.uint8)
+    nbytes = head + sum(padded(column.nbytes) for column in columns.values())
+    payload = backend.xp.empty(nbytes, dtype=np.uint8) if room is None else room(nbytes)[:nbytes]
     _write_ids(backend, code, width, ids, order, payload, universe)
     at = head
     for column in columns.values():
@@ -96,8 +117,8 @@ def encode(
             view[:] = column
         else:
             order.put(column, view)
-        at += _padded(column.nbytes)
-    return _meta(code, width, ids.dtype, n, first if code == DELTA else 0, universe), payload
+        at += padded(column.nbytes)
+    return meta_of(code, width, ids.dtype, n, first if code == DELTA else 0, universe), payload
 
 
 def encode_all(
@@ -118,15 +139,88 @@ def encode_all(
         As `encode`.
     """
     if universe == 0:
-        return _meta(LIST, _list_width(0), dtype, 0, 0, 0), None
+        return meta_of(LIST, list_width(0), dtype, 0, 0, 0), None
     xp = backend.xp
     parts = []
     for name, column in columns.items():
         if column.shape[:1] != (universe,):
             raise InputError(f"column {name!r} has shape {column.shape}, not {(universe,)}")
         parts.append(xp.ascontiguousarray(column).reshape(-1).view(np.uint8))
-        parts.append(xp.zeros(_padded(column.nbytes) - column.nbytes, np.uint8))
-    return _meta(ALL, 0, dtype, universe, 0, universe), xp.concatenate(parts)
+        parts.append(xp.zeros(padded(column.nbytes) - column.nbytes, np.uint8))
+    return meta_of(ALL, 0, dtype, universe, 0, universe), xp.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A payload that fits its description; its ids are read when they are asked for."""
+
+    code: int
+    width: int
+    count: int
+    first: int
+    """The first id of a delta."""
+    universe: int
+    dtype: np.dtype
+    """Of the ids."""
+    payload: Array | None
+    columns: dict[str, Array]
+    """Views of the payload, aligned with the ids: shape (n,), or (n, k) where the dtype is one of k values."""
+
+    @property
+    def bits(self) -> Array | None:
+        """The ids as a bitmap, a view of the payload as uint32 words, or None where they travel in another code."""
+        if self.code != BITMAP or self.payload is None:
+            return None
+        return self.payload[: bitmap_bytes(self.universe)].view(np.uint32)
+
+    def ids(self, backend: Backend, shift: int = 0, out: Array | None = None) -> Array:
+        """Return the ids, each plus `shift`, in `out` if given.
+
+        Raises
+        ------
+        CommunicationError
+            For an id outside the universe. On a GPU a kernel finds it: it takes another id for it, and KernelError is
+            raised at the next synchronisation.
+        """
+        if self.payload is None:
+            return backend.xp.empty(0, self.dtype) if out is None else out
+        try:
+            return _read_ids(backend, self, self.payload, shift, out)
+        except KernelError as error:
+            raise CommunicationError(f"a message does not fit its description: {error}") from error
+
+
+def opened(meta: np.ndarray, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]) -> Message:
+    """Take a payload for what `meta` says that it is.
+
+    Raises
+    ------
+    CommunicationError
+        If the payload is not what `meta`, `universe` and `column_dtypes` call for.
+    """
+    packed, n, first, sender_universe = (int(word) for word in meta)
+    code, width, itemsize = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF
+    widths = {LIST: (list_width(universe),), BITMAP: (0,), DELTA: (1, 2), ALL: (0,)}
+    problem = None
+    if sender_universe != universe:
+        problem = f"it is for a universe of {sender_universe}, not {universe}"
+    elif width not in widths.get(code, ()) or itemsize not in (4, 8) or packed >> 24:
+        problem = f"its code {packed:#x} is none of list, bitmap, delta, all"
+    elif not 0 < n <= universe or payload is None or (code == ALL and n != universe):
+        problem = f"it has {n} ids of a universe of {universe} and {'no' if payload is None else 'a'} payload"
+    else:
+        sizes = [n * np.dtype(of).itemsize for of in column_dtypes.values()]
+        expected = _ids_bytes(code, width, n, universe) + sum(map(padded, sizes))
+        if len(payload) != expected:
+            problem = f"it has {len(payload)} bytes, not {expected}"
+    if problem or payload is None:
+        raise CommunicationError(f"a message does not fit its description: {problem}")
+    columns, at = {}, _ids_bytes(code, width, n, universe)
+    for (name, of), nbytes in zip(column_dtypes.items(), sizes, strict=True):
+        of = np.dtype(of)
+        columns[name] = payload[at : at + nbytes].view(of.base).reshape(n, *of.shape)
+        at += padded(nbytes)
+    return Message(code, width, n, first, universe, np.dtype(f"int{8 * itemsize}"), payload, columns)
 
 
 def decode(
@@ -144,39 +238,13 @@ def decode(
     Raises
     ------
     CommunicationError
-        If the payload is not what `meta`, `universe` and `column_dtypes` call for. An id outside the universe is found
-        by a kernel: on a GPU it raises KernelError at the next synchronisation.
+        As `opened` and `Message.ids`.
     """
-    packed, n, first, sender_universe = (int(word) for word in meta)
-    code, width, itemsize = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF
-    if n == 0 and payload is None:
-        dtype = np.dtype(np.int64 if itemsize == 8 or universe > 1 << 31 else np.int32)
+    if meta[1] == 0 and payload is None:
+        dtype = np.dtype(np.int64 if int(meta[0]) >> 16 & 0xFF == 8 or universe > 1 << 31 else np.int32)
         return _empty(backend, dtype), {name: _empty(backend, of) for name, of in column_dtypes.items()}
-    widths = {LIST: (_list_width(universe),), BITMAP: (0,), DELTA: (1, 2), ALL: (0,)}
-    problem = None
-    if sender_universe != universe:
-        problem = f"it is for a universe of {sender_universe}, not {universe}"
-    elif width not in widths.get(code, ()) or itemsize not in (4, 8) or packed >> 24:
-        problem = f"its code {packed:#x} is none of list, bitmap, delta, all"
-    elif not 0 < n <= universe or payload is None or (code == ALL and n != universe):
-        problem = f"it has {n} ids of a universe of {universe} and {'no' if payload is None else 'a'} payload"
-    else:
-        sizes = [n * np.dtype(of).itemsize for of in column_dtypes.values()]
-        expected = _ids_bytes(code, width, n, universe) + sum(map(_padded, sizes))
-        if len(payload) != expected:
-            problem = f"it has {len(payload)} bytes, not {expected}"
-    if problem or payload is None:
-        raise CommunicationError(f"a message does not fit its description: {problem}")
-    try:
-        ids = _read_ids(backend, code, width, payload, n, first, universe, np.dtype(f"int{8 * itemsize}"))
-    except KernelError as error:
-        raise CommunicationError(f"a message does not fit its description: {error}") from error
-    columns, at = {}, _ids_bytes(code, width, n, universe)
-    for (name, of), nbytes in zip(column_dtypes.items(), sizes, strict=True):
-        of = np.dtype(of)
-        columns[name] = payload[at : at + nbytes].view(of.base).reshape(n, *of.shape)
-        at += _padded(nbytes)
-    return ids, columns
+    message = opened(meta, payload, universe, column_dtypes)
+    return message.ids(backend), message.columns
 
 
 def _empty(backend: Backend, of: Any) -> Array:
@@ -189,33 +257,26 @@ def name_of(meta: np.ndarray) -> str:
     return next(name for name, code in {**CODES, "all": ALL}.items() if code == int(meta[0]) & 0xFF)
 
 
-def _meta(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
+def meta_of(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
     words = np.array([code | width << 8 | np.dtype(dtype).itemsize << 16, n, first, universe], np.int64)
     assert len(words) == META
     return words
 
 
-def _list_width(universe: int) -> int:
+def list_width(universe: int) -> int:
     return 4 if universe <= 1 << 31 else 8
 
 
-def _bitmap_bytes(universe: int) -> int:
+def bitmap_bytes(universe: int) -> int:
     return (universe + 31) // 32 * 4
 
 
-def _padded(nbytes: int) -> int:
+def padded(nbytes: int) -> int:
     return (nbytes + 7) & ~7
 
 
 def _ids_bytes(code: int, width: int, n: int, universe: int) -> int:
-    return _padded(_bitmap_bytes(universe) if code == BITMAP else n * width)  # an `all` has width 0
-
-
-def _offsets(backend: Backend, words: Array, kernels: Any) -> Array:
-    """Return, per word, how many bits are set in the words before it."""
-    counts = backend.xp.empty(len(words), dtype=np.int32)
-    kernels.codec_count_bits(len(words), words, counts)
-    return backend.xp.cumsum(counts, dtype=np.int64) - counts
+    return padded(bitmap_bytes(universe) if code == BITMAP else n * width)  # an `all` has width 0
 
 
 class _Order:
@@ -238,7 +299,9 @@ class _Order:
         )
         self.words = self.bits(universe)
         self._place = xp.empty(n, dtype=np.int64)
-        offsets = _offsets(self._backend, self.words, kernels)
+        counts = xp.empty(len(self.words), dtype=np.int32)
+        kernels.codec_count_bits(len(self.words), self.words, counts)
+        offsets = xp.cumsum(counts, dtype=np.int64) - counts
         kernels.codec_rank_bits(n, self._ids, self.words, offsets, self._place)
 
     def bits(self, universe: int) -> Array:
@@ -280,27 +343,35 @@ def _write_ids(
         payload[: len(ids) * width].view(f"int{8 * width}")[:] = ids
     elif code == BITMAP:
         bits = _set_bits(ids, universe, backend) if order is None else order.bits(universe)
-        payload[: _bitmap_bytes(universe)].view(np.uint32)[:] = bits
+        payload[: bitmap_bytes(universe)].view(np.uint32)[:] = bits
     else:
         assert order is not None
         payload[: len(ids) * width].view(f"uint{8 * width}")[:] = order.gaps
 
 
-def _read_ids(
-    backend: Backend, code: int, width: int, payload: Array, n: int, first: int, universe: int, dtype: Any
-) -> Array:
-    xp = backend.xp
-    if code == ALL:
-        return xp.arange(n, dtype=dtype)
-    if code == BITMAP:
-        kernels = backend.kernels("codec", index_t=dtype)
-        words = payload[: _bitmap_bytes(universe)].view(np.uint32)
-        ids = xp.empty(n, dtype=dtype)
-        kernels.codec_list_bits(len(words), words, _offsets(backend, words, kernels), ids, n, universe)
+def _read_ids(backend: Backend, message: Message, payload: Array, shift: int, out: Array | None) -> Array:
+    xp, n, dtype, universe = backend.xp, message.count, message.dtype, message.universe
+    kernels = backend.kernels("codec", index_t=dtype)
+    if message.code == ALL:
+        ids = xp.arange(shift, shift + n, dtype=dtype)
+        if out is not None:
+            out[:] = ids
+        return ids if out is None else out
+    words = message.bits
+    if words is not None:
+        ids = xp.empty(n, dtype=dtype) if out is None else out
+        sums = xp.empty(-(-len(words) // TILE), np.int32)
+        kernels.codec_count_tiles(len(words), words, sums)
+        kernels.codec_list_bits(len(words), words, sums, ids, n, universe, shift)
         return ids
-    if code == LIST:
-        ids = payload[: n * width].view(f"int{8 * width}")
+    if message.code == LIST:
+        ids = payload[: n * message.width].view(f"int{8 * message.width}")
     else:
-        ids = xp.cumsum(payload[: n * width].view(f"uint{8 * width}"), dtype=np.int64) + first
-    backend.kernels("codec", index_t=ids.dtype).codec_check_ids(n, ids, universe)
-    return ids.astype(dtype, copy=False)
+        ids = xp.cumsum(payload[: n * message.width].view(f"uint{8 * message.width}"), dtype=np.int64) + message.first
+    if out is None and shift == 0 and ids.dtype == dtype:
+        kernels.codec_check_ids(n, ids, universe)
+        return ids
+    out = xp.empty(n, dtype=dtype) if out is None else out
+    narrow, wide = (ids, None) if ids.dtype.itemsize == 4 else (None, ids)
+    kernels.codec_take_ids(n, narrow, wide, universe, shift, out)
+    return out

@@ -19,6 +19,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import checked
+from graphdask.comm.outgoing import SendBuffer
 from graphdask.comm.protocol import Cancel, Communicator, Received
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
 
@@ -40,7 +41,7 @@ def nccl_available() -> tuple[bool, str]:
 
 
 class NcclPlane:
-    """What one rank keeps between runs: NCCL's own communicator, its stream and the receive buffers.
+    """What one rank keeps between runs: NCCL's own communicator, its stream and the buffers.
 
     Connecting takes a good part of a second, so a plane outlives a run, unless the run failed.
 
@@ -69,6 +70,7 @@ class NcclPlane:
         self.ranks: tuple[int, int, int] | None = None
         """Gang, rank and size that it is connected for."""
         self.buffers: dict[int, Array] = {}
+        self.sending = SendBuffer(backend)
         with backend.activate():
             self.stream = backend.xp.cuda.Stream(non_blocking=True)
             self.ready = backend.xp.cuda.Event(disable_timing=True)
@@ -83,6 +85,7 @@ class NcclPlane:
         """Leave NCCL at once, whether or not the other ranks do."""
         communicator, self.communicator, self.ranks = self.communicator, None, None
         self.buffers.clear()
+        self.sending.close()
         if communicator is not None:
             with self.backend.activate():
                 communicator.abort()  # not destroy(), which waits for all ranks with the interpreter's lock held
@@ -124,7 +127,7 @@ class NcclCommunicator(Communicator):
         owns_control: bool = False,
     ):
         self.rank, self.size = control.rank, control.size
-        self.bytes_sent = 0
+        self.bytes_sent, self.sending = 0, plane.sending
         self._control, self._plane, self._backend, self._nccl = control, plane, plane.backend, plane.nccl
         self._timeout, self._cancel = timeout, cancel or Cancel()
         self._stream, self._ready, self._buffers = plane.stream, plane.ready, plane.buffers

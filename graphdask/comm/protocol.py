@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.backend import Array, Backend
+from graphdask.comm.outgoing import SendBuffer
 from graphdask.errors import CommunicationError, InputError, PeerLost
 
 META = 4
@@ -64,6 +65,8 @@ class Communicator(ABC):
     size: int
     bytes_sent: int = 0
     """Payload bytes sent to other ranks since the communicator was made."""
+    sending: SendBuffer | None = None
+    """Where payloads are written; that of the plane where there is one, so that it outlives the run."""
 
     @abstractmethod
     def exchange(
@@ -93,6 +96,15 @@ class Communicator(ABC):
     @abstractmethod
     def close(self) -> None:
         """Free endpoints and buffers. The communicator cannot be used afterwards."""
+
+    def outgoing(self, backend: Backend, nbytes: int) -> Array:
+        """Return uint8 memory of at least `nbytes` on this rank's backend for all payloads of the next exchange.
+
+        It is the same in every superstep, as long as it suffices; views of it are sent.
+        """
+        if self.sending is None:
+            self.sending = SendBuffer(backend)
+        return self.sending.take(nbytes)
 
     def __enter__(self) -> Communicator:
         return self

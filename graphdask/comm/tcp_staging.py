@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphdask.backend import Array, Backend
+from graphdask.comm.arguments import settle
 
 SMALLEST = 1 << 16
 """Bytes of the smallest buffer."""
@@ -49,7 +50,7 @@ class HostStaging:
                     staged[peer] = self._host(self._send, peer, len(payload))
                     if len(payload):
                         payload.get(out=staged[peer], blocking=False)
-            self.backend.synchronize()
+            settle(self.backend)
         return staged
 
     def incoming(self, received: list[Array | None], rank: int) -> list[Array | None]:
@@ -66,7 +67,7 @@ class HostStaging:
                 received[peer] = device[: len(payload)]
                 if len(payload):
                     device[: len(payload)].set(payload)
-            self.backend.synchronize()
+            settle(self.backend)
         return received
 
     def _host(self, buffers: dict[int, np.ndarray], peer: int, nbytes: int) -> np.ndarray:

@@ -98,7 +98,7 @@ class UcxCommunicator(Communicator):
         if not 0 <= rank < len(addresses) < 1 << RANK_BITS:
             raise InputError(f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible")
         self.rank, self.size = rank, len(addresses)
-        self.bytes_sent = 0
+        self.bytes_sent, self.sending = 0, plane.sending
         self._plane, self._gang, self._run = plane, gang, run
         self._timeout, self._cancel = timeout, cancel or Cancel()
         self._descriptor = plane.descriptor

@@ -1,4 +1,4 @@
-"""UcxPlane: the UCX context, worker, endpoints and receive buffers that one rank keeps between runs.
+"""UcxPlane: the UCX context, worker, endpoints and buffers that one rank keeps between runs.
 
 The data plane has its own context and worker in every process, apart from Dask's. Endpoints are made from worker
 addresses: no listener, no port. A link, its endpoint and its receive buffer, outlives a run, because connecting costs
@@ -23,6 +23,7 @@ from typing import Any
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import settle
+from graphdask.comm.outgoing import SendBuffer
 from graphdask.comm.ucx_stage import Stage
 from graphdask.comm.ucx_wire import HEADER_BYTES
 from graphdask.errors import CommunicationError, MissingDependency, PeerLost
@@ -224,6 +225,8 @@ class UcxPlane:
         self.backend = backend or get_backend("cpu")
         self.stage = Stage(self.backend)
         self.spoiled = False
+        self.sending = SendBuffer(self.backend)
+        """Where payloads are written that leave: peers map it once."""
         failure = ""
         features = (self.library.Feature.TAG, self.library.Feature.WAKEUP)
         try:
@@ -274,6 +277,7 @@ class UcxPlane:
             self.worker.progress()
         self._links.clear()
         self._kept.clear()
+        self.sending.close()
         self.spoiled = True
 
     def __enter__(self) -> UcxPlane:

@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from emulated import emulated
 
 from graphdask.backend import get_backend
-from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of
+from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of, opened
 from graphdask.errors import CommunicationError, InputError, KernelError
 
 DTYPES = {"depth": np.int32, "distance": np.float64, "flag": np.uint8}
@@ -86,7 +87,8 @@ def plain_sizes(ids, universe):
 
 
 @pytest.mark.parametrize("n", [FEW + 1, 400, 3000, 20_000, 99_000])
-def test_the_fewest_bytes_win(backend, rng, n):
+def test_the_fewest_bytes_win(rng, n):
+    backend = get_backend("cpu")
     for universe in (100_000, 1_000_000, (1 << 31) - 1):
         if n > universe:
             continue
@@ -98,7 +100,17 @@ def test_the_fewest_bytes_win(backend, rng, n):
         assert nbytes == (min(sizes.values()) + 7) // 8 * 8
 
 
-def test_a_contiguous_run_is_a_byte_each_wherever_it_lies(backend):
+def test_on_a_gpu_a_bitmap_has_to_save_a_mebibyte(rng):
+    backend, universe = emulated(), 2_400_000  # a bitmap of 300,000 bytes
+    for n, code in ((330_000, "list"), (340_000, "bitmap"), (4, "list")):
+        ids = np.sort(random_set(rng, universe, n, np.int32))
+        meta, payload = encode(backend, backend.from_host(ids), universe, {})
+        assert name_of(meta) == code
+        assert len(payload) == (300_000 if code == "bitmap" else 4 * n)
+
+
+def test_a_contiguous_run_is_a_byte_each_wherever_it_lies():
+    backend = get_backend("cpu")
     ids = np.arange(10**9, 10**9 + 1000, dtype=np.int64)[::-1].copy()
     assert round_trip(backend, ids, 1 << 31, {})[:2] == ("delta", 1000)
 
@@ -194,12 +206,45 @@ def test_a_payload_that_does_not_fit_its_description_is_refused(force):
             decode(backend, *arguments)
 
 
-def test_ids_outside_the_universe_are_refused(backend):
+@pytest.mark.parametrize("shift", [0, 1000])
+@pytest.mark.parametrize(
+    ("force", "spoil", "value"),
+    [
+        ("list", slice(0, 4), 255),
+        ("list", slice(4, 8), 127),
+        ("delta", slice(0, 4), 255),
+        ("bitmap", slice(12, 16), 255),
+        ("bitmap", slice(0, 4), 0),
+    ],
+)
+def test_ids_outside_the_universe_are_refused_and_never_met(backend, force, spoil, value, shift):
+    """A GPU reports at the synchronisation; what runs until then meets ids of the universe only."""
     expected = CommunicationError if backend.name == "cpu" else KernelError
-    for force, spoil in (("list", slice(0, 4)), ("delta", slice(0, 4)), ("bitmap", slice(12, 16))):
-        ids = backend.xp.array([3, 90, 41, 77], np.int32)
-        meta, payload = encode(backend, ids, 100, {}, force=force)
-        payload[spoil] = 255
-        with pytest.raises(expected):  # noqa: PT012  a GPU reports at the synchronisation
-            decode(backend, meta, payload, 100, {})
-            backend.synchronize()
+    ids = backend.xp.array([3, 90, 41, 77], np.int32)
+    meta, payload = encode(backend, ids, 100, {}, force=force)
+    payload[spoil] = value
+    message = opened(meta, payload, 100, {})
+    with pytest.raises(expected):  # noqa: PT012
+        read = backend.to_host(message.ids(backend, shift))
+        assert read.min() >= shift
+        assert read.max() < shift + 100
+        backend.synchronize()
+
+
+@pytest.mark.parametrize("force", list(CODES))
+def test_ids_are_read_into_an_array_as_slots(backend, rng, dtype, force):
+    ids = random_set(rng, 1000, 300, dtype)
+    meta, payload = encode(backend, backend.from_host(ids), 1000, {}, force=force)
+    message = opened(meta, payload, 1000, {})
+    out = backend.xp.zeros(310, dtype)
+    read = message.ids(backend, 5000, out[7:307])
+    backend.synchronize()
+    slots = backend.to_host(out)
+    assert slots[:7].tolist() + slots[307:].tolist() == [0] * 10
+    np.testing.assert_array_equal(np.sort(slots[7:307]), np.sort(ids) + 5000)
+    np.testing.assert_array_equal(backend.to_host(read), slots[7:307])
+    assert (message.bits is None) == (force != "bitmap")
+    if message.bits is not None:
+        words = backend.to_host(message.bits)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        np.testing.assert_array_equal(np.flatnonzero(bits), np.sort(ids))

@@ -1,0 +1,245 @@
+"""The payloads for all peers at once, on a GPU: in a handful of launches, with one look at the device.
+
+What a rank may tell its peers stands in one row of *entries*, peer after peer: its ghosts, or the own vertices that
+peers hold ghosts of. A superstep marks some of them in a bitmap over all entries. Prefix sums rank what is marked, and
+one kernel writes every marked entry, its number at the receiver and its value, to its place in the payload of its peer.
+So sets arrive in ascending order, and neither the number of peers nor the order of threads shows (kernels/mail.cu).
+
+Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `BITMAP_SAVES`,
+`LIST_SAVES`. A `delta` would cost both ends more time than links among GPUs take for its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.comm import codec
+from graphdask.errors import InputError
+
+TILE = codec.TILE
+"""Words of a tile (kernels/mail.cu): every peer's bits begin with one."""
+TILE_BITS = 32 * TILE
+MOST_PEERS = 128
+"""For which numbers are ranked by counting."""
+LIST_SAVES = 1 << 18
+"""Without columns a bitmap is sent unless a list is shorter by more bytes: a receiver can join the words to a bitmap of
+its own, and reads a list no faster. These bytes take the 5 us of one launch at InfiniBand's 50 GB/s."""
+FEW = 1024
+"""Numbers that are ranked by counting, each against all, in one launch."""
+SEARCHED = 64
+"""Numbers are looked up in the mirrors where these hold at least this many times as many entries; else every entry is
+looked up in a bitmap of the numbers. A search reads about 25 entries in places of its own, a look-up one in a row."""
+
+Coded = tuple[np.ndarray, Array | None]
+"""Meta and payload of one peer."""
+
+
+class Segments:
+    """Entries of all peers, and the memory for marking them.
+
+    Parameters
+    ----------
+    backend : Backend
+    dtype : int32 or int64
+        Of numbers, and of the ids that are decoded.
+    entries : int array, shape (S + 1,)
+        The first entry of each of S peers, and their number.
+    universes : sequence of int, S of them
+        How many numbers each receiver has.
+    columns : mapping of str to dtype
+        Of the values that travel with an entry; (dtype, (k,)) for k of them.
+    shift : int
+        Entry e is slot `shift` + e of this rank; without `mirror`.
+    numbers : array, optional
+        The receiver's numbers of the entries, plus its origin. Default: entries are counted from the first of each.
+    origins : sequence of int, optional
+    mirror : array, optional
+        Slots of the entries, ascending for each peer.
+    num_slots : int
+        For `mirror`: one more than its largest slot may be.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        dtype: Any,
+        entries: np.ndarray,
+        universes: Sequence[int],
+        columns: Mapping[str, Any],
+        *,
+        shift: int = 0,
+        numbers: Array | None = None,
+        origins: Sequence[int] | None = None,
+        mirror: Array | None = None,
+        num_slots: int = 0,
+    ):
+        self._backend, self._dtype = backend, np.dtype(dtype)
+        self._entries, self._universes = np.asarray(entries, np.int64), [int(universe) for universe in universes]
+        self._columns = {name: np.dtype(of) for name, of in columns.items()}
+        self._numbers, self._mirror, self._shift, self._num_slots = numbers, mirror, shift, num_slots
+        self._lengths = np.diff(self._entries)
+        self._tiles = np.concatenate(([0], np.cumsum(-(-self._lengths // TILE_BITS)))).astype(np.int64)
+        self._rows = [of.itemsize for of in self._columns.values()]
+        self._widths = [codec.list_width(universe) for universe in self._universes]
+        self._bitmaps = [codec.bitmap_bytes(universe) for universe in self._universes]
+        self._kernels = backend.kernels("mail", index_t=self._dtype)
+        self._bits = self._marks = None
+        self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
+        offsets = [0] * len(self._universes) if origins is None else origins
+        plan = [self._entries, self._tiles, offsets, self._universes, self._rows]
+        self._plan = backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
+        self._layout = backend.xp.empty(3 * len(self._universes), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._universes)
+
+    def encode(self, slots: Array, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
+        """Code those entries whose slots are given, and their values.
+
+        Parameters
+        ----------
+        slots : array, shape (n,)
+            Distinct. One that no entry has is an error without `mirror`, found by a kernel, and else belongs to none.
+        values : mapping of str to array
+            Per column an array over slots.
+        room : callable
+            Gives uint8 memory of at least so many bytes; `SendBuffer.take`.
+
+        Returns
+        -------
+        list of (meta, payload)
+            Per peer, as `codec.encode` returns them.
+        """
+        n = len(slots)
+        coded = self._nothing()
+        if n == 0 or not self._entries[-1]:
+            return coded
+        raw = self._raw(values)
+        payload = room(self._most_bytes(n))
+        if self._mirror is None and n <= FEW and len(self) <= MOST_PEERS:
+            self._few(n, slots, raw, payload)
+        else:
+            self._many(n, slots, raw, payload)
+        layout = self._backend.to_host(self._layout).reshape(-1, 3).tolist()
+        for k, (count, offset, bitmap) in enumerate(layout):
+            if count:
+                code, width = (codec.BITMAP, 0) if bitmap else (codec.LIST, self._widths[k])
+                end = offset + codec.padded(self._bitmaps[k] if bitmap else count * width)
+                end += sum(codec.padded(count * row) for row in self._rows)
+                meta = codec.meta_of(code, width, self._dtype, count, 0, self._universes[k])
+                coded[k] = meta, payload[offset:end]
+        return coded
+
+    def encode_all(self, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
+        """Code the values of all entries: the ids take no bytes. Needs `mirror`, and a column."""
+        if self._all is None:
+            offsets, pieces, at = [], [], 0
+            for length in self._lengths.tolist():
+                begin = at
+                for row in self._rows:
+                    offsets.append(at)
+                    at += codec.padded(length * row)
+                pieces.append((length, slice(begin, at)))
+                at = _aligned(at)
+            self._all = pieces, at, self._backend.from_host(np.array(offsets, np.int64))
+        pieces, nbytes, offsets = self._all
+        coded = self._nothing()
+        if not nbytes:
+            return coded
+        payload = room(nbytes)
+        for column, (view, item) in enumerate(self._raw(values)):
+            self._kernels.mail_gather(
+                int(self._entries[-1]), self._mirror, self._plan, len(self), len(self._rows), column, offsets, view,
+                item, payload, per_item=self._rows[column] // item,
+            )  # fmt: skip
+        for k, (length, where) in enumerate(pieces):
+            if length:
+                coded[k] = codec.meta_of(codec.ALL, 0, self._dtype, length, 0, length), payload[where]
+        return coded
+
+    def _nothing(self) -> list[Coded]:
+        return [(codec.meta_of(codec.LIST, 0, self._dtype, 0, 0, 0), None)] * len(self)
+
+    def _raw(self, values: Mapping[str, Array]) -> list[tuple[Array, int]]:
+        """Per column its bytes, and of how many a kernel copies at once."""
+        end = self._num_slots if self._mirror is not None else self._shift + int(self._entries[-1])
+        raw = []
+        for name, of in self._columns.items():
+            array = values[name]
+            if array.dtype != of.base or array.shape[1:] != of.shape or len(array) < end:
+                raise InputError(
+                    f"values of column {name!r} are {array.dtype} of shape {array.shape}; expected are {of.base} of "
+                    f"shape {(end, *of.shape)} or longer"
+                )
+            if not array.flags.c_contiguous:
+                array = self._backend.xp.ascontiguousarray(array)
+            raw.append((array.reshape(-1).view(np.uint8), of.base.itemsize if of.base.itemsize in (4, 8) else 1))
+        return raw
+
+    def _most_bytes(self, n: int) -> int:
+        """Bytes that the payloads of n slots need at most."""
+        most = np.minimum(self._lengths, n)
+        if not self._rows:
+            return sum(
+                _aligned(codec.padded(max(bitmap, count * width if count <= FEW else 0)))
+                for bitmap, width, count in zip(self._bitmaps, self._widths, most.tolist(), strict=True)
+            )
+        total = int(most.sum()) if self._mirror is not None else n
+        return total * (max(self._widths) + sum(self._rows)) + len(self) * (8 * (len(self._rows) + 1) + ALIGNMENT)
+
+    def _few(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+        for column, (view, item) in enumerate(raw or [(None, 1)]):
+            self._kernels.mail_few(
+                n, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers, self._shift,
+                view, item, payload, per_item=32,
+            )  # fmt: skip
+
+    def _many(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+        kernels, plan, peers, mirror = self._kernels, self._plan, len(self), self._mirror
+        words = int(self._tiles[-1]) * TILE
+        if self._bits is None:
+            xp = self._backend.xp
+            self._bits, self._ticket = xp.zeros(words, np.uint32), xp.zeros(1, np.uint32)
+            self._sums = xp.empty(words // TILE + 1, np.int64)
+        looked_up = mirror is not None and n * SEARCHED > int(self._entries[-1])
+        if looked_up:
+            if self._marks is None:
+                self._marks = self._backend.xp.zeros(-(-self._num_slots // 32), np.uint32)
+            sets = self._backend.kernels("codec", index_t=self._dtype)
+            sets.codec_set_bits(n, slots, self._marks, self._num_slots)
+        elif mirror is None:
+            kernels.mail_mark(n, slots, self._shift, plan, peers, self._bits)
+        else:
+            kernels.mail_find(n, slots, mirror, plan, peers, self._bits)
+        kernels.mail_count(
+            words, mirror if looked_up else None, self._marks if looked_up else None, self._bits, self._sums,
+            self._ticket, plan, peers, len(self._rows), codec.BITMAP_SAVES if self._rows else LIST_SAVES, self._layout,
+        )  # fmt: skip
+        if looked_up:
+            sets.codec_clear_bits(n, slots, self._marks, self._num_slots)
+        if self._numbers is not None and self._may_need_a_bitmap(n):
+            kernels.mail_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
+        for column, (view, item) in enumerate(raw or [(None, 1)]):
+            kernels.mail_pack(
+                words, self._bits, self._sums, plan, peers, len(self._rows), column, self._layout, self._numbers,
+                mirror, self._shift, view, item, payload,
+            )  # fmt: skip
+
+    def _may_need_a_bitmap(self, n: int) -> bool:
+        if not self._rows:
+            return True
+        counts = np.minimum(self._lengths, n).tolist()
+        each = zip(counts, self._widths, self._bitmaps, strict=True)
+        return any(count * width - bitmap > codec.BITMAP_SAVES for count, width, bitmap in each)
+
+
+ALIGNMENT = 256
+"""Payloads begin at multiples of this many bytes, as allocations do."""
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT

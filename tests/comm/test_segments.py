@@ -1,0 +1,264 @@
+"""Payloads for all peers at once: what every peer reads is what was marked of its entries, in ascending order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import EmulatedCuda
+from ranks import needs_ucx
+
+from graphdask.backend import get_backend
+from graphdask.comm import codec, segments
+from graphdask.comm.outgoing import SMALLEST, SendBuffer
+from graphdask.comm.segments import Segments
+from graphdask.comm.single import SingleCommunicator
+from graphdask.comm.ucx import UcxCommunicator, UcxPlane
+from graphdask.errors import InputError, KernelError
+from graphdask.kernels import mail
+
+TILE_BITS = segments.TILE_BITS
+COLUMNS = {
+    "none": {},
+    "int32": {"label": np.int32},
+    "int64": {"label": np.int64},
+    "float64": {"rank": np.float64},
+    "small": {"small": np.int16},
+    "several": {"score": (np.float64, (3,)), "flag": np.uint8, "depth": np.int32},
+}
+LENGTHS = {2: [40], 3: [0, 33], 4: [TILE_BITS + 5, 1, TILE_BITS], 7: [3, 0, 64, 1, 2 * TILE_BITS + 1, 31]}
+SETS = {"none": 0, "one": 1, "some": 0.02, "half": 0.5, "all": 1.0}
+
+
+def drawn(rng, kind, things):
+    share = SETS[kind]
+    n = share if isinstance(share, int) else int(np.ceil(share * len(things)))
+    return rng.permutation(things)[: min(n, len(things))]
+
+
+def random_values(rng, columns, slots):
+    made = {}
+    for name, of in columns.items():
+        of = np.dtype(of)
+        made[name] = rng.integers(0, 100, (slots, *of.shape)).astype(of.base)
+    return made
+
+
+def read(backend, coded, universes, columns):
+    """What every receiver decodes, on the host."""
+    found = []
+    for (meta, payload), universe in zip(coded, universes, strict=True):
+        ids, values = codec.decode(backend, meta, payload, universe, columns)
+        found.append((backend.to_host(ids), {name: backend.to_host(column) for name, column in values.items()}))
+    backend.synchronize()
+    return found
+
+
+class Owners:
+    """Ghosts after `shift` own vertices, and what NumPy says of them."""
+
+    def __init__(self, rng, dtype, size, hops):
+        self.shift, self.lengths = 37, LENGTHS[size]
+        self.entries = np.cumsum([0, *self.lengths])
+        if hops == "all":
+            self.universes, self.numbers, self.origins = self.lengths, None, None
+            self.local = np.concatenate([np.arange(length) for length in self.lengths])
+        else:
+            self.universes = [4 * length + 3 for length in self.lengths]
+            pairs = list(zip(self.universes, self.lengths, strict=True))
+            own = [np.sort(rng.choice(universe, length, replace=False)) for universe, length in pairs]
+            self.origins = np.cumsum([self.shift, *self.universes])[:-1].tolist()
+            self.local = np.concatenate(own)
+            self.numbers = np.concatenate([each + origin for each, origin in zip(own, self.origins, strict=True)])
+            self.numbers = self.numbers.astype(dtype)
+        self.slots = np.arange(self.shift, self.shift + self.entries[-1]).astype(dtype)
+
+    def segments(self, backend, dtype, columns):
+        numbers = None if self.numbers is None else backend.from_host(self.numbers)
+        return Segments(
+            backend, dtype, self.entries, self.universes, columns, shift=self.shift, numbers=numbers,
+            origins=self.origins,
+        )  # fmt: skip
+
+    def expected(self, chosen, values):
+        ascending = np.sort(chosen)
+        for first, end in zip(self.entries, self.entries[1:], strict=False):
+            mine = ascending[(ascending >= first + self.shift) & (ascending < end + self.shift)]
+            yield self.local[mine - self.shift], {name: column[mine] for name, column in values.items()}
+
+
+class Mirrors:
+    """Own vertices that peers hold ghosts of, and what NumPy says of them."""
+
+    def __init__(self, rng, dtype, size):
+        self.universes = LENGTHS[size]
+        self.owned = max(self.universes) + 7
+        self.mirrors = [np.sort(rng.choice(self.owned, length, replace=False)) for length in self.universes]
+        self.entries = np.cumsum([0, *self.universes])
+        self.slots = np.arange(self.owned).astype(dtype)
+
+    def segments(self, backend, dtype, columns):
+        mirror = backend.from_host(np.concatenate(self.mirrors).astype(dtype))
+        return Segments(
+            backend, dtype, self.entries, self.universes, columns, mirror=mirror, num_slots=self.owned
+        )  # fmt: skip
+
+    def expected(self, chosen, values):
+        for mirror in self.mirrors:
+            place = np.flatnonzero(np.isin(mirror, chosen))
+            yield place, {name: column[mirror[place]] for name, column in values.items()}
+
+
+def compare(backend, dtype, sets, columns, case, chosen, values, room):
+    on_device = {name: backend.from_host(column) for name, column in values.items()}
+    coded = sets.encode(backend.from_host(chosen.astype(dtype)), on_device, room)
+    found = read(backend, coded, case.universes, columns)
+    for (ids, read_values), (expected, expected_values) in zip(found, case.expected(chosen, values), strict=True):
+        np.testing.assert_array_equal(ids, expected)
+        for name, column in expected_values.items():
+            np.testing.assert_array_equal(read_values[name], column)
+            assert read_values[name].dtype == column.dtype
+    return {codec.name_of(meta) for meta, payload in coded if payload is not None}
+
+
+@pytest.fixture(params=["as they are", "by their bitmaps"])
+def codes(request, monkeypatch):
+    """Small sets with the constants for large ones, and with others that make every set a bitmap where it may be."""
+    if request.param != "as they are":
+        monkeypatch.setattr(segments, "FEW", 0)
+        monkeypatch.setattr(codec, "BITMAP_SAVES", 0)
+    return request.param
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("hops", ["all", "1-hop"])
+@pytest.mark.parametrize("size", LENGTHS)
+def test_owners_read_the_ghosts_that_were_marked(backend, rng, dtype, size, hops, columns, codes):
+    case, columns = Owners(rng, dtype, size, hops), COLUMNS[columns]
+    sets, room = case.segments(backend, dtype, columns), SendBuffer(backend)
+    values = random_values(rng, columns, case.shift + int(case.entries[-1]))
+    used = set()
+    for kind in SETS:  # one after the other: what one marks, it clears
+        used |= compare(backend, dtype, sets, columns, case, drawn(rng, kind, case.slots), values, room.take)
+    assert used <= {"list", "bitmap"}
+    if codes != "as they are":
+        assert "bitmap" in used
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("size", LENGTHS)
+def test_ghosts_read_the_own_vertices_that_were_marked(backend, rng, dtype, size, columns, codes):
+    case, columns = Mirrors(rng, dtype, size), COLUMNS[columns]
+    sets, room = case.segments(backend, dtype, columns), SendBuffer(backend)
+    values = random_values(rng, columns, case.owned)
+    for kind in SETS:
+        compare(backend, dtype, sets, columns, case, drawn(rng, kind, case.slots), values, room.take)
+
+
+@pytest.mark.parametrize("columns", [name for name in COLUMNS if name != "none"])
+@pytest.mark.parametrize("size", LENGTHS)
+def test_the_ids_of_all_mirrored_vertices_take_no_bytes(backend, rng, dtype, size, columns):
+    case, columns = Mirrors(rng, dtype, size), COLUMNS[columns]
+    sets, room = case.segments(backend, dtype, columns), SendBuffer(backend)
+    for _ in range(2):
+        values = random_values(rng, columns, case.owned)
+        coded = sets.encode_all({name: backend.from_host(column) for name, column in values.items()}, room.take)
+        found = read(backend, coded, case.universes, columns)
+        for k, (ids, read_values) in enumerate(found):
+            np.testing.assert_array_equal(ids, np.arange(len(case.mirrors[k])))
+            assert (coded[k][1] is None) == (len(ids) == 0)
+            for name, column in values.items():
+                np.testing.assert_array_equal(read_values[name], column[case.mirrors[k]])
+
+
+def test_kernels_and_callers_mean_the_same_tiles():
+    for name in ("TILE", "TILE_BITS", "MOST_PEERS"):
+        assert getattr(segments, name) == getattr(mail, name)
+
+
+def test_a_list_and_its_payload_do_not_depend_on_the_order_of_threads(rng):
+    case = Owners(rng, np.int32, 4, "1-hop")
+    values = random_values(rng, {"label": np.int32}, case.shift + int(case.entries[-1]))
+    for count in (300, 5000):
+        chosen = rng.permutation(case.slots)[:count]
+        told = set()
+        for seed in range(3):
+            backend = EmulatedCuda(seed)
+            sets, room = case.segments(backend, np.int32, {"label": np.int32}), SendBuffer(backend)
+            label = backend.from_host(values["label"])
+            coded = sets.encode(backend.from_host(rng.permutation(chosen)), {"label": label}, room.take)
+            told.add(tuple((*meta.tolist(), backend.to_host(payload).tobytes()) for meta, payload in coded))
+        assert len(told) == 1
+
+
+def test_a_bitmap_takes_its_bytes_only_where_it_saves_many(backend, rng):
+    """With a column a list of 8192 ids is 31 KiB longer than the bitmap: that is not worth listing it again."""
+    case = Owners(rng, np.int32, 4, "all")
+    for columns, code in (({}, "bitmap"), ({"label": np.int32}, "list")):
+        sets, values = case.segments(backend, np.int32, columns), random_values(rng, columns, 20_000)
+        used = compare(backend, np.int32, sets, columns, case, case.slots, values, SendBuffer(backend).take)
+        assert used == {code}
+
+
+def test_the_memory_is_the_same_until_it_does_not_suffice(backend):
+    buffer = SendBuffer(backend)
+    first = buffer.take(10)
+    assert len(first) == SMALLEST
+    assert buffer.take(SMALLEST) is first
+    second = buffer.take(SMALLEST + 1)
+    assert len(second) == SMALLEST * 3 // 2
+    assert len(buffer.take(4 * SMALLEST)) == 4 * SMALLEST
+    buffer.close()
+
+
+def test_memory_for_sending_outlives_a_run_on_a_plane():
+    needs_ucx()
+    backend = get_backend("cpu")
+    with UcxPlane() as plane:
+        taken = []
+        for run in range(2):
+            with UcxCommunicator(plane, 0, [plane.address], 3, run) as communicator:
+                taken.append(communicator.outgoing(backend, 1000))
+        assert taken[0] is taken[1]
+    with SingleCommunicator() as one, SingleCommunicator() as other:
+        assert one.outgoing(backend, 10) is one.outgoing(backend, 20)
+        assert one.outgoing(backend, 10) is not other.outgoing(backend, 10)
+
+
+def test_payloads_lie_in_the_same_memory_and_do_not_overlap(backend, rng):
+    case, columns = Owners(rng, np.int32, 7, "1-hop"), COLUMNS["several"]
+    sets, room = case.segments(backend, np.int32, columns), SendBuffer(backend)
+    values = {name: backend.from_host(c) for name, c in random_values(rng, columns, 20_000).items()}
+    memory = room.take(1)
+    for count in (500, 3000):
+        coded = sets.encode(backend.from_host(rng.permutation(case.slots)[:count]), values, room.take)
+        sent = [payload for _, payload in coded if payload is not None]
+        memory[:] = 0
+        for payload in sent:
+            payload[:] = 1
+        assert int((backend.to_host(memory) != 0).sum()) == sum(map(len, sent))
+        assert all(len(payload) % 8 == 0 for payload in sent)
+        assert room.take(1) is memory
+
+
+def test_numbers_that_no_entry_has_are_found(backend, rng):
+    """A GPU leaves them out and reports at the synchronisation."""
+    case = Owners(rng, np.int32, 4, "all")
+    for count in (10, 3000):
+        sets, room = case.segments(backend, np.int32, {}), SendBuffer(backend)
+        chosen = case.slots[:count].copy()
+        chosen[[2, 5]] = [case.shift - 1, case.slots[-1] + 1]
+        with pytest.raises(KernelError, match="out of range"):  # noqa: PT012
+            coded = sets.encode(backend.from_host(chosen), {}, room.take)
+            read(backend, coded, case.universes, {})
+        if backend.name != "cpu":
+            sets.encode(backend.from_host(case.slots[:count]), {}, room.take)
+            backend.synchronize()
+
+
+def test_values_of_another_dtype_or_length_are_refused(backend, rng):
+    case = Owners(rng, np.int32, 2, "all")
+    sets, room = case.segments(backend, np.int32, {"label": np.int32}), SendBuffer(backend)
+    slots = backend.from_host(case.slots)
+    for wrong in (backend.xp.zeros(77, np.int64), backend.xp.zeros(76, np.int32), backend.xp.zeros((77, 2), np.int32)):
+        with pytest.raises(InputError, match=r"values of column 'label' are .* expected are int32"):
+            sets.encode(slots, {"label": wrong}, room.take)
