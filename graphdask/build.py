@@ -121,7 +121,7 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
 def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_share: float) -> None:
     arcs = plan.num_edges * (1 if plan.directed else 2) / comm.size
     slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else comm.size)
-    needed = int(arcs * (BYTES_PER_ARC + (24 if plan.weighted else 0)) + slots * 32)
+    needed = int(arcs * (BYTES_PER_ARC + (32 if plan.weighted else 0)) + slots * 32)
     free = int(backend.free_memory() * memory_share)
     if needed > free:
         raise OverBudget(
