@@ -1,4 +1,5 @@
 // Lengths of paths: what stands for an unreached vertex, sums that never wrap, and atomic minima; int, long long, double.
+// Labels, what a search keeps of a slot: its distance, or that and the vertex before in one word.
 #pragma once
 #include "rows.cuh"
 
@@ -27,3 +28,18 @@ template <> struct Distance<double> {  // the bits of floats that are not negati
     }
 };
 typedef Distance<dist_t> Of;
+
+// The distance alone.
+template <typename T, typename L> struct Labels {
+    static __device__ __forceinline__ T distance(L label) { return label; }
+    template <typename W> static __device__ __forceinline__ L extend(L label, W weight, index_t) {
+        return Distance<T>::add(label, weight);
+    }
+};
+// The distance in the upper half, the id of the vertex before in the lower one; ids and sums are below 2^31 - 1.
+template <> struct Labels<int, long long> {
+    static __device__ __forceinline__ int distance(long long label) { return (int)(label >> 32); }
+    static __device__ __forceinline__ long long extend(long long label, long long weight, index_t id) {
+        return ((label >> 32) + weight) << 32 | (long long)id;
+    }
+};

@@ -1,4 +1,4 @@
-"""Lengths of paths on a CPU, for other twins: what stands for an unreached vertex, and sums. Twin of paths.cuh."""
+"""Lengths of paths on a CPU, for other twins: what stands for an unreached vertex, sums, labels. Twin of paths.cuh."""
 
 import numpy as np
 from numba import types
@@ -26,6 +26,30 @@ def _plus(distance, weight):
     if isinstance(distance, types.Float):
         return lambda distance, weight: distance + weight
     return lambda distance, weight: np.int64(np.uint64(distance) + np.uint64(weight))
+
+
+def distance_of(label, limit):
+    """The distance in a label: all of it, or where it is wider than distances (such as `limit`) the upper half."""
+    return label if label.dtype == limit.dtype else label >> 32
+
+
+@overload(distance_of, inline="always")
+def _distance_of(label, limit):
+    if label == limit:
+        return lambda label, limit: label
+    return lambda label, limit: label >> 32
+
+
+def label_of(distance, id, labels, limit):
+    """What stands in `labels` for a distance from the vertex `id`."""
+    return distance if labels.dtype == limit.dtype else distance << 32 | id
+
+
+@overload(label_of, inline="always")
+def _label_of(distance, id, labels, limit):
+    if labels.dtype == limit:
+        return lambda distance, id, labels, limit: distance
+    return lambda distance, id, labels, limit: distance << 32 | id
 
 
 MACROS = [

@@ -1,6 +1,6 @@
 // Single-source shortest paths, near-far: relaxation of the edges of near vertices, the split of far ones when the
-// bucket moves on, and what parents and proofs need. Distances are lowered by atomic minima; of all who lower one, the
-// value that the minimum replaced decides who puts the vertex where, so that a vertex stands in a queue at most once.
+// bucket moves on, and the columns of a result. Labels are lowered by atomic minima; of all who lower one, the label
+// that the minimum replaced decides who puts the vertex where, so that a vertex stands in a queue at most once.
 // Twins, arguments and the layout of `counters`: sssp.py.
 #include "paths.cuh"
 
@@ -10,6 +10,9 @@
 #define ACTED 3
 #define NEAR 4
 #define HUBS 13
+
+typedef Labels<dist_t, label_t> Label;
+typedef Distance<label_t> Least;
 
 // The smallest of a value of every thread, into *out; all threads of the block call it.
 __device__ __forceinline__ void gd_least(double mine, double *out) {
@@ -33,7 +36,8 @@ struct Relax {
     const index_t *indices;
     const weight_t *weights;
     long long each;
-    dist_t *distance;
+    const index_t *ids;
+    label_t *labels;
     int *stamp;
     dist_t limit;
     long long owned;
@@ -45,21 +49,23 @@ struct Relax {
     Queues *queues;
     double *least;  // of this thread
 
-    __device__ __forceinline__ void reach(index_t v, dist_t d) const {
-        if (!(d < *(volatile dist_t *)(distance + v))) return;
-        const dist_t before = Of::lower(distance + v, d);
-        if (!(d < before)) return;
+    // Labels only fall: one that a cache kept is the present one or larger, and costs a look at memory, nothing else.
+    __device__ __forceinline__ void reach(index_t v, label_t label) const {
+        if (!(label < labels[v]) || !(label < *(volatile label_t *)(labels + v))) return;
+        const label_t before = Least::lower(labels + v, label);
+        if (!(label < before)) return;
+        const dist_t d = Label::distance(label);
         if (!(d < limit)) {
-            if (before == Of::none()) queues->far.push(v);
+            if (before == Least::none()) queues->far.push(v);
             *least = fmin(*least, (double)d);
         } else if (v < owned) {
-            if (atomicExch(stamp + v, round) != round) queues->near.push(v);
+            if (d < Label::distance(before) && atomicExch(stamp + v, round) != round) queues->near.push(v);
         } else if (tells) {
             if (atomicExch(stamp + v, mark) != mark) queues->ghosts.push(v);
         }
     }
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(indices[edge], Of::add(distance[row], weights[edge & each]));
+        reach(indices[edge], Label::extend(labels[row], weights[edge & each], ids[row]));
     }
     __device__ __forceinline__ void flush(bool all) const {
         queues->near.flush(next, counters + slot, all);
@@ -76,14 +82,14 @@ extern "C" __global__ void sssp_begin(long long n, long long *counters, double *
     }
 }
 
-extern "C" __global__ void sssp_arrive(long long n, const index_t *slots, const dist_t *values, dist_t *distance,
+extern "C" __global__ void sssp_arrive(long long n, const index_t *slots, const label_t *values, label_t *labels,
                                        int *stamp, dist_t limit, long long owned, long long stamped, index_t *near,
                                        index_t *far, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
-    const Relax relax{nullptr, nullptr, 0, distance, stamp, limit, owned, (int)stamped, 0, near, nullptr, far, counters,
-                      NEAR, false, &queues, &mine};
+    const Relax relax{nullptr, nullptr, 0, nullptr, labels, stamp, limit, owned, (int)stamped, 0, near, nullptr, far,
+                      counters, NEAR, false, &queues, &mine};
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long i = begin + threadIdx.x;
@@ -96,16 +102,16 @@ extern "C" __global__ void sssp_arrive(long long n, const index_t *slots, const 
 
 extern "C" __global__ void sssp_relax(long long n, long long turn, const index_t *near, const long long *indptr,
                                       const index_t *indices, const weight_t *weights, long long each,
-                                      dist_t *distance, int *stamp, dist_t limit, long long owned, long long stamped,
-                                      long long mark, index_t *next, index_t *ghost_queue, index_t *far, index_t *hubs,
-                                      unsigned long long *counters, double *least) {
+                                      const index_t *ids, label_t *labels, int *stamp, dist_t limit, long long owned,
+                                      long long stamped, long long mark, index_t *next, index_t *ghost_queue,
+                                      index_t *far, index_t *hubs, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
     const long long length = (long long)counters[NEAR + turn];
     if (length == 0) return;
     queues.open();
     double mine = Distance<double>::none();
     if (blockIdx.x == 0 && threadIdx.x == 0) atomicAdd(counters + ACTED, (unsigned long long)length);
-    const Relax relax{indices, weights, each, distance, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
+    const Relax relax{indices, weights, each, ids, labels, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
                       ghost_queue, far, counters, NEAR + turn + 1, true, &queues, &mine};
     gd_for_edges(length, near, indptr, hubs, counters + HUBS + turn, counters + EDGES, relax);
     gd_least(mine, least);
@@ -113,20 +119,20 @@ extern "C" __global__ void sssp_relax(long long n, long long turn, const index_t
 
 extern "C" __global__ void sssp_relax_hubs(long long n, long long turn, const index_t *near, const long long *indptr,
                                            const index_t *indices, const weight_t *weights, long long each,
-                                           dist_t *distance, int *stamp, dist_t limit, long long owned, long long stamped,
-                                           long long mark, index_t *next, index_t *ghost_queue, index_t *far,
-                                           index_t *hubs, unsigned long long *counters, double *least) {
+                                           const index_t *ids, label_t *labels, int *stamp, dist_t limit, long long owned,
+                                           long long stamped, long long mark, index_t *next, index_t *ghost_queue,
+                                           index_t *far, index_t *hubs, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
     if (counters[HUBS + turn] == 0) return;
     queues.open();
     double mine = Distance<double>::none();
-    const Relax relax{indices, weights, each, distance, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
+    const Relax relax{indices, weights, each, ids, labels, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
                       ghost_queue, far, counters, NEAR + turn + 1, true, &queues, &mine};
     gd_for_hubs(hubs, counters + HUBS + turn, indptr, relax);
     gd_least(mine, least);
 }
 
-extern "C" __global__ void sssp_split(long long n, const index_t *far, const dist_t *distance, int *stamp,
+extern "C" __global__ void sssp_split(long long n, const index_t *far, const label_t *labels, int *stamp,
                                       dist_t before, dist_t limit, long long owned, long long mark, index_t *near,
                                       index_t *ghost_queue, index_t *kept, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
@@ -137,7 +143,7 @@ extern "C" __global__ void sssp_split(long long n, const index_t *far, const dis
         const long long i = begin + threadIdx.x;
         if (i < n) {
             const index_t v = far[i];
-            const dist_t d = distance[v];
+            const dist_t d = Label::distance(labels[v]);
             if (!(d < limit)) {
                 queues.far.push(v);
                 mine = fmin(mine, (double)d);
@@ -158,4 +164,12 @@ extern "C" __global__ void sssp_split(long long n, const index_t *far, const dis
     queues.ghosts.flush(ghost_queue, counters + GHOSTS, true);
     queues.far.flush(kept, counters + FAR, true);
     gd_least(mine, least);
+}
+
+extern "C" __global__ void sssp_result(long long n, const long long *labels, long long *distance, index_t *parent) {
+    GD_FOR(v, n) {
+        const long long label = labels[v];
+        distance[v] = label == Distance<long long>::none() ? -1 : label >> 32;
+        parent[v] = (index_t)(int)label;
+    }
 }

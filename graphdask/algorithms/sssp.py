@@ -1,12 +1,31 @@
 """Single-source shortest paths, near-far: buckets of distances, one after the other.
 
-State: `distance` for every slot of the partition. A slot whose distance falls below the limit of the current bucket is
-near: an own vertex relaxes its out-edges, a ghost is told to its owner. One that is first reached beyond the limit
-waits among the far ones, ghosts too, so that most are told once. Near vertices are worked off in rounds without any
-exchange; when no rank has any left and nothing is on its way, all ranks move to the bucket of the smallest distance
-that anybody keeps among the far ones, which they know from votes.
+State: a label for every slot of the partition: its distance, and where a word has room for both the vertex before. A
+slot whose distance falls below the limit of the current bucket is near: an own vertex relaxes its out-edges, a ghost is
+told to its owner. One that is first reached beyond the limit waits among the far ones, ghosts too, so that most are
+told once. Near vertices are worked off in rounds without any exchange; when no rank has any left and nothing is on its
+way, all ranks move to the bucket of the smallest distance that anybody keeps among the far ones, which they know from
+votes.
 
-Distances do not depend on the order of events: see `sssp`. Parents follow from the distances in a pass of their own.
+Distances do not depend on the order of events: see `sssp`.
+
+Parents. Where every edge has a whole weight above 0 and distances fit into 31 bits, a label is the distance times 2^32
+plus the id of the vertex before, and labels fall like distances. The label of v ends as the smallest of distance[v] and
+an u with distance[u] + weight == distance[v], the parent that `sssp` promises. For u relaxes all its edges once its
+distance is final, so every such pair is offered; and no other pair at this distance is, as the distances that u had
+before were larger and so were their sums. These u are nearer to the source, so they stand in no later bucket than v:
+whatever falls on a rank's ghost of v is below the limit when it does, or waits among the far ones, and is told to the
+owner. That holds for a label that falls in its lower half alone, which makes no vertex near. The source, at distance 0,
+is offered nothing smaller than the label with its own id. A slot that nobody reached has the largest label, whose lower
+half reads as -1. So the owner knows distance and parent at the end, and nobody needs the ghosts.
+
+The sums stay below 2^31 - 1: along the walk that made a label, a vertex of this rank does not come twice, as its label
+at the second time would have to be below that at the first, and all weights are above 0; only the last vertex of the
+walk may be a ghost whose owner has long had a smaller label. So no walk has more than n - 1 edges, one that closes a
+circle n, and n times the largest weight is what `distance_dtype` asks about.
+
+Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards: an edge of weight 0, or one that
+rounding swallows, joins equal distances; 64-bit distances leave no room.
 
 Sources: Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths (2014),
 Section 4.3 (near-far); Meyer, Sanders: Delta-stepping (2003); Zhang et al.: Optimizing ordered graph algorithms with
@@ -16,18 +35,17 @@ GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part, WeightFacts
+from graphdask.part import Part, WeightFacts
 from graphdask.result import Result
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource
@@ -60,8 +78,8 @@ class Work:
 
 @dataclass
 class State:
-    distance: Array
-    """Per slot; the largest integer or infinity where not reached."""
+    labels: Array
+    """Per slot, see kernels/sssp.py; the largest integer or infinity where not reached."""
     weights: Array
     each: int
     """-1 where each edge has its own weight, 0 where all have one."""
@@ -99,98 +117,6 @@ class ShortestPathsResult(Result):
         return distance != (np.inf if distance.dtype.kind == "f" else -1)
 
 
-def unreached(dtype: np.dtype) -> Any:
-    """What stands for the distance of a vertex that was not reached."""
-    return dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
-
-
-def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
-    """Weights and `each` of some rows, as kernels take them; edges without weights have the length 1."""
-    return (xp.ones(1, np.int32), 0) if csr.weights is None else (csr.weights, -1)
-
-
-def level_part(part: Part, env: Environment, distance: Array, parent: Array, level: Array, tree: bool) -> Part:
-    """The partition with nothing but the tight edges that join equal distances, `level[u]` of them in row u.
-
-    With `tree`, only those from a parent.
-    """
-    xp, dtype = env.xp, part.vertex_map.dtype
-    weights, each = weights_of(part.out, xp)
-    kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=distance.dtype)
-    indptr = xp.zeros(part.num_owned + 1, np.int64)
-    xp.cumsum(level, out=indptr[1:])
-    out = xp.empty(int(indptr[-1]), dtype)
-    shared = (
-        part.out.indptr, part.out.indices, weights, each, part.ids, distance, parent, int(not tree),
-        indptr[:-1].copy(), out, xp.empty(part.num_owned, dtype), xp.zeros(2, np.int64),
-    )  # fmt: skip
-    kernels.sssp_level(part.num_owned, *shared)
-    kernels.sssp_level_hubs(HUB_THREADS, *shared)
-    return replace(part, out=Csr(indptr, out))
-
-
-class SearchLevel(BreadthFirstSearch):
-    """From all own vertices of a mask."""
-
-    def __init__(self, mask: Array):
-        super().__init__(())
-        self.mask = mask
-
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return env.xp.flatnonzero(self.mask).astype(part.vertex_map.dtype)
-
-
-@dataclass
-class ParentsState:
-    parent: Array
-    """Per slot, the largest integer where there is none."""
-    level: Array
-    """int64 per own vertex: its tight edges to other vertices at its own distance."""
-
-
-class Parents(Primitive[ParentsState]):
-    """Of every vertex the smallest id among those that are nearer to the source, at the other end of a tight edge."""
-
-    name = "parents of shortest paths"
-    columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
-
-    def __init__(self, distance: Array, source: int):
-        self.distance, self.source = distance, source
-
-    def memory(self, part: Part) -> int:
-        index = part.vertex_map.dtype.itemsize
-        return index * (2 * part.num_slots + part.num_owned) + 8 * part.num_owned
-
-    def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
-        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
-        weights, each = weights_of(part.out, xp)
-        kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=self.distance.dtype)
-        parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
-        rank, local = part.vertex_map.locate(self.source)
-        if rank == part.rank:
-            parent[local] = self.source
-        ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
-        counters = xp.zeros(3, np.int64)
-        shared = (
-            part.out.indptr, part.out.indices, weights, each, part.ids, self.distance, owned, parent, ghost_queue,
-            level, xp.empty(owned, dtype), counters,
-        )  # fmt: skip
-        kernels.sssp_parents(owned, *shared)
-        kernels.sssp_parents_hubs(HUB_THREADS, *shared)
-        _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
-        told = ghost_queue[:ghosts]
-        return ParentsState(parent, level), Messages(told[:0], told, {"parent": parent}, False, owned, edges)
-
-    def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
-        for letter in inbox.letters:
-            state.parent[letter.slots] = env.xp.minimum(state.parent[letter.slots], letter.columns["parent"])
-        none = env.xp.zeros(0, part.vertex_map.dtype)
-        return Messages(none, none, {"parent": state.parent}, False, len(inbox))
-
-    def result(self, part: Part, state: ParentsState, env: Environment) -> dict[str, Any]:
-        return {"parent": state.parent[: part.num_owned], "level": state.level}
-
-
 class ShortestPaths(Primitive[State]):
     """The primitive."""
 
@@ -203,13 +129,17 @@ class ShortestPaths(Primitive[State]):
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
         distances; `flat` says that edges of weight 0 have to be reckoned with."""
         self.source, self.delta, self.unit, self.distance, self.flat = source, delta, unit, distance, flat
-        self.columns = {"distance": distance}  # type: ignore[misc]  # the only one that depends on the graph
+        self.with_parents = distance == np.int32 and not flat
+        self.label = np.dtype(np.int64) if self.with_parents else distance
+        self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
 
     def memory(self, part: Part) -> int:
         index, distance = part.vertex_map.dtype.itemsize, self.distance.itemsize
         slots, owned = part.num_slots, part.num_owned
         ghosts = slots - owned
-        search = (distance + 4 + 2 * index) * slots + 3 * index * owned + index * ghosts
+        search = (self.label.itemsize + 4 + 2 * index) * slots + 3 * index * owned + index * ghosts
+        if self.with_parents:
+            return search
         tree = 2 * distance * slots + index * ghosts + (2 * index * slots + (index + 8) * owned) + 8 * owned
         if self.flat:
             tree += 6 * index * slots + index * part.out.num_edges + 16 * owned
@@ -224,53 +154,61 @@ class ShortestPaths(Primitive[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        distance = xp.full(slots, unreached(self.distance), self.distance)
+        labels = xp.full(slots, unreached(self.label), self.label)
         near = (xp.empty(owned, dtype), xp.empty(owned, dtype))
         work = Work(
             xp.full(slots, -1, np.int32), near, (xp.empty(slots, dtype), xp.empty(slots, dtype)),
             xp.empty(slots - owned, dtype), xp.empty(owned, dtype), xp.zeros(COUNTERS + 1, np.int64),
         )  # fmt: skip
-        state = State(distance, *weights_of(part.out, xp), work, self.next_limit(0, env))
+        state = State(labels, *weights_of(part.out, xp), work, self.next_limit(0, env))
         rank, local = part.vertex_map.locate(self.source)
         if rank == part.rank:
-            distance[local], near[0][0], state.waiting = 0, local, 1
+            labels[local] = self.source if self.with_parents else 0
+            near[0][0], state.waiting = local, 1
         return state, self._said(state, work.ghost_queue[:0])
 
     def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0) -> Messages:
         busy = state.waiting > 0 or len(ghosts) > 0
         return Messages(
-            ghosts[:0], ghosts, {"distance": state.distance}, busy or state.far > 0, acted, edges,
+            ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
             votes=(float(busy), state.nearest),
         )  # fmt: skip
+
+    def _kernels(self, part: Part, state: State, env: Environment) -> Any:
+        return env.kernels(
+            "sssp",
+            index_t=part.vertex_map.dtype,
+            weight_t=state.weights.dtype,
+            dist_t=self.distance,
+            label_t=self.label,
+        )
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         work = state.work
         assert work is not None
-        kernels = env.kernels(
-            "sssp", index_t=part.vertex_map.dtype, weight_t=state.weights.dtype, dist_t=state.distance.dtype
-        )
+        kernels = self._kernels(part, state, env)
         counters, least = work.control[:-1], work.control[-1:].view(np.float64)
         stamped, owned = ROUNDS * state.step, part.num_owned
         if inbox.votes[:, 0].any():
             kernels.sssp_begin(COUNTERS, counters, least, state.far, state.waiting, state.nearest)
             kernels.sssp_arrive(
-                len(inbox), inbox.slots, inbox.columns["distance"], state.distance, work.stamp, state.limit, owned,
+                len(inbox), inbox.slots, inbox.columns["label"], state.labels, work.stamp, state.limit, owned,
                 stamped, work.near[0], work.far[0], counters, least,
             )  # fmt: skip
         else:
             before, state.limit = state.limit, self.next_limit(float(inbox.votes[:, 1].min()), env)
             kernels.sssp_begin(COUNTERS, counters, least, 0, 0, math.inf)
             kernels.sssp_split(
-                state.far, work.far[0], state.distance, work.stamp, before, state.limit, owned, state.step,
+                state.far, work.far[0], state.labels, work.stamp, before, state.limit, owned, state.step,
                 work.near[0], work.ghost_queue, work.far[1], counters, least,
             )  # fmt: skip
             work.far = work.far[::-1]
         for turn in range(1 if env.backend.name == "cpu" else ROUNDS):
             here, there = work.near[turn % 2], work.near[1 - turn % 2]
             shared = (
-                turn, here, part.out.indptr, part.out.indices, state.weights, state.each, state.distance, work.stamp,
-                state.limit, owned, stamped + turn, state.step, there, work.ghost_queue, work.far[0], work.hubs,
-                counters, least,
+                turn, here, part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels,
+                work.stamp, state.limit, owned, stamped + turn, state.step, there, work.ghost_queue, work.far[0],
+                work.hubs, counters, least,
             )  # fmt: skip
             kernels.sssp_relax(HUB_THREADS, *shared)
             kernels.sssp_relax_hubs(HUB_THREADS, *shared)
@@ -281,17 +219,21 @@ class ShortestPaths(Primitive[State]):
         return self._said(state, work.ghost_queue[: int(found[GHOSTS])], int(found[ACTED]), int(found[EDGES]))
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
-        xp = env.xp
+        xp, owned = env.xp, part.num_owned
         state.work = None
-        (state.distance,) = env.fetch_ghosts(part, [state.distance[: part.num_owned]])
-        own = state.distance[: part.num_owned]
-        found = env.run(part, Parents(state.distance, self.source))
+        if self.with_parents:
+            own, parent = xp.empty(owned, np.int64), xp.empty(owned, part.vertex_map.dtype)
+            self._kernels(part, state, env).sssp_result(owned, state.labels, own, parent)
+            return {"distance": own, "parent": parent, "too_far": NO_VERTEX}
+        (state.labels,) = env.fetch_ghosts(part, [state.labels[:owned]])
+        own = state.labels[:owned]
+        found = env.run(part, Parents(state.labels, self.source))
         parent, reached = found.columns["parent"], own != unreached(self.distance)
         rooted = parent != np.iinfo(parent.dtype).max
         beyond = part.ids[rooted & ~reached]
         too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
-            flat = level_part(part, env, state.distance, part.ids[:0], found.columns["level"], tree=False)
+            flat = level_part(part, env, state.labels, part.ids[:0], found.columns["level"], tree=False)
             parent = xp.where(rooted, parent, env.run(flat, SearchLevel(rooted)).columns["parent"])
         parent = xp.where(reached, parent, parent.dtype.type(-1))
         if self.distance.kind != "f":
@@ -408,10 +350,10 @@ def checked_lengths(G: Graph, facts: WeightFacts) -> None:
 
 
 def distance_dtype(G: Graph, facts: WeightFacts) -> np.dtype:
-    """float64, or the narrowest of int32 and int64 that no path of distinct vertices can leave."""
+    """float64, or int32 where no path of distinct vertices and one edge more can leave it, or int64."""
     if G.weighted and np.dtype(G.source.weight_dtype).kind == "f":
         return np.dtype(np.float64)
-    most = int(facts.greatest) * (G.num_vertices - 1)
+    most = int(facts.greatest) * G.num_vertices
     return np.dtype(np.int32 if most < np.iinfo(np.int32).max else np.int64)
 
 

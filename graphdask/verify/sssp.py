@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.sssp import SearchLevel, ShortestPaths, level_part, unreached, weights_of
+from graphdask.algorithms._shortest_tree import SearchLevel, level_part, unreached, weights_of
+from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Array
 from graphdask.engine import HUB_THREADS, RankContext, RankResult
 from graphdask.ghosts import fetch_ghosts

@@ -24,6 +24,8 @@ KINDS = {
     "float32": lambda rng, m: rng.random(m, np.float32),
     "float64": lambda rng, m: rng.choice([0.0, 0.1, 0.2, 1e-20, 3.7], m),
     "none": lambda rng, m: None,
+    "equal": lambda rng, m: np.full(m, 7, np.int32),
+    "nearly equal": lambda rng, m: rng.integers(1, 3, m),
 }
 
 

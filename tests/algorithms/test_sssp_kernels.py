@@ -22,13 +22,21 @@ TYPES = {
     "float32": (np.int32, np.float32, np.float64),
     "float64": (np.int32, np.float64, np.float64),
 }
+"""Of ids, weights and distances."""
+LABELS = {
+    **{name: (*types, types[2]) for name, types in TYPES.items()},
+    "int32 and a parent": (np.int32, np.int32, np.int32, np.int64),
+    "int64 in int32 and a parent": (np.int64, np.int64, np.int32, np.int64),
+}
+"""Of labels too."""
 
 
 class Rows:
     """Random rows and a state in the middle of a search: own vertices and ghosts near, far and not reached."""
 
     def __init__(self, rng, types, hub=False, unweighted=False):
-        self.index, weight, self.kind = (np.dtype(t) for t in TYPES[types])
+        self.index, weight, self.kind, self.label = (np.dtype(t) for t in LABELS[types])
+        self.with_parents = self.label != self.kind
         degrees = rng.integers(0, 6, OWNED)
         degrees[rng.random(OWNED) < 0.3] = 0
         if hub:
@@ -36,12 +44,24 @@ class Rows:
         self.indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         self.indices = rng.integers(0, SLOTS, self.indptr[-1]).astype(self.index)
         self.each = 0 if unweighted else -1
-        self.weights = rng.choice([0, 0.25, 1, 3, 8] if weight.kind == "f" else [0, 1, 3, 8], len(self.indices))
+        choice = [0, 0.25, 1, 3, 8] if weight.kind == "f" else [1, 1, 3, 8] if self.with_parents else [0, 1, 3, 8]
+        self.weights = rng.choice(choice, len(self.indices))
         self.weights = np.ones(1, np.int32) if unweighted else self.weights.astype(weight)
         self.none = unreached(self.kind)
         self.distance = rng.integers(0, 2 * LIMIT, SLOTS).astype(self.kind)
         self.distance[rng.random(SLOTS) < 0.5] = self.none
         self.ids = rng.permutation(1000)[:OWNED].astype(self.index)
+        self.labels = self.labelled(self.distance, rng.integers(0, 1000, SLOTS))
+
+    def labelled(self, distance, ids):
+        """What stands for distances, given as Python or NumPy numbers, and vertices before."""
+        if not self.with_parents:
+            return distance.astype(self.kind)
+        most = np.iinfo(np.int64).max
+        return np.array([most if d == self.none else int(d) << 32 | int(i) for d, i in zip(distance, ids, strict=True)])
+
+    def distances(self, labels):
+        return labels >> 32 if self.with_parents else labels
 
     def edges(self):
         """(edge, row, slot, weight as a Python number)."""
@@ -60,7 +80,8 @@ class Kernels:
 
     def __init__(self, backend, family, rows):
         self.backend, self.sent = backend, {}
-        self.family = backend.kernels(family, index_t=rows.index, weight_t=rows.weights.dtype, dist_t=rows.kind)
+        types = {"index_t": rows.index, "weight_t": rows.weights.dtype, "dist_t": rows.kind}
+        self.family = backend.kernels(family, **types, **({"label_t": rows.label} if family == "sssp" else {}))
 
     def __call__(self, name, n, *arguments):
         getattr(self.family, name)(n, *(self.there(a) if isinstance(a, np.ndarray) else a for a in arguments))
@@ -78,31 +99,33 @@ class Kernels:
 
 
 def relaxed(rows, near):
-    """Distances once nothing near can be relaxed, and how many rounds that takes."""
-    expected, edges = rows.distance.astype(object), list(rows.edges())
+    """Labels once nothing near can be relaxed, and how many rounds that takes."""
+    distance, edges = rows.distance.astype(object), list(rows.edges())
+    before = rows.labels & 0xFFFFFFFF if rows.with_parents else np.full(SLOTS, -1)
     acting, rounds = set(near.tolist()), 0
     while acting:
         fell, rounds = set(), rounds + 1
-        start = expected.copy()
+        start = distance.copy()
         for _, u, v, w in edges:
-            if u in acting and start[u] + w < expected[v]:
-                expected[v] = start[u] + w
-                if v < OWNED and expected[v] < LIMIT:
+            id = rows.ids[u] if rows.with_parents else -1
+            if u in acting and (start[u] + w, id) < (distance[v], before[v]):
+                if start[u] + w < distance[v] and v < OWNED and start[u] + w < LIMIT:
                     fell.add(v)
+                distance[v], before[v] = start[u] + w, id
         acting = fell
-    return expected, rounds
+    return rows.labelled(distance, before), rounds
 
 
 @pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("types", LABELS)
 @pytest.mark.parametrize("repeat", range(3))
 def test_rounds_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, hub):
     rounds = ROUNDS + 1
     while rounds > ROUNDS:  # as many as are relaxed all at once are enough on a GPU too
         rows = Rows(rng, types, hub, unweighted=repeat == 2)
-        near, before = np.flatnonzero(rows.distance[:OWNED] < LIMIT), rows.distance.copy()
+        near, before = np.flatnonzero(rows.distance[:OWNED] < LIMIT), rows.labels.copy()
         expected, rounds = relaxed(rows, near)
-    was_far = np.flatnonzero((before >= LIMIT) & (before != rows.none))
+    was_far = np.flatnonzero((rows.distance >= LIMIT) & (rows.distance != rows.none))
     call, limit = Kernels(backend, "sssp", rows), rows.kind.type(LIMIT)
     stamp, queues = np.full(SLOTS, -1, np.int32), (rows.queue(near), rows.queue())
     ghosts, far, hubs = rows.queue(size=SLOTS - OWNED), rows.queue(was_far), rows.queue()
@@ -110,57 +133,63 @@ def test_rounds_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat,
     call("sssp_begin", COUNTERS, counters, least, len(was_far), len(near), np.inf)
     for turn in range(ROUNDS):
         shared = (
-            turn, queues[turn % 2], rows.indptr, rows.indices, rows.weights, rows.each, rows.distance, stamp, limit,
-            OWNED, 40 + turn, 9, queues[1 - turn % 2], ghosts, far, hubs, counters, least,
+            turn, queues[turn % 2], rows.indptr, rows.indices, rows.weights, rows.each, rows.ids, rows.labels, stamp,
+            limit, OWNED, 40 + turn, 9, queues[1 - turn % 2], ghosts, far, hubs, counters, least,
         )  # fmt: skip
         call("sssp_relax", HUB_THREADS, *shared)
         call("sssp_relax_hubs", HUB_THREADS, *shared)
     call.fetch()
     assert counters[NEAR + ROUNDS] == 0
-    np.testing.assert_array_equal(rows.distance, expected.astype(rows.kind))
-    told = [v for v in range(OWNED, SLOTS) if expected[v] < min(LIMIT, before[v])]
+    np.testing.assert_array_equal(rows.labels, expected)
+    ends = rows.distances(expected)
+    told = [v for v in range(OWNED, SLOTS) if ends[v] < LIMIT and expected[v] < before[v]]
     assert sorted(ghosts[: counters[GHOSTS]].tolist()) == told
     waiting = far[: counters[FAR]].tolist()
     assert len(set(waiting)) == len(waiting)
-    assert set(waiting) >= {v for v in range(SLOTS) if LIMIT <= expected[v] != rows.none}
+    assert set(waiting) >= {v for v in range(SLOTS) if LIMIT <= ends[v] != rows.none}
     assert (far[counters[FAR] :] == POISON).all()
-    fell = [float(expected[v]) for v in range(SLOTS) if LIMIT <= expected[v] < before[v]]
+    fell = [float(ends[v]) for v in range(SLOTS) if ends[v] >= LIMIT and expected[v] < before[v]]
     assert LIMIT <= least[0] <= min(fell, default=np.inf)
     assert counters[ACTED] >= len(near)
     assert counters[EDGES] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
 
 
-@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("types", LABELS)
 def test_arrivals_lower_and_queue(backend, types, rng):
     rows = Rows(rng, types)
-    slots, values = rng.integers(0, SLOTS, 150).astype(rows.index), rng.integers(0, 2 * LIMIT, 150).astype(rows.kind)
-    before, expected = rows.distance.copy(), rows.distance.copy()
+    slots = rng.integers(0, SLOTS, 150).astype(rows.index)
+    values = rows.labelled(rng.integers(0, 2 * LIMIT, 150), rng.integers(0, 1000, 150))
+    if rows.with_parents:  # of some, the parent alone falls
+        some = np.flatnonzero(rows.distance[slots] != rows.none)[:30]
+        values[some] = rows.labels[slots[some]] - (rows.labels[slots[some]] & 0xFFFFFFFF) // 2
+    expected = rows.labels.copy()
     np.minimum.at(expected, slots, values)
     stamp = np.full(SLOTS, -1, np.int32)
     near, far, counters, least = rows.queue(), rows.queue(), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
     near[:3], counters[NEAR], stamp[[0, 1, 2]] = [0, 1, 2], 3, 16
     call = Kernels(backend, "sssp", rows)
-    call("sssp_arrive", 150, slots, values, rows.distance, stamp, rows.kind.type(LIMIT), OWNED, 16, near, far, counters,
+    call("sssp_arrive", 150, slots, values, rows.labels, stamp, rows.kind.type(LIMIT), OWNED, 16, near, far, counters,
          least)  # fmt: skip
     call.fetch()
-    np.testing.assert_array_equal(rows.distance, expected)
-    fell = expected < before
-    acting = set(np.flatnonzero(fell[:OWNED] & (expected[:OWNED] < LIMIT)).tolist()) | {0, 1, 2}
+    np.testing.assert_array_equal(rows.labels, expected)
+    ends = rows.distances(expected)
+    fell = ends < rows.distance
+    acting = set(np.flatnonzero(fell[:OWNED] & (ends[:OWNED] < LIMIT)).tolist()) | {0, 1, 2}
     assert sorted(near[: counters[NEAR]].tolist()) == sorted(acting)
     waiting = far[: counters[FAR]].tolist()
     assert len(set(waiting)) == len(waiting)
-    assert set(waiting) >= set(np.flatnonzero((before == rows.none) & fell & (expected >= LIMIT)).tolist())
-    assert (before[waiting] == rows.none).all()
+    assert set(waiting) >= set(np.flatnonzero((rows.distance == rows.none) & fell & (ends >= LIMIT)).tolist())
+    assert (rows.distance[waiting] == rows.none).all()
 
 
-@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("types", LABELS)
 def test_the_split_moves_a_bucket_on(backend, types, rng):
     rows = Rows(rng, types)
     far = rng.permutation(SLOTS)[:80].astype(rows.index)
     near, ghosts, kept = rows.queue(), rows.queue(), rows.queue()
     stamp, counters, least = np.full(SLOTS, -1, np.int32), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
     call = Kernels(backend, "sssp", rows)
-    call("sssp_split", 80, far, rows.distance, stamp, rows.kind.type(5), rows.kind.type(LIMIT), OWNED, 31, near, ghosts,
+    call("sssp_split", 80, far, rows.labels, stamp, rows.kind.type(5), rows.kind.type(LIMIT), OWNED, 31, near, ghosts,
          kept, counters, least)  # fmt: skip
     call.fetch()
     d = rows.distance[far]
@@ -170,6 +199,20 @@ def test_the_split_moves_a_bucket_on(backend, types, rng):
     assert sorted(kept[: counters[FAR]].tolist()) == sorted(far[d >= LIMIT].tolist())
     assert least[0] == d[d >= LIMIT].min()
     assert sorted(np.flatnonzero(stamp == 31).tolist()) == sorted(bucket[bucket >= OWNED].tolist())
+
+
+@pytest.mark.parametrize("types", [name for name in LABELS if name not in TYPES])
+def test_labels_come_apart(backend, types, rng):
+    rows, most = Rows(rng, types), 2**31 - 2
+    distance, parent = rng.integers(0, most, (2, SLOTS))
+    distance[:4], parent[:4] = [0, most, most, rows.none], [0, most, 0, -1]
+    labels = rows.labelled(distance, parent)
+    found, before = np.full(SLOTS, POISON, np.int64), rows.queue()
+    call = Kernels(backend, "sssp", rows)
+    call("sssp_result", SLOTS, labels, found, before)
+    call.fetch()
+    np.testing.assert_array_equal(found, np.where(distance == rows.none, -1, distance))
+    np.testing.assert_array_equal(before, parent)
 
 
 @pytest.mark.parametrize("hub", [False, True])

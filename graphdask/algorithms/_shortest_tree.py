@@ -1,0 +1,111 @@
+"""Parents of shortest paths from distances alone, for distances that leave no room in a word for the vertex before, and
+for edges that add nothing to a sum.
+
+A parent is at the other end of a tight edge, one whose weight makes up for the difference in distance. Where the two
+are at the same distance, a search over such edges from the vertices that have nearer parents says which comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.backend import Array
+from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.part import Csr, Part
+
+
+def unreached(dtype: np.dtype) -> Any:
+    """What stands for the distance of a vertex that was not reached."""
+    return dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
+
+
+def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
+    """Weights and `each` of some rows, as kernels take them; edges without weights have the length 1."""
+    return (xp.ones(1, np.int32), 0) if csr.weights is None else (csr.weights, -1)
+
+
+def level_part(part: Part, env: Environment, distance: Array, parent: Array, level: Array, tree: bool) -> Part:
+    """The partition with nothing but the tight edges that join equal distances, `level[u]` of them in row u.
+
+    With `tree`, only those from a parent.
+    """
+    xp, dtype = env.xp, part.vertex_map.dtype
+    weights, each = weights_of(part.out, xp)
+    kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=distance.dtype)
+    indptr = xp.zeros(part.num_owned + 1, np.int64)
+    xp.cumsum(level, out=indptr[1:])
+    out = xp.empty(int(indptr[-1]), dtype)
+    shared = (
+        part.out.indptr, part.out.indices, weights, each, part.ids, distance, parent, int(not tree),
+        indptr[:-1].copy(), out, xp.empty(part.num_owned, dtype), xp.zeros(2, np.int64),
+    )  # fmt: skip
+    kernels.sssp_level(part.num_owned, *shared)
+    kernels.sssp_level_hubs(HUB_THREADS, *shared)
+    return replace(part, out=Csr(indptr, out))
+
+
+class SearchLevel(BreadthFirstSearch):
+    """From all own vertices of a mask."""
+
+    def __init__(self, mask: Array):
+        super().__init__(())
+        self.mask = mask
+
+    def own_sources(self, part: Part, env: Environment) -> Array:
+        return env.xp.flatnonzero(self.mask).astype(part.vertex_map.dtype)
+
+
+@dataclass
+class ParentsState:
+    parent: Array
+    """Per slot, the largest integer where there is none."""
+    level: Array
+    """int64 per own vertex: its tight edges to other vertices at its own distance."""
+
+
+class Parents(Primitive[ParentsState]):
+    """Of every vertex the smallest id among those that are nearer to the source, at the other end of a tight edge."""
+
+    name = "parents of shortest paths"
+    columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
+
+    def __init__(self, distance: Array, source: int):
+        self.distance, self.source = distance, source
+
+    def memory(self, part: Part) -> int:
+        index = part.vertex_map.dtype.itemsize
+        return index * (2 * part.num_slots + part.num_owned) + 8 * part.num_owned
+
+    def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
+        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
+        weights, each = weights_of(part.out, xp)
+        kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=self.distance.dtype)
+        parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
+        rank, local = part.vertex_map.locate(self.source)
+        if rank == part.rank:
+            parent[local] = self.source
+        ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
+        counters = xp.zeros(3, np.int64)
+        shared = (
+            part.out.indptr, part.out.indices, weights, each, part.ids, self.distance, owned, parent, ghost_queue,
+            level, xp.empty(owned, dtype), counters,
+        )  # fmt: skip
+        kernels.sssp_parents(owned, *shared)
+        kernels.sssp_parents_hubs(HUB_THREADS, *shared)
+        _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
+        told = ghost_queue[:ghosts]
+        return ParentsState(parent, level), Messages(told[:0], told, {"parent": parent}, False, owned, edges)
+
+    def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
+        for letter in inbox.letters:
+            state.parent[letter.slots] = env.xp.minimum(state.parent[letter.slots], letter.columns["parent"])
+        none = env.xp.zeros(0, part.vertex_map.dtype)
+        return Messages(none, none, {"parent": state.parent}, False, len(inbox))
+
+    def result(self, part: Part, state: ParentsState, env: Environment) -> dict[str, Any]:
+        return {"parent": state.parent[: part.num_owned], "level": state.level}
