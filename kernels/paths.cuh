@@ -10,6 +10,7 @@ template <> struct Distance<int> {
         const unsigned long long sum = (unsigned long long)d + (unsigned long long)w;
         return sum < 0x7fffffffULL ? (int)sum : 0x7fffffff;
     }
+    static __device__ __forceinline__ int at_least(double d) { return d < none() ? (int)ceil(d) : none(); }
     static __device__ __forceinline__ int lower(int *at, int d) { return atomicMin(at, d); }
 };
 template <> struct Distance<long long> {
@@ -18,11 +19,15 @@ template <> struct Distance<long long> {
         const unsigned long long sum = (unsigned long long)d + (unsigned long long)w;
         return sum < 0x7fffffffffffffffULL ? (long long)sum : none();
     }
+    static __device__ __forceinline__ long long at_least(double d) {
+        return d < (double)none() ? (long long)ceil(d) : none();
+    }
     static __device__ __forceinline__ long long lower(long long *at, long long d) { return atomicMin(at, d); }
 };
 template <> struct Distance<double> {  // the bits of floats that are not negative are ordered as the floats are
     static __device__ __forceinline__ double none() { return __longlong_as_double(0x7ff0000000000000LL); }
     static __device__ __forceinline__ double add(double d, double w) { return __dadd_rn(d, w); }
+    static __device__ __forceinline__ double at_least(double d) { return d; }
     static __device__ __forceinline__ double lower(double *at, double d) {
         return __longlong_as_double(atomicMin((long long *)at, __double_as_longlong(d)));
     }

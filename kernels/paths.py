@@ -28,6 +28,19 @@ def _plus(distance, weight):
     return lambda distance, weight: np.int64(np.uint64(distance) + np.uint64(weight))
 
 
+def at_least(number, distance):
+    """The smallest distance, of the type of `distance`, that is not below a float; unreached where there is none."""
+    return number if distance.dtype.kind == "f" else int(min(np.ceil(number), unreached(distance)))
+
+
+@overload(at_least, inline="always")
+def _at_least(number, distance):
+    if isinstance(distance.dtype, types.Float):
+        return lambda number, distance: number
+    most = np.iinfo(str(distance.dtype)).max
+    return lambda number, distance: np.int64(np.ceil(number)) if number < most else np.int64(most)
+
+
 def distance_of(label, limit):
     """The distance in a label: all of it, or where it is wider than distances (such as `limit`) the upper half."""
     return label if label.dtype == limit.dtype else label >> 32

@@ -1,14 +1,18 @@
-// Single-source shortest paths, near-far: relaxation of the edges of near vertices, the split of far ones when the
-// bucket moves on, and the columns of a result. Labels are lowered by atomic minima; of all who lower one, the label
-// that the minimum replaced decides who puts the vertex where, so that a vertex stands in a queue at most once.
-// Twins, arguments and the layout of `counters`: sssp.py.
+// Single-source shortest paths, near-far: all steps of a superstep in one kernel whose blocks wait for each other. A step
+// relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Labels are
+// lowered by atomic minima; of all who lower one, the label that the minimum replaced decides who puts the vertex where,
+// so that a vertex stands in a queue at most once. Twins, arguments and the layout of `counters`: sssp.py.
+#include "grid.cuh"
 #include "paths.cuh"
 
-#define FAR 0
-#define GHOSTS 1
-#define EDGES 2
-#define ACTED 3
-#define NEAR 4
+#define EDGES 0
+#define ACTED 1
+#define STEP 2
+#define SPLIT 3
+#define ARRIVED 4
+#define GHOSTS 5
+#define NEAR 7
+#define FAR 10
 #define HUBS 13
 
 typedef Labels<dist_t, label_t> Label;
@@ -43,9 +47,8 @@ struct Relax {
     long long owned;
     int round, mark;
     index_t *next, *ghost_queue, *far;
-    unsigned long long *counters;
-    long long slot;  // of the length of `next` among the counters
-    bool tells;      // whether ghosts are told to their owners
+    unsigned long long *near_count, *ghost_count, *far_count;
+    bool tells;  // whether ghosts are told to their owners
     Queues *queues;
     double *least;  // of this thread
 
@@ -68,102 +71,117 @@ struct Relax {
         reach(indices[edge], Label::extend(labels[row], weights[edge & each], ids[row]));
     }
     __device__ __forceinline__ void flush(bool all) const {
-        queues->near.flush(next, counters + slot, all);
-        queues->ghosts.flush(ghost_queue, counters + GHOSTS, all);
-        queues->far.flush(far, counters + FAR, all);
+        queues->near.flush(next, near_count, all);
+        queues->ghosts.flush(ghost_queue, ghost_count, all);
+        queues->far.flush(far, far_count, all);
     }
 };
 
-extern "C" __global__ void sssp_begin(long long n, long long *counters, double *least, long long far, long long near,
-                                      double nearest) {
-    GD_FOR(i, n) {
-        counters[i] = i == FAR ? far : i == NEAR ? near : 0;
-        if (i == 0) *least = nearest;
-    }
-}
-
-extern "C" __global__ void sssp_arrive(long long n, const index_t *slots, const label_t *values, label_t *labels,
-                                       int *stamp, dist_t limit, long long owned, long long stamped, index_t *near,
-                                       index_t *far, unsigned long long *counters, double *least) {
-    __shared__ Queues queues;
-    queues.open();
-    double mine = Distance<double>::none();
-    const Relax relax{nullptr, nullptr, 0, nullptr, labels, stamp, limit, owned, (int)stamped, 0, near, nullptr, far,
-                      counters, NEAR, false, &queues, &mine};
+// All entries of a list, dealt out among all threads; those of a block flush together.
+template <typename Visit, typename Flush>
+__device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long i = begin + threadIdx.x;
-        if (i < n) relax.reach(slots[i], values[i]);
-        relax.flush(false);
+        if (begin + threadIdx.x < n) visit(begin + threadIdx.x);
+        flush(false);
     }
-    relax.flush(true);
-    gd_least(mine, least);
+    flush(true);
 }
 
-extern "C" __global__ void sssp_relax(long long n, long long turn, const index_t *near, const long long *indptr,
-                                      const index_t *indices, const weight_t *weights, long long each,
-                                      const index_t *ids, label_t *labels, int *stamp, dist_t limit, long long owned,
-                                      long long stamped, long long mark, index_t *next, index_t *ghost_queue,
-                                      index_t *far, index_t *hubs, unsigned long long *counters, double *least) {
-    __shared__ Queues queues;
-    const long long length = (long long)counters[NEAR + turn];
-    if (length == 0) return;
-    queues.open();
-    double mine = Distance<double>::none();
-    if (blockIdx.x == 0 && threadIdx.x == 0) atomicAdd(counters + ACTED, (unsigned long long)length);
-    const Relax relax{indices, weights, each, ids, labels, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
-                      ghost_queue, far, counters, NEAR + turn + 1, true, &queues, &mine};
-    gd_for_edges(length, near, indptr, hubs, counters + HUBS + turn, counters + EDGES, relax);
-    gd_least(mine, least);
+// Where the bucket of a distance ends: above it, whatever rounding does.
+__device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta) {
+    const double above = __longlong_as_double(__double_as_longlong(nearest) + 1);
+    return Distance<dist_t>::at_least(fmax((floor(nearest / delta) + 1) * delta, above));
 }
 
-extern "C" __global__ void sssp_relax_hubs(long long n, long long turn, const index_t *near, const long long *indptr,
-                                           const index_t *indices, const weight_t *weights, long long each,
-                                           const index_t *ids, label_t *labels, int *stamp, dist_t limit, long long owned,
-                                           long long stamped, long long mark, index_t *next, index_t *ghost_queue,
-                                           index_t *far, index_t *hubs, unsigned long long *counters, double *least) {
-    __shared__ Queues queues;
-    if (counters[HUBS + turn] == 0) return;
-    queues.open();
-    double mine = Distance<double>::none();
-    const Relax relax{indices, weights, each, ids, labels, stamp, limit, owned, (int)stamped + 1, (int)mark, next,
-                      ghost_queue, far, counters, NEAR + turn + 1, true, &queues, &mine};
-    gd_for_hubs(hubs, counters + HUBS + turn, indptr, relax);
-    gd_least(mine, least);
-}
-
-extern "C" __global__ void sssp_split(long long n, const index_t *far, const label_t *labels, int *stamp,
-                                      dist_t before, dist_t limit, long long owned, long long mark, index_t *near,
-                                      index_t *ghost_queue, index_t *kept, unsigned long long *counters, double *least) {
+extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
+                                       const label_t *values, label_t *labels, int *stamp, const dist_t *limit,
+                                       long long owned, index_t *near, index_t *far, unsigned long long *counters,
+                                       double *least) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long i = begin + threadIdx.x;
-        if (i < n) {
-            const index_t v = far[i];
-            const dist_t d = Label::distance(labels[v]);
-            if (!(d < limit)) {
-                queues.far.push(v);
-                mine = fmin(mine, (double)d);
-            } else if (!(d < before)) {
-                if (v < owned) {
-                    queues.near.push(v);
-                } else {
-                    stamp[v] = (int)mark;
-                    queues.ghosts.push(v);
-                }
+    const Relax relax{nullptr, nullptr, 0, nullptr, labels, stamp, *limit, owned, (int)step, 0, near, nullptr, far,
+                      counters + NEAR + step % 3, nullptr, counters + FAR + split % 3, false, &queues, &mine};
+    gd_for_list(n, [&](long long i) { relax.reach(slots[i], values[i]); }, [&](bool all) { relax.flush(all); });
+    gd_least(mine, least + split % 3);
+}
+
+// Of three places that steps (or splits) take in turn, one is read, the next is filled, and the third is cleared for the
+// step after: those who read or filled it last have passed a barrier since, and those who fill it next come after one.
+// The fences of the barrier order what it parts, so that plain reads see it.
+// As many blocks as fit hide the latency of memory: hence the bound on registers.
+extern "C" __global__ void __launch_bounds__(256, 8)
+sssp_advance(long long n, long long step, long long split, long long splits, double nearest, double delta,
+             const long long *indptr, const index_t *indices, const weight_t *weights, long long each,
+             const index_t *ids, label_t *labels, int *stamp, dist_t *limit, long long owned, long long mark,
+             index_t *even_near, index_t *odd_near, index_t *even_far, index_t *odd_far, index_t *ghost_queue,
+             index_t *hubs, unsigned long long *counters, double *least) {
+    __shared__ Queues queues;
+    queues.open();
+    const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
+    const long long last = split + splits, begun = step;
+    dist_t bound = *limit;
+    if (first_thread) counters[GHOSTS + (mark + 1) % 2] = 0;
+    for (;; step++) {
+        const long long length = *(volatile long long *)(counters + NEAR + step % 3);
+        const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
+        if (length == 0 && (split == last || !(from < Distance<double>::none()))) break;
+        if (first_thread) {
+            counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
+            counters[ACTED] += length;
+        }
+        const index_t *const far = split % 2 ? odd_far : even_far;
+        const unsigned long long *const far_count = counters + FAR + split % 3;
+        const dist_t before = bound;
+        if (length == 0) {
+            split++;
+            bound = gd_next_limit(from, delta);
+            if (first_thread) {
+                counters[FAR + (split + 1) % 3] = 0;
+                least[(split + 1) % 3] = Distance<double>::none();
             }
         }
-        queues.near.flush(near, counters + NEAR, false);
-        queues.ghosts.flush(ghost_queue, counters + GHOSTS, false);
-        queues.far.flush(kept, counters + FAR, false);
+        double mine = Distance<double>::none();
+        const Relax relax{indices, weights, each, ids, labels, stamp, bound, owned, (int)step + 1, (int)mark,
+                          step % 2 ? even_near : odd_near, ghost_queue, split % 2 ? odd_far : even_far,
+                          counters + NEAR + (step + 1) % 3, counters + GHOSTS + mark % 2, counters + FAR + split % 3,
+                          true, &queues, &mine};
+        if (length) {
+            unsigned long long *const hub_count = counters + HUBS + step % 3;
+            gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, counters + EDGES, relax);
+            gd_least(mine, least + split % 3);
+            gd_grid_barrier(counters + ARRIVED);
+            if (*(volatile unsigned long long *)hub_count) {
+                gd_for_hubs(hubs, hub_count, indptr, relax);
+                gd_least(mine, least + split % 3);
+                gd_grid_barrier(counters + ARRIVED);
+            }
+        } else {
+            gd_for_list(*(volatile long long *)far_count, [&](long long i) {
+                const index_t v = far[i];
+                const dist_t d = Label::distance(labels[v]);
+                if (!(d < bound)) {
+                    queues.far.push(v);
+                    mine = fmin(mine, (double)d);
+                } else if (!(d < before)) {
+                    if (v < owned) {
+                        queues.near.push(v);
+                    } else {
+                        stamp[v] = (int)mark;
+                        queues.ghosts.push(v);
+                    }
+                }
+            }, [&](bool all) { relax.flush(all); });
+            gd_least(mine, least + split % 3);
+            gd_grid_barrier(counters + ARRIVED);
+        }
     }
-    queues.near.flush(near, counters + NEAR, true);
-    queues.ghosts.flush(ghost_queue, counters + GHOSTS, true);
-    queues.far.flush(kept, counters + FAR, true);
-    gd_least(mine, least);
+    if (first_thread) {
+        counters[STEP] = step;
+        counters[SPLIT] = split;
+        *limit = bound;
+    }
 }
 
 extern "C" __global__ void sssp_result(long long n, const long long *labels, long long *distance, index_t *parent) {

@@ -1,8 +1,9 @@
 """Single-source shortest paths, near-far: twins of sssp.cu.
 
-near, next   index dtype: own vertices whose edges are to be relaxed, now and in the next round
-far          index dtype: slots of a distance that was not below `limit` when they were first reached; each at most once
-ghost_queue  index dtype: ghosts of a distance below `limit` that fell, for their owners
+even_near, odd_near   index dtype: own vertices whose edges are to be relaxed, in even and in odd steps
+even_far, odd_far     index dtype: slots of a distance that was not below `limit` when they were first reached, each at
+                      most once; after an even number of splits and after an odd one
+ghost_queue  index dtype: ghosts of a distance below `limit` whose label fell, for their owners
 weights      one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
 labels       per slot the distance, int32, int64 or float64, the largest integer or infinity where not reached. Or,
              where `limit` is int32 and `labels` int64, the distance times 2^32 plus the id of the vertex before: of
@@ -10,131 +11,128 @@ labels       per slot the distance, int32, int64 or float64, the largest integer
              distance in a label and a weight. An own vertex is queued when its distance falls, a ghost when its label
              does
 ids          index dtype per own vertex
-stamp        int32 per slot: the round in which an own vertex was last queued (on a CPU -1 again once it is worked
-             on), the superstep in which a ghost last was
-least        float64: the smallest distance that was put, or stayed, in `far`
-counters     int64, shape (21,): far length, ghost queue length, edges looked at, vertices whose edges were relaxed;
-             from NEAR the length of `near` in each round, from HUBS that of `hubs`
+stamp        int32 per slot: the step for which an own vertex was last queued (on a CPU the first step of the
+             superstep, and -1 again once it is worked on), the superstep in which a ghost last was
+limit        the distances' dtype, shape (1,): where the current bucket ends
+least        float64, shape (3,): the smallest distance that was put, or stayed, in `far`, after split number i in place
+             i modulo 3
+counters     int64, shape (16,): edges looked at and vertices whose edges were relaxed, ever; the next step's number,
+             that of the splits; arrivals at the barrier; the ghost queue's length, in superstep `mark` in place `mark`
+             modulo 2; from NEAR the length of `near` in step i in place i modulo 3, from FAR that of `far` after split
+             i, from HUBS that of `hubs`
 
-A CUDA launch of `sssp_relax` does round `turn`, and puts rows of many edges aside for `sssp_relax_hubs`. On a CPU one
-call does all rounds, until nothing is near. `sssp_result` splits labels of both.
+`sssp_advance` relaxes the edges of near vertices until there are none, and then splits the far ones, at most `splits`
+times: those below the next limit, which lies above `nearest` in the first step and else above the smallest distance
+among them, become near. It needs a cooperative launch, always of the same `n`, in every superstep the next `mark`.
+`sssp_result` takes labels of both kinds apart.
 """
 
 import numpy as np
 
 from graphdask.kernels.paths import MACROS as OF_DISTANCES
-from graphdask.kernels.paths import distance_of, label_of, plus, unreached
+from graphdask.kernels.paths import at_least, distance_of, label_of, plus, unreached
 from graphdask.kernels.twin import twin
 
 MACROS = [{**types, "label_t": types["dist_t"]} for types in OF_DISTANCES]
 MACROS += [{**types, "label_t": "long long"} for types in OF_DISTANCES if types["dist_t"] == "int"]
 MACROS += [{"index_t": "long long", "weight_t": "int", "dist_t": "int", "label_t": "long long"}]
 
-FAR, GHOSTS, EDGES, ACTED, NEAR, HUBS = 0, 1, 2, 3, 4, 13
-ROUNDS = 8
-COUNTERS = HUBS + ROUNDS
+EDGES, ACTED, STEP, SPLIT, ARRIVED, GHOSTS, NEAR, FAR, HUBS = 0, 1, 2, 3, 4, 5, 7, 10, 13
+COUNTERS = 16
 
 
 @twin
-def sssp_begin(n, counters, least, far, near, nearest):
-    counters[:n] = 0
-    counters[FAR], counters[NEAR], least[0] = far, near, nearest
-
-
-@twin
-def sssp_arrive(n, slots, values, labels, stamp, limit, owned, stamped, near, far, counters, least):
-    tail, far_tail = counters[NEAR], counters[FAR]
-    none = unreached(labels)
+def sssp_arrive(n, step, split, slots, values, labels, stamp, limit, owned, near, far, counters, least):
+    tail, far_tail, nearest = counters[NEAR + step % 3], counters[FAR + split % 3], least[split % 3]
+    none, bound = unreached(labels), limit[0]
     for i in range(n):
         v, label = slots[i], values[i]
         before = labels[v]
         if label < before:
             labels[v] = label
-            d = distance_of(label, limit)
-            if d >= limit:
+            d = distance_of(label, bound)
+            if d >= bound:
                 if before == none:
                     far[far_tail] = v
                     far_tail += 1
-                least[0] = min(least[0], d)
-            elif v < owned and d < distance_of(before, limit) and stamp[v] != stamped:
-                stamp[v] = stamped
+                nearest = min(nearest, d)
+            elif v < owned and d < distance_of(before, bound) and stamp[v] != step:
+                stamp[v] = step
                 near[tail] = v
                 tail += 1
-    counters[NEAR], counters[FAR] = tail, far_tail
+    counters[NEAR + step % 3], counters[FAR + split % 3], least[split % 3] = tail, far_tail, nearest
 
 
 @twin
-def sssp_relax(
-    n, turn, near, indptr, indices, weights, each, ids, labels, stamp, limit, owned, stamped, mark, next, ghost_queue,
-    far, hubs, counters, least,
+def sssp_advance(
+    n, step, split, splits, nearest, delta, indptr, indices, weights, each, ids, labels, stamp, limit, owned, mark,
+    even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
 ):  # fmt: skip
-    length, far_tail, ghosts = counters[NEAR + turn], counters[FAR], counters[GHOSTS]
-    none, nearest, edges, acted = unreached(labels), least[0], 0, 0
-    here, there = near, next
-    while length:
+    begun, last, none, bound = step, split + splits, unreached(labels), limit[0]
+    here, there = (odd_near, even_near) if step % 2 else (even_near, odd_near)
+    far, kept = (odd_far, even_far) if split % 2 else (even_far, odd_far)
+    length, far_tail, ghosts, closest = counters[NEAR + step % 3], counters[FAR + split % 3], 0, least[split % 3]
+    edges = acted = 0
+    while length or (split < last and (nearest if step == begun else closest) < np.inf):
         tail = 0
         acted += length
         for i in range(length):
             u = here[i]
             stamp[u] = -1
-            du, id = distance_of(labels[u], limit), ids[u]
-            first, last = indptr[u], indptr[u + 1]
-            edges += last - first
-            for e in range(first, last):
+            du, id = distance_of(labels[u], bound), ids[u]
+            first, end = indptr[u], indptr[u + 1]
+            edges += end - first
+            for e in range(first, end):
                 v = indices[e]
                 d = plus(du, weights[e & each])
-                label = label_of(d, id, labels, limit)
+                label = label_of(d, id, labels, bound)
                 before = labels[v]
                 if label < before and d >= du:
                     labels[v] = label
-                    if d >= limit:
+                    if d >= bound:
                         if before == none:
                             far[far_tail] = v
                             far_tail += 1
-                        nearest = min(nearest, d)
+                        closest = min(closest, d)
                     elif v < owned:
-                        if d < distance_of(before, limit) and stamp[v] != stamped:
-                            stamp[v] = stamped
+                        if d < distance_of(before, bound) and stamp[v] != begun:
+                            stamp[v] = begun
                             there[tail] = v
                             tail += 1
                     elif stamp[v] != mark:
                         stamp[v] = mark
                         ghost_queue[ghosts] = v
                         ghosts += 1
+        if length == 0:
+            start, ended = nearest if step == begun else closest, bound
+            above = max((np.floor(start / delta) + 1) * delta, np.nextafter(start, np.inf))
+            limit[0] = at_least(above, limit)
+            bound, waiting, far_tail, closest = limit[0], far_tail, 0, np.inf
+            for i in range(waiting):
+                v = far[i]
+                d = distance_of(labels[v], bound)
+                if d >= bound:
+                    kept[far_tail] = v
+                    far_tail += 1
+                    closest = min(closest, d)
+                elif d >= ended:
+                    if v < owned:
+                        there[tail] = v
+                        tail += 1
+                    elif stamp[v] != mark:
+                        stamp[v] = mark
+                        ghost_queue[ghosts] = v
+                        ghosts += 1
+            far, kept = kept, far
+            split += 1
         here, there = there, here
         length = tail
-    counters[FAR], counters[GHOSTS], least[0] = far_tail, ghosts, nearest
+        step += 1
+    counters[NEAR : NEAR + 3] = 0
+    counters[STEP], counters[SPLIT], counters[GHOSTS + mark % 2] = step, split, ghosts
+    counters[FAR + split % 3], least[split % 3] = far_tail, closest
     counters[EDGES] += edges
     counters[ACTED] += acted
-
-
-@twin
-def sssp_relax_hubs(
-    n, turn, near, indptr, indices, weights, each, ids, labels, stamp, limit, owned, stamped, mark, next, ghost_queue,
-    far, hubs, counters, least,
-):  # fmt: skip
-    pass
-
-
-@twin
-def sssp_split(n, far, labels, stamp, before, limit, owned, mark, near, ghost_queue, kept, counters, least):
-    tail, ghosts, stay = counters[NEAR], counters[GHOSTS], counters[FAR]
-    for i in range(n):
-        v = far[i]
-        d = distance_of(labels[v], limit)
-        if d >= limit:
-            kept[stay] = v
-            stay += 1
-            least[0] = min(least[0], d)
-        elif d >= before:
-            if v < owned:
-                near[tail] = v
-                tail += 1
-            else:
-                stamp[v] = mark
-                ghost_queue[ghosts] = v
-                ghosts += 1
-    counters[NEAR], counters[GHOSTS], counters[FAR] = tail, ghosts, stay
 
 
 @twin

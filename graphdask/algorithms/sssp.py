@@ -3,9 +3,9 @@
 State: a label for every slot of the partition: its distance, and where a word has room for both the vertex before. A
 slot whose distance falls below the limit of the current bucket is near: an own vertex relaxes its out-edges, a ghost is
 told to its owner. One that is first reached beyond the limit waits among the far ones, ghosts too, so that most are
-told once. Near vertices are worked off in rounds without any exchange; when no rank has any left and nothing is on its
+told once. Near vertices are worked off in steps without any exchange; when no rank has any left and nothing is on its
 way, all ranks move to the bucket of the smallest distance that anybody keeps among the far ones, which they know from
-votes.
+votes. Where there is one rank only, a superstep goes through many buckets, in one launch on a GPU.
 
 Distances do not depend on the order of events: see `sssp`.
 
@@ -50,9 +50,9 @@ from graphdask.result import Result
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource
 
-ROUNDS = 8
-"""Rounds of relaxation between two looks of the host at a GPU; even, so that the queues end where they began."""
-FAR, GHOSTS, EDGES, ACTED, NEAR, COUNTERS = 0, 1, 2, 3, 4, 21
+BUCKETS = 64
+"""Buckets that a graph in one partition goes through between two looks of the host at it."""
+EDGES, ACTED, STEP, SPLIT, GHOSTS, FAR, COUNTERS = 0, 1, 2, 3, 5, 10, 16
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
@@ -73,7 +73,12 @@ class Work:
     ghost_queue: Array
     hubs: Array
     control: Array
-    """int64: the counters, and the bits of the smallest distance among the far ones."""
+    """int64: what follows, in the memory of one copy to the host."""
+    counters: Array
+    least: Array
+    """Three smallest distances of far ones."""
+    limit: Array
+    """Where the current bucket ends; the distances' dtype, shape (1,)."""
 
 
 @dataclass
@@ -84,14 +89,18 @@ class State:
     each: int
     """-1 where each edge has its own weight, 0 where all have one."""
     work: Work | None
-    limit: Any
-    """Where the current bucket ends, as a NumPy scalar of the distances' dtype."""
-    waiting: int = 0
-    """Near vertices left over from the superstep before."""
     far: int = 0
     nearest: float = math.inf
     """A bound from below on the distances of the far ones."""
+    superstep: int = 0
     step: int = 0
+    """The next step of the kernel."""
+    split: int = 0
+    """How often the bucket has moved on."""
+    acted: int = 0
+    """Vertices whose edges were relaxed."""
+    edges: int = 0
+    """Edges looked at."""
 
 
 class ShortestPathsResult(Result):
@@ -145,78 +154,60 @@ class ShortestPaths(Primitive[State]):
             tree += 6 * index * slots + index * part.out.num_edges + 16 * owned
         return max(search, tree)
 
-    def next_limit(self, nearest: float, env: Environment) -> Any:
-        """Where the bucket of a distance ends: above it, whatever rounding does."""
-        delta = self.delta or self.unit * BREADTH[env.backend.name]
-        limit = max((nearest // delta + 1) * delta, math.nextafter(nearest, math.inf))
-        most = unreached(self.distance)
-        return most if limit >= most else self.distance.type(limit if self.distance.kind == "f" else math.ceil(limit))
-
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         labels = xp.full(slots, unreached(self.label), self.label)
+        control = np.zeros(COUNTERS + 4, np.int64)
+        control[COUNTERS : COUNTERS + 3].view(np.float64)[:] = math.inf
         near = (xp.empty(owned, dtype), xp.empty(owned, dtype))
-        work = Work(
-            xp.full(slots, -1, np.int32), near, (xp.empty(slots, dtype), xp.empty(slots, dtype)),
-            xp.empty(slots - owned, dtype), xp.empty(owned, dtype), xp.zeros(COUNTERS + 1, np.int64),
-        )  # fmt: skip
-        state = State(labels, *weights_of(part.out, xp), work, self.next_limit(0, env))
+        far = (xp.empty(slots, dtype), xp.empty(slots, dtype))
+        state = State(labels, *weights_of(part.out, xp), None)
         rank, local = part.vertex_map.locate(self.source)
         if rank == part.rank:
             labels[local] = self.source if self.with_parents else 0
-            near[0][0], state.waiting = local, 1
-        return state, self._said(state, work.ghost_queue[:0])
+            far[0][0], control[FAR], control[COUNTERS] = local, 1, 0
+            state.far, state.nearest = 1, 0.0
+        words = env.backend.from_host(control)
+        state.work = Work(
+            xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(owned, dtype), words,
+            words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
+        )  # fmt: skip
+        return state, self._said(state, state.work.ghost_queue[:0])
 
     def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0) -> Messages:
-        busy = state.waiting > 0 or len(ghosts) > 0
+        busy = len(ghosts) > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
             votes=(float(busy), state.nearest),
         )  # fmt: skip
 
     def _kernels(self, part: Part, state: State, env: Environment) -> Any:
-        return env.kernels(
-            "sssp",
-            index_t=part.vertex_map.dtype,
-            weight_t=state.weights.dtype,
-            dist_t=self.distance,
-            label_t=self.label,
-        )
+        types = {"index_t": part.vertex_map.dtype, "weight_t": state.weights.dtype}
+        return env.kernels("sssp", cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        work = state.work
+        work, owned = state.work, part.num_owned
         assert work is not None
         kernels = self._kernels(part, state, env)
-        counters, least = work.control[:-1], work.control[-1:].view(np.float64)
-        stamped, owned = ROUNDS * state.step, part.num_owned
-        if inbox.votes[:, 0].any():
-            kernels.sssp_begin(COUNTERS, counters, least, state.far, state.waiting, state.nearest)
+        if len(inbox):
             kernels.sssp_arrive(
-                len(inbox), inbox.slots, inbox.columns["label"], state.labels, work.stamp, state.limit, owned,
-                stamped, work.near[0], work.far[0], counters, least,
+                len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], state.labels, work.stamp,
+                work.limit, owned, work.near[state.step % 2], work.far[state.split % 2], work.counters, work.least,
             )  # fmt: skip
-        else:
-            before, state.limit = state.limit, self.next_limit(float(inbox.votes[:, 1].min()), env)
-            kernels.sssp_begin(COUNTERS, counters, least, 0, 0, math.inf)
-            kernels.sssp_split(
-                state.far, work.far[0], state.labels, work.stamp, before, state.limit, owned, state.step,
-                work.near[0], work.ghost_queue, work.far[1], counters, least,
-            )  # fmt: skip
-            work.far = work.far[::-1]
-        for turn in range(1 if env.backend.name == "cpu" else ROUNDS):
-            here, there = work.near[turn % 2], work.near[1 - turn % 2]
-            shared = (
-                turn, here, part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels,
-                work.stamp, state.limit, owned, stamped + turn, state.step, there, work.ghost_queue, work.far[0],
-                work.hubs, counters, least,
-            )  # fmt: skip
-            kernels.sssp_relax(HUB_THREADS, *shared)
-            kernels.sssp_relax_hubs(HUB_THREADS, *shared)
+        splits = BUCKETS if part.size == 1 else int(not inbox.votes[:, 0].any())
+        kernels.sssp_advance(
+            HUB_THREADS, state.step, state.split, splits, float(inbox.votes[:, 1].min()),
+            self.delta or self.unit * BREADTH[env.backend.name], part.out.indptr, part.out.indices, state.weights,
+            state.each, part.ids, state.labels, work.stamp, work.limit, owned, state.superstep, *work.near,
+            *work.far, work.ghost_queue, work.hubs, work.counters, work.least,
+        )  # fmt: skip
         found = env.backend.to_host(work.control)
-        state.step += 1
-        state.far, state.waiting = int(found[FAR]), int(found[NEAR + ROUNDS])
-        state.nearest = float(found[-1:].view(np.float64)[0])
-        return self._said(state, work.ghost_queue[: int(found[GHOSTS])], int(found[ACTED]), int(found[EDGES]))
+        acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
+        ghosts = work.ghost_queue[: int(found[GHOSTS + state.superstep % 2])]
+        state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
+        state.far, state.superstep = int(found[FAR + state.split % 3]), state.superstep + 1
+        state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
+        return self._said(state, ghosts, acted, edges)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned

@@ -23,6 +23,7 @@ NAMES = [
 WEIGHTS = {
     "none": lambda rng, m: None,
     "integers": lambda rng, m: rng.integers(0, 9, m).astype(np.int32),
+    "above zero": lambda rng, m: rng.integers(1, 4, m),
     "single": lambda rng, m: rng.random(m).astype(np.float32),
     "double": lambda rng, m: rng.random(m),
 }

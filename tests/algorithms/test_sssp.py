@@ -125,6 +125,15 @@ def test_without_weights_distances_are_depths():
     np.testing.assert_array_equal(found.parent, search.parent)
 
 
+@pytest.mark.parametrize("weight", [1, 7])
+def test_parents_take_no_second_look_at_the_edges(weight):
+    n = 100
+    graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), np.full(n - 1, weight)).partition(1, device="cpu")
+    found = gd.sssp(graph, 0, delta=weight)
+    assert sum(row["edges"] for row in found.stats) == n - 1
+    np.testing.assert_array_equal(found.parent, np.maximum(np.arange(n) - 1, 0))
+
+
 def test_distances_around_2_to_31_and_2_to_63():
     step = 2**31 - 2
     for parts, weights in product((1, 3), ([1, step, 1], [step, 0, 0], [2**62, 2**62 - 2, 0], [2**31, 2**40, 1])):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphdask.algorithms.sssp import COUNTERS, FAR, GHOSTS, NEAR, ROUNDS, unreached
-from graphdask.kernels.sssp import ACTED, EDGES
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.kernels.sssp import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP
 
 HUB_THREADS = 1 << 14
 POISON = -77
@@ -81,7 +81,9 @@ class Kernels:
     def __init__(self, backend, family, rows):
         self.backend, self.sent = backend, {}
         types = {"index_t": rows.index, "weight_t": rows.weights.dtype, "dist_t": rows.kind}
-        self.family = backend.kernels(family, **types, **({"label_t": rows.label} if family == "sssp" else {}))
+        if family == "sssp":
+            types |= {"label_t": rows.label, "cooperative": True}
+        self.family = backend.kernels(family, **types)
 
     def __call__(self, name, n, *arguments):
         getattr(self.family, name)(n, *(self.there(a) if isinstance(a, np.ndarray) else a for a in arguments))
@@ -99,12 +101,12 @@ class Kernels:
 
 
 def relaxed(rows, near):
-    """Labels once nothing near can be relaxed, and how many rounds that takes."""
+    """Labels once nothing near can be relaxed."""
     distance, edges = rows.distance.astype(object), list(rows.edges())
     before = rows.labels & 0xFFFFFFFF if rows.with_parents else np.full(SLOTS, -1)
-    acting, rounds = set(near.tolist()), 0
+    acting = set(near.tolist())
     while acting:
-        fell, rounds = set(), rounds + 1
+        fell = set()
         start = distance.copy()
         for _, u, v, w in edges:
             id = rows.ids[u] if rows.with_parents else -1
@@ -113,45 +115,53 @@ def relaxed(rows, near):
                     fell.add(v)
                 distance[v], before[v] = start[u] + w, id
         acting = fell
-    return rows.labelled(distance, before), rounds
+    return rows.labelled(distance, before)
+
+
+class Search:
+    """What `sssp_advance` works on, in the middle of a search: step 4, split 5, superstep 9."""
+
+    def __init__(self, backend, rows, limit, near=(), far=()):
+        self.rows, self.call = rows, Kernels(backend, "sssp", rows)
+        self.limit, self.stamp = np.full(1, limit, rows.kind), np.full(SLOTS, -1, np.int32)
+        self.near, self.far = (rows.queue(near), rows.queue()), (rows.queue(), rows.queue(far))
+        self.ghosts, self.hubs = rows.queue(size=SLOTS - OWNED), rows.queue()
+        self.counters, self.least = np.zeros(COUNTERS, np.int64), np.full(3, np.inf)
+        self.counters[[NEAR + 1, FAR + 2, GHOSTS, GHOSTS + 1]] = len(near), len(far), POISON, 0
+
+    def advance(self, splits, nearest=np.inf, delta=1.0):
+        rows = self.rows
+        self.call(
+            "sssp_advance", HUB_THREADS, 4, 5, splits, nearest, delta, rows.indptr, rows.indices, rows.weights,
+            rows.each, rows.ids, rows.labels, self.stamp, self.limit, OWNED, 9, *self.near, *self.far, self.ghosts,
+            self.hubs, self.counters, self.least,
+        )  # fmt: skip
+        self.call.fetch()
+        self.split = int(self.counters[SPLIT])
+        self.told = sorted(self.ghosts[: self.counters[GHOSTS + 1]].tolist())
+        self.waiting = self.far[self.split % 2][: self.counters[FAR + self.split % 3]].tolist()
+        assert self.counters[NEAR + self.counters[STEP] % 3] == 0
+        assert len(set(self.waiting)) == len(self.waiting)
 
 
 @pytest.mark.parametrize("hub", [False, True])
 @pytest.mark.parametrize("types", LABELS)
 @pytest.mark.parametrize("repeat", range(3))
-def test_rounds_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, hub):
-    rounds = ROUNDS + 1
-    while rounds > ROUNDS:  # as many as are relaxed all at once are enough on a GPU too
-        rows = Rows(rng, types, hub, unweighted=repeat == 2)
-        near, before = np.flatnonzero(rows.distance[:OWNED] < LIMIT), rows.labels.copy()
-        expected, rounds = relaxed(rows, near)
-    was_far = np.flatnonzero((rows.distance >= LIMIT) & (rows.distance != rows.none))
-    call, limit = Kernels(backend, "sssp", rows), rows.kind.type(LIMIT)
-    stamp, queues = np.full(SLOTS, -1, np.int32), (rows.queue(near), rows.queue())
-    ghosts, far, hubs = rows.queue(size=SLOTS - OWNED), rows.queue(was_far), rows.queue()
-    counters, least = np.full(COUNTERS, POISON, np.int64), np.full(1, -1.0)
-    call("sssp_begin", COUNTERS, counters, least, len(was_far), len(near), np.inf)
-    for turn in range(ROUNDS):
-        shared = (
-            turn, queues[turn % 2], rows.indptr, rows.indices, rows.weights, rows.each, rows.ids, rows.labels, stamp,
-            limit, OWNED, 40 + turn, 9, queues[1 - turn % 2], ghosts, far, hubs, counters, least,
-        )  # fmt: skip
-        call("sssp_relax", HUB_THREADS, *shared)
-        call("sssp_relax_hubs", HUB_THREADS, *shared)
-    call.fetch()
-    assert counters[NEAR + ROUNDS] == 0
+def test_steps_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, hub):
+    rows = Rows(rng, types, hub, unweighted=repeat == 2)
+    near, before = np.flatnonzero(rows.distance[:OWNED] < LIMIT), rows.labels.copy()
+    expected = relaxed(rows, near)
+    search = Search(backend, rows, LIMIT, near, np.flatnonzero((rows.distance >= LIMIT) & (rows.distance != rows.none)))
+    search.advance(0)
     np.testing.assert_array_equal(rows.labels, expected)
     ends = rows.distances(expected)
-    told = [v for v in range(OWNED, SLOTS) if ends[v] < LIMIT and expected[v] < before[v]]
-    assert sorted(ghosts[: counters[GHOSTS]].tolist()) == told
-    waiting = far[: counters[FAR]].tolist()
-    assert len(set(waiting)) == len(waiting)
-    assert set(waiting) >= {v for v in range(SLOTS) if LIMIT <= ends[v] != rows.none}
-    assert (far[counters[FAR] :] == POISON).all()
+    assert search.told == [v for v in range(OWNED, SLOTS) if ends[v] < LIMIT and expected[v] < before[v]]
+    assert set(search.waiting) >= {v for v in range(SLOTS) if LIMIT <= ends[v] != rows.none}
     fell = [float(ends[v]) for v in range(SLOTS) if ends[v] >= LIMIT and expected[v] < before[v]]
-    assert LIMIT <= least[0] <= min(fell, default=np.inf)
-    assert counters[ACTED] >= len(near)
-    assert counters[EDGES] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
+    assert LIMIT <= search.least[2] <= min(fell, default=np.inf)
+    assert (search.split, search.limit[0]) == (5, LIMIT)
+    assert search.counters[ACTED] >= len(near)
+    assert search.counters[EDGES] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
 
 
 @pytest.mark.parametrize("types", LABELS)
@@ -164,19 +174,18 @@ def test_arrivals_lower_and_queue(backend, types, rng):
         values[some] = rows.labels[slots[some]] - (rows.labels[slots[some]] & 0xFFFFFFFF) // 2
     expected = rows.labels.copy()
     np.minimum.at(expected, slots, values)
-    stamp = np.full(SLOTS, -1, np.int32)
-    near, far, counters, least = rows.queue(), rows.queue(), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
-    near[:3], counters[NEAR], stamp[[0, 1, 2]] = [0, 1, 2], 3, 16
-    call = Kernels(backend, "sssp", rows)
-    call("sssp_arrive", 150, slots, values, rows.labels, stamp, rows.kind.type(LIMIT), OWNED, 16, near, far, counters,
-         least)  # fmt: skip
-    call.fetch()
+    search = Search(backend, rows, LIMIT, [0, 1, 2])
+    search.stamp[[0, 1, 2]] = 4
+    near, far, counters = search.near[0], search.far[1], search.counters
+    search.call("sssp_arrive", 150, 4, 5, slots, values, rows.labels, search.stamp, search.limit, OWNED, near, far,
+                counters, search.least)  # fmt: skip
+    search.call.fetch()
     np.testing.assert_array_equal(rows.labels, expected)
     ends = rows.distances(expected)
     fell = ends < rows.distance
     acting = set(np.flatnonzero(fell[:OWNED] & (ends[:OWNED] < LIMIT)).tolist()) | {0, 1, 2}
-    assert sorted(near[: counters[NEAR]].tolist()) == sorted(acting)
-    waiting = far[: counters[FAR]].tolist()
+    assert sorted(near[: counters[NEAR + 1]].tolist()) == sorted(acting)
+    waiting = far[: counters[FAR + 2]].tolist()
     assert len(set(waiting)) == len(waiting)
     assert set(waiting) >= set(np.flatnonzero((rows.distance == rows.none) & fell & (ends >= LIMIT)).tolist())
     assert (rows.distance[waiting] == rows.none).all()
@@ -185,20 +194,40 @@ def test_arrivals_lower_and_queue(backend, types, rng):
 @pytest.mark.parametrize("types", LABELS)
 def test_the_split_moves_a_bucket_on(backend, types, rng):
     rows = Rows(rng, types)
+    rows.indptr[:] = 0  # nothing but the split changes anything
     far = rng.permutation(SLOTS)[:80].astype(rows.index)
-    near, ghosts, kept = rows.queue(), rows.queue(), rows.queue()
-    stamp, counters, least = np.full(SLOTS, -1, np.int32), np.zeros(COUNTERS, np.int64), np.full(1, np.inf)
-    call = Kernels(backend, "sssp", rows)
-    call("sssp_split", 80, far, rows.labels, stamp, rows.kind.type(5), rows.kind.type(LIMIT), OWNED, 31, near, ghosts,
-         kept, counters, least)  # fmt: skip
-    call.fetch()
+    search = Search(backend, rows, 5, far=far)
+    search.advance(1, 6.0, float(LIMIT))
     d = rows.distance[far]
     bucket = far[(d >= 5) & (d < LIMIT)]
-    assert sorted(near[: counters[NEAR]].tolist()) == sorted(bucket[bucket < OWNED].tolist())
-    assert sorted(ghosts[: counters[GHOSTS]].tolist()) == sorted(bucket[bucket >= OWNED].tolist())
-    assert sorted(kept[: counters[FAR]].tolist()) == sorted(far[d >= LIMIT].tolist())
-    assert least[0] == d[d >= LIMIT].min()
-    assert sorted(np.flatnonzero(stamp == 31).tolist()) == sorted(bucket[bucket >= OWNED].tolist())
+    assert (search.split, search.limit[0]) == (6, LIMIT)
+    assert search.counters[ACTED] == (bucket < OWNED).sum()
+    assert search.told == sorted(bucket[bucket >= OWNED].tolist())
+    assert sorted(search.waiting) == sorted(far[d >= LIMIT].tolist())
+    assert search.least[0] == d[d >= LIMIT].min()
+    assert sorted(np.flatnonzero(search.stamp == 9).tolist()) == sorted(bucket[bucket >= OWNED].tolist())
+
+
+@pytest.mark.parametrize("delta", [1e-300, 0.5, 3.0, np.inf])
+@pytest.mark.parametrize("types", LABELS)
+def test_many_buckets_reach_the_fixed_point(backend, types, rng, delta):
+    rows = Rows(rng, types)
+    rows.indices %= OWNED  # no ghosts
+    rows.distance[:] = rows.none
+    rows.distance[7] = 0
+    rows.labels = rows.labelled(rows.distance, np.zeros(SLOTS))
+    matrix = np.full((OWNED, OWNED), np.inf)
+    for _, u, v, w in rows.edges():
+        matrix[u, v] = min(matrix[u, v], w)
+    expected = np.full(OWNED, np.inf)
+    expected[7] = 0
+    for _ in range(OWNED):
+        expected = np.minimum(expected, (expected[:, None] + matrix).min(axis=0))
+    search = Search(backend, rows, 0, far=[7])
+    search.advance(64, 0.0, delta)
+    found = rows.distances(rows.labels[:OWNED]).astype(np.float64)
+    np.testing.assert_array_equal(np.where(found == rows.none, np.inf, found), expected)
+    assert search.waiting == []
 
 
 @pytest.mark.parametrize("types", [name for name in LABELS if name not in TYPES])
