@@ -78,7 +78,7 @@ def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(monk
                     return 3
 
     backend = object.__new__(CudaBackend)
-    backend.xp, backend._launched, backend._processors = Cupy, deque(), 5
+    backend.xp, backend._launched, backend.processors = Cupy, deque(), 5
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
     monkeypatch.setattr(CudaBackend, "activate", lambda self: nullcontext())
     kernels = object.__new__(_CudaKernels)
@@ -86,6 +86,6 @@ def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(monk
     kernels._module = type("Module", (), {"get_function": lambda self, name: Kernel()})()
     kernels.cuppa_targets(n, 5)
     kernels.cuppa_targets(0, 5)
-    options = {"enable_cooperative_groups": True} if cooperative else {}
+    options = {"shared_mem": 0} | ({"enable_cooperative_groups": True} if cooperative else {})
     assert launches == [((blocks,), (256,), (n, 5), options)]
     assert list(backend._launched) == ["cuppa.cuppa_targets"]
