@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -277,7 +278,7 @@ class _CudaKernels:
         backend = self._backend
         cooperative = self._cooperative
         resident = cache(partial(self._resident, function))
-        granted = SHARED_WITHOUT_ASKING
+        granted, granting = SHARED_WITHOUT_ASKING, Lock()  # ranks that share the device launch at the same time
 
         def launch(
             n: int,
@@ -292,8 +293,8 @@ class _CudaKernels:
                 return
             backend._launched.append(label)
             if shared > granted:
-                with backend._named_failures():
-                    function.max_dynamic_shared_size_bytes = granted = shared
+                with granting, backend._named_failures():
+                    function.max_dynamic_shared_size_bytes = granted = max(shared, granted)
             if cooperative:
                 per_processor = min(per_processor, resident(threads, shared))
             blocks = min((int(n) * per_item + threads - 1) // threads, backend.processors * per_processor)
@@ -302,9 +303,7 @@ class _CudaKernels:
             with backend._named_failures():
                 if cooperative:
                     # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
-                    function.kernel(
-                        (blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True
-                    )
+                    function.kernel((blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True)
                 else:
                     function((blocks,), (threads,), arguments, shared_mem=shared)
 

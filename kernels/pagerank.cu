@@ -98,16 +98,31 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
     }
 }
 
+// Several on their way at a time, for nobody has anything else to do yet.
+__device__ __forceinline__ void gd_stage(const real_t *x, int hot) {
+    constexpr int AHEAD = 32 / sizeof(real_t);
+    const int threads = blockDim.x;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < hot; i += AHEAD * threads) {
+        real_t value[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (i + k * threads < hot) value[k] = __ldg(x + i + k * threads);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (i + k * threads < hot) gd_staged[i + k * threads] = value[k];
+    }
+}
+
 // A sector of L2 is read for every contribution, and no faster where the same few are meant. So the first `hot` of them,
 // those that are read most, are copied to shared memory by each block, of which a processor then has one, a large one.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 1)
 pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
                     const weight_t *weights, long long weighted, const real_t *x, long long hot, double *sums,
                     double *partial) {
     const Edges e{indices, weights, x, (index_t)hot};
     if (hot) {
-#pragma unroll 8
-        for (int i = threadIdx.x; i < (int)hot; i += blockDim.x) gd_staged[i] = __ldg(x + i);
+        gd_stage(x, (int)hot);
         __syncthreads();
     }
     if (weighted) sum_chunks<true>(n, chunks, targets, e, sums, partial);

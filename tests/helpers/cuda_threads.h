@@ -294,7 +294,9 @@ EMULATOR_CALL static void *shared(size_t *place, size_t size) {
     }
     return me->block->shared + *place;
 }
-EMULATOR_CALL static void *dynamic_shared() { return me->block->shared + SHARED; }
+template <class T> struct DynamicShared {
+    EMULATOR operator T *() const { return (T *)(me->block->shared + SHARED); }
+};
 
 EMULATOR static void entry() {
     for (;;) {

@@ -41,7 +41,7 @@ OPTIONS = [
     "-fsanitize=thread,shift,signed-integer-overflow,integer-divide-by-zero,bounds",
 ]  # fmt: skip
 SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?:<\w+>)?)\s+([^;]+);")
-DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\[\];")
+DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\];")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)[^()]*\)\s*(?:void\s+)?(\w+)\s*\(")
 DECLARED = re.compile(r"\s*(\w+)((?:\[.*\])?)\s*")
 
@@ -51,7 +51,8 @@ class EmulationError(AssertionError):
 
 
 def shared_in_blocks(source: str) -> str:
-    """The source with every variable in shared memory as a reference into that of the running block."""
+    """The source with every variable in shared memory as a reference into that of the running block, and an array
+    without bounds as a pointer to what the launch gave."""
 
     def references(found: re.Match) -> str:
         made = []
@@ -63,8 +64,7 @@ def shared_in_blocks(source: str) -> str:
             )
         return " ".join(made)
 
-    dynamic = DYNAMIC.sub(r"\n#define \2 ((\1*)emulator::dynamic_shared())\n", source)
-    return SHARED.sub(references, dynamic)
+    return SHARED.sub(references, DYNAMIC.sub(r"static emulator::DynamicShared<\1> \2;", source))
 
 
 def compiler() -> str:
