@@ -6,7 +6,8 @@ Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
     k.bfs_push(n, frontier, indptr, indices, ...)
 
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
-floats as float64, NumPy scalars as they are.
+floats as float64, NumPy scalars as they are. A kernel that wants other blocks says so: `threads=` of a block,
+`per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for each block.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,14 @@ STATUS = {
 }
 """What the values of `gd_status` in kernels/common.cuh mean."""
 
+MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+"""Number of this attribute of a device in CUDA's runtime."""
+
 BLOCK = 256
+PER_PROCESSOR = 32
+"""Blocks of a launch at most, for each processor."""
+SHARED_WITHOUT_ASKING = 48 << 10
+"""Bytes of dynamic shared memory that every kernel may be launched with; for more, a function must be told."""
 
 
 class Backend(ABC):
@@ -56,6 +65,10 @@ class Backend(ABC):
     """`cpu` or `cuda`."""
     xp: Any
     """The array module."""
+    processors: int = 1
+    """Multiprocessors of a GPU."""
+    shared_memory: int = 0
+    """Bytes of dynamic shared memory that a block can have; 0 on a CPU."""
 
     @abstractmethod
     def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
@@ -99,7 +112,9 @@ class _CpuKernels:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._module, name)
 
-        def call(*args: Any, per_item: int = 1) -> Any:
+        def call(
+            *args: Any, per_item: int = 1, threads: int = BLOCK, per_processor: int = PER_PROCESSOR, shared: int = 0
+        ) -> Any:
             try:
                 return function(*args)
             except (ValueError, IndexError, ZeroDivisionError) as error:
@@ -181,7 +196,8 @@ class CudaBackend(Backend):
         self._launched: deque[str] = deque(maxlen=8)
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
         with self.activate():
-            self._processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+            self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+            self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
 
     def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
         key = (family, cooperative, *sorted((name, np.dtype(dtype).name) for name, dtype in types.items()))
@@ -261,30 +277,44 @@ class _CudaKernels:
         label = f"{self._family}.{name}"
         backend = self._backend
         cooperative = self._cooperative
-        most_blocks = backend._processors * (self._resident(function) if cooperative else 32)
+        resident = cache(partial(self._resident, function))
+        granted, granting = SHARED_WITHOUT_ASKING, Lock()  # ranks that share the device launch at the same time
 
-        def launch(n: int, *args: Any, per_item: int = 1) -> None:
+        def launch(
+            n: int,
+            *args: Any,
+            per_item: int = 1,
+            threads: int = BLOCK,
+            per_processor: int = PER_PROCESSOR,
+            shared: int = 0,
+        ) -> None:
+            nonlocal granted
             if n <= 0:
                 return
             backend._launched.append(label)
-            blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, most_blocks)
+            if shared > granted:
+                with granting, backend._named_failures():
+                    function.max_dynamic_shared_size_bytes = granted = max(shared, granted)
+            if cooperative:
+                per_processor = min(per_processor, resident(threads, shared))
+            blocks = min((int(n) * per_item + threads - 1) // threads, backend.processors * per_processor)
             # of None some versions of CuPy make no argument at all; a null pointer is eight zero bytes
             arguments = (np.int64(n), *(np.int64(0) if arg is None else _kernel_argument(arg) for arg in args))
             with backend._named_failures():
                 if cooperative:
                     # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
-                    function.kernel((blocks,), (BLOCK,), arguments, enable_cooperative_groups=True)
+                    function.kernel((blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True)
                 else:
-                    function((blocks,), (BLOCK,), arguments)
+                    function((blocks,), (threads,), arguments, shared_mem=shared)
 
         setattr(self, name, launch)
         return launch
 
-    def _resident(self, function: Any) -> int:
+    def _resident(self, function: Any, threads: int, shared: int) -> int:
         """How many blocks of a kernel run on one processor at the same time."""
         with self._backend.activate():
             driver = self._backend.xp.cuda.driver
-            return driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, BLOCK, 0)
+            return driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, threads, shared)
 
 
 @cache

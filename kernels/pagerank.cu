@@ -18,7 +18,10 @@ struct Edges {
     const index_t *indices;
     const weight_t *weights;
     const real_t *x;
+    index_t hot;  // the contributions x[0] to x[hot - 1] are in gd_staged, too
 };
+
+extern __shared__ real_t gd_staged[];
 
 template <bool weighted> __device__ __forceinline__ double gathered(const Edges &e, long long k) {
     const double value = (double)__ldg(e.x + gd_stream(e.indices + k));
@@ -49,7 +52,8 @@ __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, l
             if (weighted) weight[i] = there ? gd_stream(e.weights + k + i * GD_LANES) : (weight_t)0;
         }
 #pragma unroll
-        for (int i = 0; i < GD_AHEAD; i++) value[i] = at[i] < 0 ? 0.0 : (double)__ldg(e.x + at[i]);
+        for (int i = 0; i < GD_AHEAD; i++)
+            value[i] = at[i] < 0 ? 0.0 : (double)(at[i] < e.hot ? gd_staged[at[i]] : __ldg(e.x + at[i]));
 #pragma unroll
         for (int i = 0; i < GD_AHEAD; i++)
             sum = __dadd_rn(sum, weighted ? __dmul_rn((double)weight[i], value[i]) : value[i]);
@@ -73,7 +77,7 @@ __device__ __forceinline__ void sum_rows(long long n, const long long *indptr, c
 
 extern "C" __global__ void pagerank_sum(long long n, const long long *indptr, const index_t *indices,
                                         const weight_t *weights, long long weighted, const real_t *x, double *sums) {
-    const Edges e{indices, weights, x};
+    const Edges e{indices, weights, x, 0};
     if (weighted) sum_rows<true>(n, indptr, e, sums);
     else sum_rows<false>(n, indptr, e, sums);
 }
@@ -94,13 +98,33 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
     }
 }
 
-// Reads on their way are what counts, so as many blocks as there is room for; wide weights need more registers.
-constexpr int GD_RESIDENT = sizeof(weight_t) > 4 ? 6 : 8;
+// Several on their way at a time, for nobody has anything else to do yet.
+__device__ __forceinline__ void gd_stage(const real_t *x, int hot) {
+    constexpr int AHEAD = 32 / sizeof(real_t);
+    const int threads = blockDim.x;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < hot; i += AHEAD * threads) {
+        real_t value[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (i + k * threads < hot) value[k] = __ldg(x + i + k * threads);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (i + k * threads < hot) gd_staged[i + k * threads] = value[k];
+    }
+}
 
-extern "C" __global__ void __launch_bounds__(256, GD_RESIDENT)
+// A sector of L2 is read for every contribution, and no faster where the same few are meant. So the first `hot` of them,
+// those that are read most, are copied to shared memory by each block, of which a processor then has one, a large one.
+extern "C" __global__ void __launch_bounds__(1024, 1)
 pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
-                    const weight_t *weights, long long weighted, const real_t *x, double *sums, double *partial) {
-    const Edges e{indices, weights, x};
+                    const weight_t *weights, long long weighted, const real_t *x, long long hot, double *sums,
+                    double *partial) {
+    const Edges e{indices, weights, x, (index_t)hot};
+    if (hot) {
+        gd_stage(x, (int)hot);
+        __syncthreads();
+    }
     if (weighted) sum_chunks<true>(n, chunks, targets, e, sums, partial);
     else sum_chunks<false>(n, chunks, targets, e, sums, partial);
 }

@@ -25,6 +25,12 @@ FEW, CHUNK, SPAN = 8, 256, 512
 """Most edges of a row that a thread takes, and of a chunk; GD_FEW and GD_SPAN in the kernels."""
 LANES = 8
 """Threads of a chunk."""
+STAGING = {"threads": 1024, "per_processor": 1}
+"""Blocks that keep the hottest of x in shared memory."""
+STAGED, STAGED_WEIGHTED = 192 << 10, 96 << 10
+"""Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache, which weights need more of."""
+STAGED_FROM = CHUNK * STAGING["threads"] // LANES
+"""Edges of chunks for each block, below which it does not pay to fill its shared memory first."""
 
 
 def filled(xp: Any, array: Array, value: int) -> Array:
@@ -86,25 +92,34 @@ class Rows:
     weights: Array
     """float32 where that holds every weight exactly, or where x is float32; empty where there are none."""
     long: Chunks
+    hot: int
+    """How many of x, from the first, chunks find in shared memory."""
 
     @classmethod
     def of(cls, env: Environment, csr: Csr, weighted: bool, real: Any, place: Array | None = None) -> Rows:
-        """Lay out a Csr; with `place`, x stands in another order than slots, and the indices are copied."""
+        """Lay out a Csr; with `place`, x stands in another order than slots, those that are read most first, and the
+        indices are copied."""
         xp, dtype = env.xp, csr.indices.dtype
         long = Chunks.of(xp, csr.indptr, dtype)
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
-        indices = csr.indices
+        indices, hot = csr.indices, 0
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
-        return cls(kernels, csr, indices, weights, long)
+            if min(csr.num_edges, CHUNK * len(long.chunks)) >= STAGED_FROM * env.backend.processors:
+                room = min(STAGED_WEIGHTED if len(weights) else STAGED, env.backend.shared_memory)
+                hot = min(room // np.dtype(real).itemsize, len(place))
+        return cls(kernels, csr, indices, weights, long, hot)
 
     def sum(self, x: Array, sums: Array) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`."""
         kernels, long = self.kernels, self.long
         edges = (self.indices, self.weights, int(len(self.weights) > 0), x)
-        kernels.pagerank_sum_chunks(LANES * len(long.chunks), long.chunks, long.targets, *edges, sums, long.partial)
+        blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
+        kernels.pagerank_sum_chunks(
+            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, sums, long.partial, **blocks
+        )
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, long.partial, sums)
 

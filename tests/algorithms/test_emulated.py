@@ -12,7 +12,7 @@ from graphs import GRAPHS
 import graphdask as gd
 import graphdask.partition
 import graphdask.sources
-from graphdask.algorithms import bfs
+from graphdask.algorithms import bfs, pull
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
 from graphdask.runtime import runtime
 
@@ -145,6 +145,16 @@ def test_ranks_and_betweenness(make, parts):
     same(lambda g: gd.pagerank(g, max_iter=4, dtype=np.float32, dangling="self-loop"), "rank", **pair)
     expected, found = (gd.betweenness(graph, min(70, graph.num_vertices)) for graph in pair.values())
     np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["none", "integers"])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [hub, broad])
+def test_ranks_out_of_shared_memory(make, parts, kind, monkeypatch):
+    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(emulated(), "shared_memory", 100 * 8)
+    pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
+    same(lambda g: gd.pagerank(g, max_iter=4), "rank", **pair)
 
 
 def test_64_bit_vertex_numbers_give_the_same(monkeypatch):

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from graphdask.algorithms import pull
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import HUB_THREADS, RankContext
@@ -61,6 +62,68 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, rng):
         terms = terms * (weights.astype(np.float32) if real == np.float32 else weights).astype(np.float64)
     expected = [ordered_sum(terms[a:b].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
+
+
+def laid_out(env, rng, real, weighted=False, dtype=np.int32, slots=700):
+    """Rows over a random graph, x, and the bits that their sums must have."""
+    backend = env.backend
+    indptr, indices = random_rows(rng, dtype, slots)
+    weights = rng.random(len(indices)).astype(np.float32)
+    x, place = (rng.random(slots) ** 9).astype(real), rng.permutation(slots).astype(dtype)
+    csr = Csr(*(backend.from_host(array) for array in (indptr, indices, weights)))
+    rows = Rows.of(env, csr, weighted, real, backend.from_host(place))
+    terms = x[place[indices]].astype(np.float64)
+    if weighted:
+        terms *= weights.astype(np.float64)
+    return rows, x, [ordered_sum(terms[a:b].tolist()) for a, b in pairwise(indptr)]
+
+
+@pytest.mark.parametrize(
+    ("real", "weighted", "dtype", "hot"),
+    [
+        *((np.float32, False, np.int32, hot) for hot in (0, 1, 50, 700, 49152)),
+        *((np.float64, True, np.int32, hot) for hot in (0, 1, 50, 700, 12288)),
+        *((np.float64, False, np.int64, hot) for hot in (0, 1, 50, 700, 24576)),
+    ],
+)
+def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dtype, hot, rng, monkeypatch):
+    backend = env.backend
+    if backend.name == "cpu":
+        pytest.skip("has no shared memory")
+    if hot < 700:
+        monkeypatch.setattr(backend, "shared_memory", hot * np.dtype(real).itemsize)
+    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    slots = 60_000 if hot > 700 else 700
+    rows, x, expected = laid_out(env, rng, real, weighted, dtype, slots)
+    assert rows.hot == min(hot, backend.shared_memory // np.dtype(real).itemsize)
+    sums = backend.from_host(np.full(len(expected), float(POISON)))
+    rows.sum(backend.from_host(x), sums)
+    backend.synchronize()
+    np.testing.assert_array_equal(backend.to_host(sums), expected)
+
+
+def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng, monkeypatch):
+    backend = env.backend
+    place = backend.from_host(np.arange(300_000, dtype=np.int32))
+    least = 2 * pull.STAGED_FROM
+    indices, weights = backend.from_host(np.zeros(least, np.int32)), backend.from_host(np.ones(least, np.float32))
+    monkeypatch.setattr(backend, "processors", 2)
+
+    def hot(edges=least, room=227 << 10, weighted=False, real=np.float32, place=place):
+        monkeypatch.setattr(backend, "shared_memory", room)
+        indptr = backend.from_host(np.array([0, edges]))
+        csr = Csr(indptr, indices[:edges], weights[:edges])
+        return Rows.of(env, csr, weighted, real, place).hot
+
+    assert hot() == 49152
+    assert hot(real=np.float64) == 24576
+    assert hot(weighted=True) == 24576
+    assert hot(weighted=True, real=np.float64) == 12288
+    assert hot(room=64 << 10) == 16384
+    assert hot(room=0) == 0
+    assert hot(least - 1) == 0
+    assert hot(place=None) == 0
+    assert hot(place=place[:1000]) == 1000
 
 
 def test_64_bit_indices_are_summed_alike(env, rng):

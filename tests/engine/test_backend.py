@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
-from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels
+from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels, get_backend
 
 
 @pytest.mark.parametrize(
@@ -54,11 +55,9 @@ def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
     assert checked == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("n", "cooperative", "blocks"), [(1, True, 1), (300, True, 2), (10**9, True, 15), (10**9, False, 160)]
-)
-def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(monkeypatch, n, cooperative, blocks):
-    launches = []
+@pytest.fixture
+def cuda_kernels(monkeypatch):
+    """Kernels of five processors that hold three blocks each, without a device, and what is launched and allowed."""
 
     class Function:
         ptr = 7
@@ -69,23 +68,69 @@ def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(monk
     class Kernel(Function):
         kernel = Function()
 
+        def __setattr__(self, name, value):
+            launches.append((name, value))
+
     class Cupy:
         class cuda:
             class driver:
                 @staticmethod
                 def occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared):
-                    assert (function, threads, shared) == (7, 256, 0)
-                    return 3
+                    assert function == 7
+                    return 768 // threads
 
+    launches = []
     backend = object.__new__(CudaBackend)
-    backend.xp, backend._launched, backend._processors = Cupy, deque(), 5
+    backend.xp, backend._launched, backend.processors = Cupy, deque(), 5
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
     monkeypatch.setattr(CudaBackend, "activate", lambda self: nullcontext())
-    kernels = object.__new__(_CudaKernels)
-    kernels._backend, kernels._family, kernels._cooperative = backend, "cuppa", cooperative
-    kernels._module = type("Module", (), {"get_function": lambda self, name: Kernel()})()
+
+    def make(cooperative):
+        kernels = object.__new__(_CudaKernels)
+        kernels._backend, kernels._family, kernels._cooperative = backend, "cuppa", cooperative
+        kernels._module = type("Module", (), {"get_function": lambda self, name: Kernel()})()
+        return kernels, launches
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("n", "cooperative", "blocks"), [(1, True, 1), (300, True, 2), (10**9, True, 15), (10**9, False, 160)]
+)
+def test_a_cooperative_kernel_gets_no_more_blocks_than_run_at_the_same_time(cuda_kernels, n, cooperative, blocks):
+    kernels, launches = cuda_kernels(cooperative)
     kernels.cuppa_targets(n, 5)
     kernels.cuppa_targets(0, 5)
-    options = {"enable_cooperative_groups": True} if cooperative else {}
+    options = {"shared_mem": 0} | ({"enable_cooperative_groups": True} if cooperative else {})
     assert launches == [((blocks,), (256,), (n, 5), options)]
-    assert list(backend._launched) == ["cuppa.cuppa_targets"]
+    assert list(kernels._backend._launched) == ["cuppa.cuppa_targets"]
+
+
+def test_a_launch_says_what_blocks_it_wants(cuda_kernels):
+    kernels, launches = cuda_kernels(False)
+    most, less, little = 192 << 10, 96 << 10, 48 << 10
+    for shared in (little, less, most, less):
+        kernels.cuppa_targets(10**9, 5, threads=1024, per_processor=1, shared=shared)
+    kernels.cuppa_targets(1025, 5, threads=1024, per_item=2)
+    granted = "max_dynamic_shared_size_bytes"
+    launch = (5,), (1024,), (10**9, 5)
+    assert launches == [
+        (*launch, {"shared_mem": little}),
+        (granted, less), (*launch, {"shared_mem": less}),
+        (granted, most), (*launch, {"shared_mem": most}), (*launch, {"shared_mem": less}),
+        ((3,), (1024,), (1025, 5), {"shared_mem": 0}),
+    ]  # fmt: skip
+
+
+def test_a_cooperative_launch_of_other_blocks_gets_as_many_as_run_at_the_same_time(cuda_kernels):
+    kernels, launches = cuda_kernels(True)
+    kernels.cuppa_targets(10**9, 5, threads=384)
+    kernels.cuppa_targets(10**9, 5, threads=384, per_processor=1)
+    assert [grid for grid, *_ in launches] == [(10,), (5,)]
+
+
+def test_the_cpu_takes_what_a_launch_says(rng):
+    told, x, place = rng.random(3), np.zeros(3), np.array([2, 0, 1], np.int32)
+    kernels = get_backend("cpu").kernels("pagerank")
+    kernels.pagerank_scatter(3, told, place, x, 0, threads=1024, per_processor=1, shared=1 << 16)
+    assert x[place].tolist() == told.tolist()

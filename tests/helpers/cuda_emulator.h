@@ -221,10 +221,11 @@ EMULATOR static int find_file(dl_phdr_info *info, size_t, void *) {
 #define EMULATOR_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread", "undefined")))
 #define EMULATOR_KERNEL(name) \
     EMULATOR_EXPORT const char *types_of_##name() { return emulator::types(name); } \
-    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned threads, uint64_t seed, unsigned at_once, \
-                                              unsigned preemptive, void **arguments, unsigned count, \
-                                              const uint64_t *begins, const uint64_t *ends) { \
+    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned threads, unsigned shared, uint64_t seed, \
+                                              unsigned at_once, unsigned preemptive, void **arguments, \
+                                              unsigned count, const uint64_t *begins, const uint64_t *ends) { \
         emulator::kernel = #name; \
+        emulator::dynamic_bytes = shared; \
         emulator::arguments = arguments; \
         if (!emulator::ranges[0].end) dl_iterate_phdr(emulator::find_file, nullptr); \
         for (unsigned i = 0; i < count; i++) emulator::ranges[i + 1] = {(uintptr_t)begins[i], (uintptr_t)ends[i]}; \

@@ -37,7 +37,7 @@ namespace emulator {
 enum Waiting { READY, SYNC_THREADS, ACTIVE_MASK, SYNC_WARP, BALLOT, SHUFFLE, MATCH, REDUCE, ENDED };
 static const char *const names[] = {"", "__syncthreads", "__activemask", "__syncwarp", "__ballot_sync", "__shfl_sync",
                                     "__match_any_sync", "__reduce_sync", ""};
-constexpr unsigned WARP = 32, MOST_BLOCKS = 8, MOST_THREADS = 256, SHARED = 1 << 18;
+constexpr unsigned WARP = 32, MOST_BLOCKS = 8, MOST_THREADS = 1024, SHARED = 1 << 18;
 constexpr unsigned MOST_TURNS = 20000000;
 constexpr size_t STACK = 1 << 16;
 
@@ -78,7 +78,7 @@ static Range ranges[64];
 static unsigned num_ranges, last_range;
 static uint64_t state;
 static char message[1024];
-static size_t shared_used;
+static size_t shared_used, dynamic_bytes;  // of declared variables; of the launch, which stand behind SHARED
 static unsigned char declared[SHARED];
 static void (*body)();
 static const char *kernel;
@@ -251,7 +251,10 @@ EMULATOR static void check(const void *address, size_t size, bool writes) {
         return at >= (uintptr_t)begin && end <= (uintptr_t)begin + length;
     };
     if (within(me->stack, STACK)) return;
-    if (!within(me->block->shared, SHARED)) {
+    if (within(me->block->shared + SHARED, SHARED)) {
+        if (!within(me->block->shared + SHARED, dynamic_bytes))
+            fail("%s %zu bytes of shared memory outside of the %zu of the launch", what, size, dynamic_bytes);
+    } else if (!within(me->block->shared, SHARED)) {
         if (!(at >= ranges[last_range].begin && end <= ranges[last_range].end)) {
             unsigned i = 0;
             while (i < num_ranges && !(at >= ranges[i].begin && end <= ranges[i].end)) i++;
@@ -291,6 +294,9 @@ EMULATOR_CALL static void *shared(size_t *place, size_t size) {
     }
     return me->block->shared + *place;
 }
+template <class T> struct DynamicShared {
+    EMULATOR operator T *() const { return (T *)(me->block->shared + SHARED); }
+};
 
 EMULATOR static void entry() {
     for (;;) {
@@ -306,7 +312,7 @@ EMULATOR static void prepare(Block *block, unsigned index) {
     block->index = index;
     block->alive = threads_of_block;
     block->arrived = 0;
-    std::memset(block->shared, 1 + below(255), SHARED);
+    std::memset(block->shared, 1 + below(255), SHARED + dynamic_bytes);
     for (unsigned i = 0; i < threads_of_block; i++) {
         Fiber &fiber = block->fibers[i];
         fiber.block = block;
@@ -324,7 +330,7 @@ EMULATOR static void make_memory() {
     };
     blocks = (Block *)memory(MOST_BLOCKS * sizeof(Block));
     for (unsigned b = 0; b < MOST_BLOCKS; b++) {
-        blocks[b].shared = memory(SHARED);
+        blocks[b].shared = memory(2 * SHARED);
         char *stacks = memory(MOST_THREADS * STACK);
         for (unsigned i = 0; i < MOST_THREADS; i++) blocks[b].fibers[i].stack = stacks + i * STACK;
     }

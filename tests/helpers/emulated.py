@@ -27,7 +27,7 @@ from device_arrays import DeviceArray, DeviceNumpy
 from kernel_twins import COMMENT, KERNEL
 
 from graphdask import backend as backends
-from graphdask.backend import BLOCK, C_TYPES, STATUS, Backend, _kernel_argument
+from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend, _kernel_argument
 from graphdask.errors import KernelError
 from graphdask.gang import local, worker
 
@@ -41,6 +41,8 @@ OPTIONS = [
     "-fsanitize=thread,shift,signed-integer-overflow,integer-divide-by-zero,bounds",
 ]  # fmt: skip
 SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?:<\w+>)?)\s+([^;]+);")
+DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\];")
+BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)[^()]*\)\s*(?:void\s+)?(\w+)\s*\(")
 DECLARED = re.compile(r"\s*(\w+)((?:\[.*\])?)\s*")
 
 
@@ -49,7 +51,8 @@ class EmulationError(AssertionError):
 
 
 def shared_in_blocks(source: str) -> str:
-    """The source with every variable in shared memory as a reference into that of the running block."""
+    """The source with every variable in shared memory as a reference into that of the running block, and an array
+    without bounds as a pointer to what the launch gave."""
 
     def references(found: re.Match) -> str:
         made = []
@@ -61,7 +64,7 @@ def shared_in_blocks(source: str) -> str:
             )
         return " ".join(made)
 
-    return SHARED.sub(references, source)
+    return SHARED.sub(references, DYNAMIC.sub(r"static emulator::DynamicShared<\1> \2;", source))
 
 
 def compiler() -> str:
@@ -157,6 +160,7 @@ class EmulatedKernels:
             name: [re.findall(r"\w+", argument)[-1] for argument in arguments.split(",")]
             for name, arguments in KERNEL.findall(sources()[f"{family}.cu"])
         }
+        self._most_threads = {name: int(most) for most, name in BOUNDS.findall(sources()[f"{family}.cu"])}
         self._launched: list[str] = []
 
     def check(self) -> None:
@@ -174,10 +178,23 @@ class EmulatedKernels:
         run.restype = types_of.restype = ctypes.c_char_p
         types = types_of().decode().split()
         label, parameters = f"{self._family}.{name}", self._parameters[name]
+        most_threads = self._most_threads.get(name, BLOCK)
 
-        def launch(n: int, *args: Any, per_item: int = 1) -> None:
+        def launch(
+            n: int,
+            *args: Any,
+            per_item: int = 1,
+            threads: int = BLOCK,
+            per_processor: int = PER_PROCESSOR,
+            shared: int = 0,
+        ) -> None:
             if n <= 0:
                 return
+            if threads > most_threads or shared > self._backend.shared_memory:
+                raise EmulationError(
+                    f"{label}: {threads} threads a block of {most_threads}, {shared} bytes of shared memory of "
+                    f"{self._backend.shared_memory}"
+                )
             if len(args) + 1 != len(types):
                 raise EmulationError(f"{label} takes {len(types)} arguments, not {len(args) + 1}")
             values = [np.int64(n), *map(_kernel_argument, args)]
@@ -185,7 +202,8 @@ class EmulatedKernels:
                 argument(value, kind, f"{label}: {parameter}")
                 for value, kind, parameter in zip(values, types, parameters, strict=True)
             ]
-            blocks = min((int(n) * per_item + BLOCK - 1) // BLOCK, self._backend.most_blocks)
+            most_blocks = min(self._backend.most_blocks, self._backend.processors * per_processor)
+            blocks = min((int(n) * per_item + threads - 1) // threads, most_blocks)
             at_once = blocks if self._cooperative else 1 + self._backend.draw() % blocks
             count = len(memory)
             addresses = (ctypes.c_void_p * count)(*(cell.ctypes.data for cell, _, _ in memory))
@@ -193,7 +211,7 @@ class EmulatedKernels:
             ends = (ctypes.c_uint64 * count)(*(end for _, _, end in memory))
             seed, preemptive = ctypes.c_uint64(self._backend.draw()), int(self._backend.preemptive)
             self._launched.append(label)
-            failure = run(blocks, BLOCK, seed, at_once, preemptive, addresses, count, begins, ends)
+            failure = run(blocks, threads, shared, seed, at_once, preemptive, addresses, count, begins, ends)
             if failure is not None:
                 raise EmulationError(f"{label}: {failure.decode()} (seed {seed.value}, {at_once} blocks at once)")
 
@@ -239,6 +257,8 @@ class EmulatedCuda(Backend):
     """
 
     name = "cuda"
+    processors = 2
+    shared_memory = 227 << 10
 
     def __init__(self, seed: int = 0, most_blocks: int = MOST_BLOCKS, preemptive: bool = True):
         compiler()

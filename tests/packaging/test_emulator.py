@@ -18,14 +18,14 @@ HEAD = '#include "common.cuh"\nextern "C" __global__ void wrong(long long n, con
 def run(monkeypatch):
     """Compile the body of a kernel, run it for n threads on a and b, and return b."""
 
-    def launch(body, n=256, a=(1, 2, 3, 4), b=256, seed=1, blocks=3, **options):
+    def launch(body, n=256, a=(1, 2, 3, 4), b=256, seed=1, blocks=3, block=None, **options):
         texts = {name: text for name, text in emulator.sources().items() if name.endswith(".cuh")}
         source = emulator.shared_in_blocks(HEAD + body + "\n}\n")
         family = f"wrong{zlib.crc32(body.encode())}"
         monkeypatch.setattr(emulator, "sources", lambda: {**texts, f"{family}.cu": source})
         backend = EmulatedCuda(seed, blocks)
         out = backend.xp.full(b, 7, np.int32)
-        backend.kernels(family, **options).wrong(n, backend.xp.asarray(np.array(a, np.int32)), out)
+        backend.kernels(family, **options).wrong(n, backend.xp.asarray(np.array(a, np.int32)), out, **(block or {}))
         backend.synchronize()
         return backend.to_host(out)
 
@@ -42,6 +42,7 @@ def run(monkeypatch):
         ("__shared__ int c[4]; __shared__ int d[4]; int *p = c; p[threadIdx.x] = 1; b[0] = d[0] + p[2];",
          "writes 4 bytes of shared memory outside of all arrays"),
         ("__shared__ int c[4]; c[threadIdx.x] = 1; b[0] = c[1];", "outside of its array|outside of all arrays"),
+        ("extern __shared__ int c[]; b[0] = c[0];", "reads 4 bytes of shared memory outside of the 0 of the launch"),
         ("if (threadIdx.x < 100) __syncthreads();\nelse __syncwarp();", "(waits at|lane).*__sync"),
         ("if (threadIdx.x < 100) __syncthreads();\nelse\n__syncthreads();", "another __syncthreads than thread"),
         ("if (threadIdx.x & 1) b[threadIdx.x] = __shfl_sync(0xffffffffu, 1, 0); else __syncthreads();",
@@ -83,6 +84,25 @@ def test_a_barrier_orders_what_is_before_and_after(run):
         b[threadIdx.x] = c[255 - threadIdx.x]; __syncthreads(); }"""
     for seed in range(4):
         np.testing.assert_array_equal(run(body, seed=seed), 259 - np.arange(256))
+
+
+def test_a_launch_gives_shared_memory_and_no_more_than_it_says(run):
+    body = "extern __shared__ int c[]; const int t = threadIdx.x; c[t] = t; __syncthreads(); b[t] = c[127 - t];"
+    size = {"threads": 128, "shared": 512}
+    assert run(body, n=128, block=size)[:129].tolist() == [*range(127, -1, -1), 7]
+    with pytest.raises(EmulationError, match="thread 127: writes 4 bytes of shared memory outside of the 511 of"):
+        run(body, n=128, block={**size, "shared": 511})
+    with pytest.raises(EmulationError, match="232449 bytes of shared memory of 232448"):
+        run(body, n=128, block={**size, "shared": (227 << 10) + 1})
+    with pytest.raises(EmulationError, match="512 threads a block of 256"):  # no __launch_bounds__
+        run(body, n=512, block={**size, "threads": 512})
+
+
+def test_a_launch_has_as_many_threads_and_blocks_as_it_says(run):
+    body = "if (threadIdx.x == 0) { b[2 * blockIdx.x] = gridDim.x; b[2 * blockIdx.x + 1] = blockDim.x; }"
+    assert run(body, n=256, block={"threads": 64})[:5].tolist() == [3, 64, 3, 64, 3]
+    assert run(body, n=65, block={"threads": 64})[:5].tolist() == [2, 64, 2, 64, 7]
+    assert run(body, n=256, block={"threads": 64, "per_processor": 1})[:5].tolist() == [2, 64, 2, 64, 7]
 
 
 def test_threads_that_have_left_are_not_waited_for(run):
