@@ -8,7 +8,9 @@ graph come later, on first need, by a second exchange.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -65,12 +67,10 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
     del src, other_at
-    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
-    del at, dst
-    rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
+    edges = list(to_owners(comm, backend, vertex_map.offsets, at, dst, weights))
+    del at, dst, weights
     ids = vertex_map.owned_ids(backend, comm.rank)
-    csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
-    del rows, columns, weights
+    csr, loops = _sorted_rows(backend, edges, int(vertex_map.offsets[comm.rank]), ids, plan.merge)
     counts = {"made": made, "arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
@@ -102,11 +102,9 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     cyclic = to_cyclic_positions(part, part.out.indices)
     sources = part.ids[row_of_each(backend, part.out, 0)]
     offsets, targets = part.vertex_map.offsets, from_cyclic(part, cyclic)
-    rows, columns, weights = to_owners(comm, backend, offsets, targets, sources, part.out.weights)
+    edges = list(to_owners(comm, backend, offsets, targets, sources, part.out.weights))
     del sources, targets
-    rows -= rows.dtype.type(part.first_position)
-    csr, _ = _sorted_rows(backend, rows, columns, weights, part.ids, merge=False)
-    del rows, columns, weights
+    csr, _ = _sorted_rows(backend, edges, part.first_position, part.ids, merge=False)
     inward = to_cyclic(part, part.vertex_map.to_position(backend, csr.indices))
     part.inward = csr
     if part.ghosts is None:
@@ -168,15 +166,16 @@ def to_owners(
     return sent(at), sent(other), None if weights is None else sent(weights)
 
 
-def _sorted_rows(
-    backend: Backend, rows: Array, columns: Array, weights: Array | None, ids: Array, merge: bool
-) -> tuple[Csr, int]:
+def _sorted_rows(backend: Backend, edges: list[Any], first: int, ids: Array, merge: bool) -> tuple[Csr, int]:
     """Build the rows of the vertices `ids`, with ascending columns, equal ones by weight.
 
-    `rows` counts from 0, `columns` are ids. With `merge`, the first of equal entries stays. Also returns the number of
-    self-loops.
+    `edges` holds positions, of which `first` is that of row 0, ids and weights or None; it is emptied, so that their
+    memory can be used again. With `merge`, the first of equal entries stays. Also returns the number of self-loops.
     """
     xp = backend.xp
+    rows, columns, weights = edges
+    edges.clear()
+    rows -= rows.dtype.type(first)
     dtype = columns.dtype
     if backend.name == "cpu" and weights is None and not merge:
         kernels = backend.kernels("rows")
@@ -187,16 +186,26 @@ def _sorted_rows(
         kernels.rows_sort(len(ids), indptr, out)
         return Csr(indptr, out), int((ids[rows] == columns).sum())
     if dtype == np.int32:
-        key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
+        key = rows.astype(np.int64)
+        key <<= 32
+        key |= columns
+        del rows, columns
         if weights is None:
             key.sort()
         else:
-            order = xp.argsort(key, kind="stable")
-            if len(key) and bool((key[order][1:] == key[order][:-1]).any()):
+            key, weights = _by_key(xp, key, weights)
+            if bool((key[1:] == key[:-1]).any()):
                 order = xp.argsort(weights, kind="stable")
-                order = order[xp.argsort(key[order], kind="stable")]
-            key, weights = key[order], weights[order]
-        rows, columns = key >> 32, (key & 0xFFFFFFFF).astype(dtype)
+                key, weights = key[order], weights[order]
+                del order
+                key, weights = _by_key(xp, key, weights)
+        if merge and len(key):
+            keep = xp.concatenate([xp.ones(1, bool), key[1:] != key[:-1]])
+            key, weights = key[keep], None if weights is None else weights[keep]
+            merge = False
+        words = key.view(np.int32)
+        low = 0 if sys.byteorder == "little" else 1
+        rows, columns = words[1 - low :: 2], xp.ascontiguousarray(words[low::2])
     else:
         order = xp.arange(len(columns))
         for column in ([] if weights is None else [weights]) + [columns, rows]:
@@ -212,6 +221,11 @@ def _sorted_rows(
     if len(rows):
         xp.cumsum(xp.bincount(rows, minlength=len(ids)), out=indptr[1:])
     return Csr(indptr, columns, weights), int((ids[rows] == columns).sum())
+
+
+def _by_key(xp: Any, key: Array, weights: Array) -> tuple[Array, Array]:
+    order = xp.argsort(key, kind="stable")
+    return key[order], weights[order]
 
 
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
