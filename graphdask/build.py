@@ -8,9 +8,7 @@ graph come later, on first need, by a second exchange.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -67,10 +65,12 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
     del src, other_at
-    edges = list(to_owners(comm, backend, vertex_map.offsets, at, dst, weights))
-    del at, dst, weights
+    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
+    del at, dst
+    rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
     ids = vertex_map.owned_ids(backend, comm.rank)
-    csr, loops = _sorted_rows(backend, edges, int(vertex_map.offsets[comm.rank]), ids, plan.merge)
+    csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
+    del rows, columns, weights
     counts = {"made": made, "arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,
@@ -102,9 +102,11 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     cyclic = to_cyclic_positions(part, part.out.indices)
     sources = part.ids[row_of_each(backend, part.out, 0)]
     offsets, targets = part.vertex_map.offsets, from_cyclic(part, cyclic)
-    edges = list(to_owners(comm, backend, offsets, targets, sources, part.out.weights))
+    rows, columns, weights = to_owners(comm, backend, offsets, targets, sources, part.out.weights)
     del sources, targets
-    csr, _ = _sorted_rows(backend, edges, part.first_position, part.ids, merge=False)
+    rows -= rows.dtype.type(part.first_position)
+    csr, _ = _sorted_rows(backend, rows, columns, weights, part.ids, merge=False)
+    del rows, columns, weights
     inward = to_cyclic(part, part.vertex_map.to_position(backend, csr.indices))
     part.inward = csr
     if part.ghosts is None:
@@ -166,16 +168,15 @@ def to_owners(
     return sent(at), sent(other), None if weights is None else sent(weights)
 
 
-def _sorted_rows(backend: Backend, edges: list[Any], first: int, ids: Array, merge: bool) -> tuple[Csr, int]:
+def _sorted_rows(
+    backend: Backend, rows: Array, columns: Array, weights: Array | None, ids: Array, merge: bool
+) -> tuple[Csr, int]:
     """Build the rows of the vertices `ids`, with ascending columns, equal ones by weight.
 
-    `edges` holds positions, of which `first` is that of row 0, ids and weights or None; it is emptied, so that their
-    memory can be used again. With `merge`, the first of equal entries stays. Also returns the number of self-loops.
+    `rows` counts from 0, `columns` are ids. With `merge`, the first of equal entries stays. Also returns the number of
+    self-loops.
     """
     xp = backend.xp
-    rows, columns, weights = edges
-    edges.clear()
-    rows -= rows.dtype.type(first)
     dtype = columns.dtype
     if backend.name == "cpu" and weights is None and not merge:
         kernels = backend.kernels("rows")
@@ -186,26 +187,16 @@ def _sorted_rows(backend: Backend, edges: list[Any], first: int, ids: Array, mer
         kernels.rows_sort(len(ids), indptr, out)
         return Csr(indptr, out), int((ids[rows] == columns).sum())
     if dtype == np.int32:
-        key = rows.astype(np.int64)
-        key <<= 32
-        key |= columns
-        del rows, columns
+        key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
         if weights is None:
             key.sort()
         else:
-            key, weights = _by_key(xp, key, weights)
-            if bool((key[1:] == key[:-1]).any()):
+            order = xp.argsort(key, kind="stable")
+            if len(key) and bool((key[order][1:] == key[order][:-1]).any()):
                 order = xp.argsort(weights, kind="stable")
-                key, weights = key[order], weights[order]
-                del order
-                key, weights = _by_key(xp, key, weights)
-        if merge and len(key):
-            keep = xp.concatenate([xp.ones(1, bool), key[1:] != key[:-1]])
-            key, weights = key[keep], None if weights is None else weights[keep]
-            merge = False
-        words = key.view(np.int32)
-        low = 0 if sys.byteorder == "little" else 1
-        rows, columns = words[1 - low :: 2], xp.ascontiguousarray(words[low::2])
+                order = order[xp.argsort(key[order], kind="stable")]
+            key, weights = key[order], weights[order]
+        rows, columns = key >> 32, (key & 0xFFFFFFFF).astype(dtype)
     else:
         order = xp.arange(len(columns))
         for column in ([] if weights is None else [weights]) + [columns, rows]:
@@ -221,11 +212,6 @@ def _sorted_rows(backend: Backend, edges: list[Any], first: int, ids: Array, mer
     if len(rows):
         xp.cumsum(xp.bincount(rows, minlength=len(ids)), out=indptr[1:])
     return Csr(indptr, columns, weights), int((ids[rows] == columns).sum())
-
-
-def _by_key(xp: Any, key: Array, weights: Array) -> tuple[Array, Array]:
-    order = xp.argsort(key, kind="stable")
-    return key[order], weights[order]
 
 
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
