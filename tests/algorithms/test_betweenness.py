@@ -160,6 +160,6 @@ def test_memory_is_what_was_announced(count, directed, rng):
     found = gd.betweenness(graph, np.arange(count))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1.02 * found.stats.memory
+    assert peak < 1.1 * found.stats.memory
     if count == 1:  # with more, a vertex may be of as many levels as there are sources, but seldom is
         assert found.stats.memory < 1.1 * peak
