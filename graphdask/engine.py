@@ -1,8 +1,8 @@
 """The superstep loop: the only one. Bulk-synchronous: compute, exchange, repeat until nobody has anything to say.
 
 A Primitive states the mathematics of an algorithm for one partition. The engine splits what it wants to say among the
-owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the
-loop and the counters of the statistics ride on the same exchange, so a superstep costs one round.
+owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the loop and the counters
+of the statistics ride on the same exchange, so a superstep costs one round.
 
 Sources: Valiant, A bridging model for parallel computation (1990); Pan et al., Multi-GPU Graph Analytics, Section III.
 """
