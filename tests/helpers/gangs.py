@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import dask
 import numpy as np
 from distributed import Client, Event, LocalCluster
 from scipy.sparse import coo_array
@@ -19,8 +20,14 @@ import graphdask as gd
 
 @contextmanager
 def dask_cluster(workers: int, *, threads: int = 1, **options) -> Iterator[Client]:
-    """A client, not the default one, of a cluster of `workers` processes."""
+    """A client, not the default one, of a cluster of `workers` processes.
+
+    Dask's cluster takes a worker for lost for good, and closes its nanny, if it happens to be away at the moment when
+    `lost-worker-timeout` has passed since it was *once* lost. A test that kills workers again and again can have one
+    away at just that moment, so the moment is put off beyond every test.
+    """
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=threads,
