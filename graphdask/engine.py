@@ -132,6 +132,8 @@ class Primitive(ABC, Generic[S]):
     """The Result class of it."""
     ghost_columns: ClassVar[Mapping[str, Any] | None] = None
     """The same for messages `to="ghosts"`, where it differs."""
+    record_columns: ClassVar[Mapping[str, Any]] = {}
+    """Names and dtypes of what is sent `to="ranks"`; INDEX stands for the graph's index dtype."""
     exchange: Exchange = "selective"
     """What it uses unless the caller says otherwise."""
     ghosts = "1-hop"
@@ -221,7 +223,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     memory = _checked_memory(part, primitive, env)
     held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
-    mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held)
+    mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
     history = env.history
     started = time.perf_counter()
     state, messages = primitive.init(part, env)

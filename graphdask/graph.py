@@ -39,6 +39,8 @@ class Graph:
     """Whether parallel edges are merged when the partitions are built."""
     built: Any = field(default=None, repr=False)
     """The partitions where they exist; owned by the runtime."""
+    replicas: Any = field(default=None, repr=False)
+    """The whole graph on every worker, where samplers made it; owned by the runtime."""
 
     @property
     def num_vertices(self) -> int:
@@ -113,7 +115,7 @@ class Graph:
         if by is not None and not isinstance(by, str):
             owners = checked_owners(by, self.num_vertices, parts)
             plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))
-        return replace(self, plan=plan, report=dict(self.report), built=None)
+        return replace(self, plan=plan, report=dict(self.report), built=None, replicas=None)
 
     def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
         """Return the same graph with the directions of its edges left out; an undirected graph itself.
@@ -141,7 +143,7 @@ class Graph:
         if not self.directed and merge == self.merge:
             return self
         report = {name: count for name, count in self.report.items() if not name.startswith("parallel_edges")}
-        return replace(self, directed=False, merge=merge, report=report, built=None)
+        return replace(self, directed=False, merge=merge, report=report, built=None, replicas=None)
 
     def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
@@ -373,7 +375,7 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         """A graph travels as its description; the partitions stay where they are and are made anew elsewhere."""
-        return {**self.__dict__, "built": None}
+        return {**self.__dict__, "built": None, "replicas": None}
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -35,6 +35,8 @@ INDEX = "index"
 
 _TO_GHOSTS = 1 << 32
 """Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
+_RECORDS = 1 << 33
+"""Bit of the first meta word: the payload is records, one column after the other."""
 
 
 @dataclass
@@ -55,10 +57,21 @@ class Messages:
     """Vertices that this superstep worked on, for the statistics."""
     edges: int = 0
     """Edges that it looked at."""
-    to: Literal["owners", "ghosts"] = "owners"
-    """Whom a selective exchange tells: the owners of ghosts, or the ghosts of own vertices. The same on all ranks."""
+    to: Literal["owners", "ghosts", "ranks"] = "owners"
+    """Whom a selective exchange tells: the owners of ghosts, the ghosts of own vertices, or the ranks that `bounds`
+    names, which get the records. The same on all ranks."""
     votes: Sequence[float] = ()
     """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros."""
+    records: Mapping[str, Array] = field(default_factory=dict)
+    """Where `to` is "ranks": per record column of the primitive a 1-D array, in order of the rank that a record is for.
+    A record may be for the rank that sends it, which then is active."""
+    bounds: np.ndarray | None = None
+    """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
+
+    @classmethod
+    def of_records(cls, records: Mapping[str, Array], bounds: np.ndarray, **more: Any) -> Messages:
+        """Messages `to="ranks"`."""
+        return cls((), (), {}, to="ranks", records=records, bounds=bounds, **more)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -102,6 +115,8 @@ class Inbox:
     letters: Sequence[Letter] = ()
     votes: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
     """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
+    records: Mapping[str, Array] = field(default_factory=dict)
+    """Per record column of the primitive, what all ranks sent here, in rank order; empty unless sent `to="ranks"`."""
 
     def __len__(self) -> int:
         return sum(letter.count for letter in self.letters)
@@ -147,6 +162,7 @@ class Mail:
         columns: Mapping[str, Any],
         ghost_columns: Mapping[str, Any],
         mirrors: Sequence[Array],
+        record_columns: Mapping[str, Any] | None = None,
     ):
         self.backend, self.part, self.exchange, self.mirrors = backend, part, exchange, mirrors
         self._comm = comm
@@ -154,14 +170,19 @@ class Mail:
         self.dtype = part.vertex_map.dtype
         self.dtypes = {
             to: {name: np.dtype(self.dtype if of == INDEX else of) for name, of in names.items()}
-            for to, names in (("owners", columns), ("ghosts", ghost_columns))
+            for to, names in (("owners", columns), ("ghosts", ghost_columns), ("ranks", record_columns or {}))
         }
+        self._kept: dict[str, Array] | None = None
+        """Records of this rank for itself, until they are opened."""
 
     def post(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
         size = self.part.size
         sends: list[Array | None] = [None] * size
         meta = np.zeros((size, META), np.int64)
+        if messages.to == "ranks":
+            self._to_ranks(messages, sends, meta)
+            return sends, meta, ("records",) * sum(payload is not None for payload in sends)
         if size == 1:
             return sends, meta, ()
         if self.exchange == "broadcast":
@@ -176,6 +197,26 @@ class Mail:
             meta[:, 0] |= _TO_GHOSTS
         codes = [codec.name_of(meta[peer]) for peer in range(size) if sends[peer] is not None]
         return sends, meta, tuple(codes)
+
+    def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+        bounds, rank, dtypes = messages.bounds, self.part.rank, self.dtypes["ranks"]
+        assert bounds is not None
+        columns = [(messages.records[name].astype(dtype, copy=False), dtype) for name, dtype in dtypes.items()]
+        counts = np.diff(bounds)
+        counts[rank] = 0
+        sizes = [sum(_padded(int(count) * dtype.itemsize) for dtype in dtypes.values()) for count in counts]
+        memory: Array = np.empty(sum(sizes), np.uint8) if self.backend.name == "cpu" else self._room(sum(sizes))
+        at = 0
+        for peer, (count, size) in enumerate(zip(counts.tolist(), sizes, strict=True)):
+            if not count:
+                continue
+            sends[peer], meta[peer, :2] = memory[at : at + size], (_RECORDS, count)
+            for column, dtype in columns:
+                nbytes = count * dtype.itemsize
+                memory[at : at + nbytes] = column[bounds[peer] : bounds[peer + 1]].view(np.uint8)
+                at += _padded(nbytes)
+        own = slice(int(bounds[rank]), int(bounds[rank + 1]))
+        self._kept = {name: column[own] for name, (column, _) in zip(dtypes, columns, strict=True)}
 
     def _to_everyone(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
         xp, part = self.backend.xp, self.part
@@ -278,6 +319,8 @@ class Mail:
         part = self.part
         letters = []
         dtypes = self.dtypes["owners"]
+        if self._kept is not None:
+            return Inbox(self.backend.xp, {}, (), votes, self._records(payloads, meta))
         for peer, payload in enumerate(payloads):
             if payload is None or peer == part.rank:
                 continue
@@ -294,6 +337,25 @@ class Mail:
             else:
                 letters.append(self._letter(said, payload, 0, part.num_owned, dtypes, False))
         return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes)
+
+    def _records(self, payloads: Sequence[Array | None], meta: np.ndarray) -> dict[str, Array]:
+        """What all ranks sent here, this one too."""
+        xp, rank, dtypes = self.backend.xp, self.part.rank, self.dtypes["ranks"]
+        kept, self._kept = self._kept, None
+        assert kept is not None
+        pieces: dict[str, list[Array]] = {name: [] for name in dtypes}
+        for peer, payload in enumerate(payloads):
+            at = 0
+            for name, dtype in dtypes.items():
+                if peer == rank:
+                    pieces[name].append(kept[name])
+                elif payload is not None:
+                    if not meta[peer, 0] & _RECORDS:
+                        raise CommunicationError(f"rank {peer} sent something else than records")
+                    nbytes = int(meta[peer, 1]) * dtype.itemsize
+                    pieces[name].append(payload[at : at + nbytes].view(dtype))
+                    at += _padded(nbytes)
+        return {name: xp.concatenate(of_all) for name, of_all in pieces.items()}
 
     def _opened(self, said: np.ndarray, payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
         message = codec.opened(said, payload, universe, dtypes)
@@ -331,3 +393,8 @@ class Mail:
             return out
 
         return Letter(len(slots), values, read)
+
+
+def _padded(nbytes: int) -> int:
+    """Up to the next multiple of 8, where the next column begins."""
+    return (nbytes + 7) // 8 * 8

@@ -32,7 +32,7 @@ class Kept(Protocol):
 
 
 @dataclass(frozen=True)
-class _Column:
+class PickColumn:
     """Picks a column of a rank's result, as a NumPy array."""
 
     name: str
@@ -66,7 +66,7 @@ class Result:
     def _internal(self, name: str) -> np.ndarray:
         """A column in graphdask's vertex numbers, in their order."""
         if name not in self._gathered:
-            pieces = self.parts.fetch(_Column(name))
+            pieces = self.parts.fetch(PickColumn(name))
             values = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
             out = np.empty(self.graph.num_vertices, values.dtype)
             out[self._order] = values
@@ -120,7 +120,7 @@ class Result:
         arrays = {}
         for name in self.columns:
             dtype = self._column_dtype(name)
-            select = _CallerColumn(name, self.graph.ids if name in self.vertex_valued else None)
+            select = CallerColumn(name, self.graph.ids if name in self.vertex_valued else None)
             pieces = self.parts.delayed(select)
             chunks = [
                 dask.array.from_delayed(pieces[rank], (int(length),), dtype)
@@ -147,7 +147,7 @@ class Result:
         from graphdask.io._open import replacing
 
         arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
-        table = pyarrow.table({name: pyarrow.array(_arrow_ready(values)) for name, values in arrays.items()})
+        table = pyarrow.table({name: pyarrow.array(arrow_ready(values)) for name, values in arrays.items()})
         with replacing(path) as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
 
@@ -160,16 +160,16 @@ class Result:
 
 
 @dataclass(frozen=True)
-class _CallerColumn:
+class CallerColumn:
     """Picks a column and translates vertex numbers to the caller's ids."""
 
     name: str
     ids: Any
 
     def __call__(self, value: RankResult) -> np.ndarray:
-        values = _Column(self.name)(value)
+        values = PickColumn(self.name)(value)
         return values if self.ids is None else self.ids.to_caller(values)
 
 
-def _arrow_ready(values: np.ndarray) -> Any:
+def arrow_ready(values: np.ndarray) -> Any:
     return values.tolist() if values.dtype.kind in "OT" else values

@@ -19,6 +19,9 @@ class Runtime(Protocol):
     def run(self, graph: Any, primitive: Any, **options: Any) -> Any:
         """Run a primitive over a graph and return its Result."""
 
+    def sample(self, graph: Any, sampler: Any, placement: str, **options: Any) -> Any:
+        """Run a sampler over a graph and return its Samples."""
+
     def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:
         """Check the partitions of a graph against its lineage, or raise VerificationError."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import InputError, PeerLost, VerificationError, WrongWorker
+from graphdask.errors import InputError, OverBudget, PeerLost, VerificationError, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -127,6 +127,40 @@ class GangRuntime:
 
         inward = primitive.inward and graph.directed
         return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
+
+    def sample(
+        self, graph: Graph, sampler: Any, placement: str, client: Any = None, progress: bool | None = None
+    ) -> Any:
+        from graphdask.gang import replicas
+
+        config = Config.load(progress=progress)
+
+        def partitioned() -> Any:
+            def compute(built: Built, restarts: int) -> Any:
+                return replicas.run(graph, built, sampler, "partitioned", restarts, config)
+
+            inward = sampler.inward and graph.directed
+            return self._with_retries(graph, client, config, compute, sampler.ghosts, inward)
+
+        def replicated() -> Any:
+            def compute(client: Any, avoid: frozenset[str], restarts: int) -> Any:
+                try:
+                    built = replicas.built(graph, client, config, sampler, avoid)
+                    return replicas.run(graph, built, sampler, "replicated", restarts, config)
+                except (PeerLost, WrongWorker):
+                    graph.replicas = None
+                    raise
+
+            return self._retried(client, config, compute)
+
+        if placement == "partitioned":
+            return partitioned()
+        try:
+            return replicated()
+        except OverBudget:
+            if placement == "replicated":
+                raise
+        return partitioned()
 
     def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
         config = Config.load(progress=progress)

@@ -44,6 +44,11 @@ class LocalKept:
         return [delayed(select, pure=False)(value) for value in self.values]
 
 
+def devices_used(device: str, size: int) -> int:
+    """How many devices `size` ranks of this process have between them."""
+    return len({id(get_backend(device, rank)) for rank in range(size)})
+
+
 class LocalGang:
     """Ranks of this process."""
 

@@ -1,0 +1,151 @@
+"""Runs of samplers: over the whole graph on every worker, or over its partitions."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphdask.build import BuildPlan, add_inward, build_part
+from graphdask.comm.single import SingleCommunicator
+from graphdask.config import Config
+from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.gang.arguments import PerRank
+from graphdask.gang.local import LocalGang, devices_used
+from graphdask.gang.progress import is_watched
+from graphdask.graph import Graph
+from graphdask.part import Part, WeightFacts
+from graphdask.partition import VertexMap, make_vertex_map
+from graphdask.stats import Stats
+
+
+def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
+    with SingleCommunicator() as alone:
+        return build_part(alone, context.backend, piece, plan, context.memory_share)
+
+
+def _add_inward(context: RankContext, part: Part) -> Part:
+    with SingleCommunicator() as alone:
+        return add_inward(alone, context.backend, part)
+
+
+def _sample(context: RankContext, part: Part, sampler: Any, placement: str) -> RankResult:
+    env = context.environment("selective")
+    if placement == "partitioned":
+        result = run_primitive(context.comm, part, sampler, env)
+    else:
+        with SingleCommunicator() as alone:
+            env = replace(env, rank=0, size=1, comm=alone)
+            result = run_primitive(alone, part, sampler.share(context.comm.rank, context.comm.size), env)
+        result.transport = context.comm.name
+    result.values["rank"] = context.comm.rank
+    for name, column in result.columns.items():
+        result.values[f"{name}.shape"] = column.shape[1:]
+    return result
+
+
+def _without_columns(result: RankResult) -> RankResult:
+    return replace(result, columns={})
+
+
+def _facts(part: Part) -> tuple[int, WeightFacts | None, dict[str, int]]:
+    return part.nbytes, part.weights, part.counts
+
+
+@dataclass
+class Replicas:
+    """The whole graph, once for each worker, or in one process once for each device."""
+
+    holders: Any
+    """The gang whose ranks hold a replica each."""
+    held: Any
+    gang: Any
+    """The gang that runs: the holders, or more threads of this process that share what these hold."""
+    ghosts: str = "all"
+    inward: bool = False
+
+    @property
+    def parts(self) -> Any:
+        """A replica for each rank of the gang."""
+        if self.gang is self.holders:
+            return self.held
+        return PerRank([self.held[rank % self.holders.size] for rank in range(self.gang.size)])
+
+
+def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, config: Config) -> Any:
+    """Draw the samples on the workers, and leave them there."""
+    show = is_watched(config.progress)
+    started = time.perf_counter()
+    kept = built.gang.run(
+        _sample, built.parts, sampler, placement, summary=_without_columns, label=sampler.name, show=show
+    )
+    seconds = time.perf_counter() - started
+    stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
+    stats.restarts = restarts
+    return sampler.result_type(graph, sampler, kept, built, stats, placement)
+
+
+def built(graph: Graph, client: Any, config: Config, sampler: Any, avoid: frozenset[str]) -> Replicas:
+    """The whole graph on every worker, made where it is not there yet."""
+    show = is_watched(config.progress)
+    there: Replicas | None = graph.replicas or _only_partition(graph)
+    if there is not None and (
+        not there.holders.is_whole()
+        or (there.holders.kind == "dask") != (client is not None)
+        or (client is not None and there.holders.client is not client)
+        or (graph.plan.device == "auto" and there.holders.config.device != config.device)
+    ):
+        there = None
+    if there is None:
+        holders = _holders(graph, client, config, avoid)
+        there = graph.replicas = Replicas(holders, _build_all(graph, holders, show), holders)
+    else:
+        there.holders.use(config)
+    if sampler.inward and graph.directed and not there.inward:
+        held = there.holders.run(_add_inward, there.held, summary=_facts, label="adding in-edges", show=show)
+        there = graph.replicas = replace(there, held=held, inward=True)
+    if client is not None:
+        return there
+    device = _device(graph, config)
+    size = graph.plan.parts or max(there.holders.size, LocalGang.default_size(device, sampler.work))
+    return replace(there, gang=LocalGang(size, device, config))
+
+
+def _only_partition(graph: Graph) -> Replicas | None:
+    """The partition of a graph that has but one, for it is the whole."""
+    built = graph.built
+    if built is None or built.gang.size != 1 or type(built.vertex_map) is not VertexMap:
+        return None
+    return Replicas(built.gang, built.parts, built.gang, inward=built.inward)
+
+
+def _device(graph: Graph, config: Config) -> str:
+    return graph.plan.device if graph.plan.device != "auto" else config.device
+
+
+def _holders(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+    device, parts = _device(graph, config), graph.plan.parts
+    if client is None:
+        return LocalGang(min(parts or 1, devices_used(device, parts or 1)), device, config)
+    from graphdask.gang.cluster import DaskGang
+
+    gang = DaskGang(client, None, device, config, avoid)
+    return gang if parts is None or parts >= gang.size else DaskGang(client, parts, device, config, avoid)
+
+
+def _build_all(graph: Graph, gang: Any, show: bool) -> Any:
+    source = graph.source
+    by_range = replace(graph.plan, by="range")
+    plan = BuildPlan(
+        vertex_map=make_vertex_map(by_range, source.num_vertices, 1, source.skewed, _no_adjacency),
+        directed=graph.directed,
+        ghosts="all",
+        merge=graph.merge,
+        num_edges=source.num_edges,
+        weighted=source.weight_dtype is not None,
+    )
+    return gang.run(_build, source.piece(0, 1), plan, summary=_facts, label="building the graph", show=show)
+
+
+def _no_adjacency() -> Any:
+    raise AssertionError("a partitioner by range looks at no edges")

@@ -1,0 +1,1 @@
+"""Sampling and random walks: `gd.sample`."""

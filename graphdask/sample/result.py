@@ -1,0 +1,156 @@
+"""Samples: rows of samples that stay with the workers until they are asked for."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError, MissingDependency
+from graphdask.graph import Graph
+from graphdask.result import CallerColumn, Kept, PickColumn, arrow_ready
+from graphdask.runtime import runtime
+from graphdask.stats import Stats
+
+
+class Samples:
+    """What a sampler returns.
+
+    Attributes
+    ----------
+    stats : Stats
+        What the run did.
+    parts : Kept
+        The samples where they were drawn, one RankResult for each worker.
+    placement : str
+        `replicated` (every worker held the whole graph) or `partitioned`.
+    """
+
+    columns: tuple[str, ...] = ()
+    """Names of the arrays, each an attribute; their first axes are of one length."""
+    vertex_valued: tuple[str, ...] = ()
+    """Those whose values are vertex ids; -1 stands for none."""
+
+    def __init__(self, graph: Graph, sampler: Any, parts: Kept, built: Any, stats: Stats, placement: str):
+        self.graph, self.sampler, self.parts, self.built, self.stats = graph, sampler, parts, built, stats
+        self.placement = placement
+        self._gathered: dict[str, np.ndarray] = {}
+
+    @property
+    def primitive(self) -> Any:
+        """The sampler, as `verify` finds it."""
+        return self.sampler
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        """Rows of each worker."""
+        return [int(rows) for rows in self.parts.fetch(_CountRows(self.columns[0]))]
+
+    def _internal(self, name: str) -> np.ndarray:
+        """A column in graphdask's vertex numbers."""
+        if name not in self._gathered:
+            values = np.concatenate(self.parts.fetch(PickColumn(name)))
+            values.flags.writeable = False
+            self._gathered[name] = values
+        return self._gathered[name]
+
+    def _column(self, name: str) -> np.ndarray:
+        values = self._internal(name)
+        return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
+
+    def verify(self) -> Samples:
+        """Prove in linear time, on the workers, that every sampled edge exists and every budget holds; return self.
+
+        Raises
+        ------
+        VerificationError
+            Naming the first edge or instance that breaks an invariant.
+        """
+        runtime().verify(self)
+        return self
+
+    def to_dask(self) -> dict[str, Any]:
+        """Return a Dask array for each column, a chunk for each worker that has rows; the chunks are made there."""
+        import dask.array
+
+        rows = self._rows
+        filled = [rank for rank, count in enumerate(rows) if count] or [0]
+        arrays = {}
+        for name in self.columns:
+            ids = self.graph.ids if name in self.vertex_valued else None
+            select = CallerColumn(name, ids)
+            pieces = self.parts.delayed(select)
+            tail = tuple(self.parts.summary[0].values.get(f"{name}.shape", ()))
+            dtype = self.parts.summary[0].dtypes[name]
+            dtype = dtype if ids is None else ids.to_caller(np.zeros(0, dtype)).dtype
+            chunks = [dask.array.from_delayed(pieces[rank], (rows[rank], *tail), dtype) for rank in filled]
+            arrays[name] = dask.array.concatenate(chunks)
+        return arrays
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with the columns; a 2-D array becomes a column of lists."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
+        return pandas.DataFrame({name: _listed(self._column(name)) for name in self.columns})
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a folder of Parquet files, one for each worker that has rows, each written by its worker.
+
+        Raises
+        ------
+        InputError
+            Where the folder is there already and not empty.
+        """
+        folder = Path(path)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} is there already; name a folder that is not, or an empty one")
+        folder.mkdir(parents=True, exist_ok=True)
+        ids = {name: self.graph.ids if name in self.vertex_valued else None for name in self.columns}
+        self.parts.fetch(_WriteParquet(str(folder.absolute()), ids))
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {', '.join(self.columns)} of {self.sampler.instances:,} instances; "
+            f"{self.stats.ranks} ranks, {self.placement}, {self.stats.seconds:.3g} s>"
+        )
+
+
+class _CountRows:
+    """How many rows a rank has."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __call__(self, value: Any) -> int:
+        return len(value.columns[self.name])
+
+
+class _WriteParquet:
+    """Writes a rank's rows."""
+
+    def __init__(self, folder: str, ids: dict[str, Any]):
+        self.folder, self.ids = folder, ids
+
+    def __call__(self, value: Any) -> int:
+        import pyarrow
+        import pyarrow.parquet
+
+        from graphdask.io._open import replacing
+
+        arrays = {name: CallerColumn(name, ids)(value) for name, ids in self.ids.items()}
+        rows = len(next(iter(arrays.values())))
+        rank = value.values["rank"]
+        if rows or rank == 0:
+            table = pyarrow.table({name: pyarrow.array(_listed(column)) for name, column in arrays.items()})
+            with replacing(Path(self.folder) / f"part-{rank:05d}.parquet") as unfinished:
+                pyarrow.parquet.write_table(table, unfinished)
+        return rows
+
+
+def _listed(values: np.ndarray) -> Any:
+    return list(values) if values.ndim > 1 else arrow_ready(values)

@@ -1,0 +1,80 @@
+"""Sampler: a primitive whose work is divided by instances, not by vertices.
+
+An instance is one walk, or one sampled subgraph. What it draws depends on the seed, its number and its steps alone, so
+it comes out the same wherever it runs: on a worker that holds the whole graph (instances are divided among the workers,
+which say nothing to each other), or on the owners of the vertices that it visits (instances travel).
+
+Source: Pandey et al., c-saw, Sections III and V.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment, Primitive
+
+S = TypeVar("S")
+
+
+class Sampler(Primitive[S]):
+    """A primitive over instances `first` to `last` - 1, whose rows of results stand in the order of the instances.
+
+    With a partition of the whole graph (`part.size == 1`) every instance is at home; else `superstep` sends records to
+    the owners of vertices, and at the end the results to each instance's home, the rank `home` says.
+    """
+
+    ghosts = "all"
+    columns: ClassVar[Mapping[str, Any]] = {}
+    first: int = 0
+    last: int = 0
+
+    @property
+    def work(self) -> int:
+        """About how many edges are drawn; one process takes several threads where they are many."""
+        return self.instances
+
+    @property
+    def instances(self) -> int:
+        """How many instances there are here."""
+        return self.last - self.first
+
+    def share(self, rank: int, size: int) -> Self:
+        """The same sampler for the instances that are at home on a rank."""
+        shared = copy.copy(self)
+        bounds = self.homes(size)
+        shared.first, shared.last = int(bounds[rank]), int(bounds[rank + 1])
+        return shared
+
+    def homes(self, size: int) -> np.ndarray:
+        """int64, shape (size + 1,): instances [homes[r], homes[r+1]) are at home on rank r."""
+        return self.first + (np.arange(size + 1, dtype=object) * self.instances // size).astype(np.int64)
+
+
+def routed(env: Environment, ranks: Array, records: Mapping[str, Array]) -> tuple[dict[str, Array], np.ndarray]:
+    """Put records in the order of the ranks they are for, each rank's in the order given.
+
+    Parameters
+    ----------
+    ranks : int array, shape (k,)
+        The rank that each record is for.
+    records : mapping of str to array of shape (k,)
+
+    Returns
+    -------
+    records : dict
+    bounds : int64 array on the host, shape (ranks + 1,)
+    """
+    xp, size = env.xp, env.size
+    if size == 1:
+        return dict(records), np.array([0, len(ranks)], np.int64)
+    ranks = ranks.astype(np.uint16 if size > 256 else np.uint8)
+    order = xp.argsort(ranks, kind="stable")
+    counts = env.backend.to_host(xp.bincount(ranks, minlength=size))
+    bounds = np.zeros(size + 1, np.int64)
+    np.cumsum(counts, out=bounds[1:])
+    return {name: column[order] for name, column in records.items()}, bounds
