@@ -52,7 +52,7 @@ _HOME = {
     ),
     "errors",
 )
-_MODULES = ("errors", "generate", "io", "plot")
+_MODULES = ("errors", "generate", "io", "plot", "sample")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

@@ -1,1 +1,25 @@
-"""Sampling and random walks: `gd.sample`."""
+"""Sampling and random walks: `gd.sample.random_walk(G, starts, length)` and its kin.
+
+Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on GPUs.
+"""
+
+from importlib import import_module as _import_module
+
+_HOME: dict[str, str] = {
+    "Samples": "result",
+}
+"""Public names, and the modules that have them; these are loaded on first use."""
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'graphdask.sample' has no attribute {name!r}")
+    value = getattr(_import_module(f"graphdask.sample.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
