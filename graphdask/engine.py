@@ -21,7 +21,7 @@ from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
-from graphdask.mail import ALL, INDEX, Exchange, Inbox, Mail, Messages
+from graphdask.mail import ALL, INDEX, Exchange, Inbox, Letter, Mail, Messages
 from graphdask.part import Csr, Part
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Environment",
     "Exchange",
     "Inbox",
+    "Letter",
     "Messages",
     "Primitive",
     "RankContext",

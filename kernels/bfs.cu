@@ -179,12 +179,20 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
     own.flush(own_queue, counters + HERE, true);
 }
 
-extern "C" __global__ void bfs_told(long long n, const index_t *slots, index_t *depth, unsigned int *seen,
-                                    long long level) {
+extern "C" __global__ void bfs_told(long long n, const index_t *slots, unsigned int *seen) {
+    GD_FOR(i, n) bfs_set(seen, slots[i]);
+}
+
+extern "C" __global__ void bfs_told_bits(long long n, const unsigned int *bits, long long first, long long universe,
+                                         unsigned int *seen) {
+    const int shift = (int)(first & 31);
+    unsigned int *const out = seen + (first >> 5);
     GD_FOR(i, n) {
-        const index_t v = slots[i];
-        depth[v] = (index_t)level;
-        bfs_set(seen, v);
+        const long long left = universe - 32 * i;
+        const unsigned int word = bits[i] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
+        const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
+        if (low) atomicOr(out + i, low);
+        if (high) atomicOr(out + i + 1, high);
     }
 }
 

@@ -154,11 +154,22 @@ def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, c
 
 
 @twin
-def bfs_told(n, slots, depth, seen, level):
-    """Settle ghosts of which their owners told."""
+def bfs_told(n, slots, seen):
+    """Settle ghosts of which their owners told; their depth nobody asks for."""
     for i in range(n):
-        depth[slots[i]] = level
         _set(seen, slots[i])
+
+
+@twin
+def bfs_told_bits(n, bits, first, universe, seen):
+    """The same of a bitmap of n words: bit i, below `universe`, stands for slot `first` + i."""
+    shift, at = np.uint32(first & 31), first >> 5
+    for i in range(n):
+        left = universe - 32 * i
+        word = bits[i] & ((np.uint32(1) << np.uint32(left)) - np.uint32(1)) if left < 32 else bits[i]
+        seen[at + i] |= word << shift
+        if shift != 0 and word >> (np.uint32(32) - shift) != 0:
+            seen[at + i + 1] |= word >> (np.uint32(32) - shift)
 
 
 @twin

@@ -1,10 +1,11 @@
 """Breadth-first search by levels: push, pull, or whichever looks at fewer edges (direction-optimising).
 
-State: `depth` and `parent` for every slot of the partition, and a bit for each that is settled. A push superstep first
-takes in the vertices that other ranks reached for this one, then pushes the frontier over its out-edges. A ghost is
-reached at most once per rank, and only then is its owner told. A pull superstep looks, for each own vertex that is not
-reached, for the first in-neighbour in the frontier; owners tell the ghosts of their new vertices. A push therefore
-becomes a pull through a superstep that only tells; a pull becomes a push without one.
+State: `depth` and `parent` for every slot of the partition, and a bit for each that is settled (for ghosts that their
+owners tell of, the bit alone). A push superstep first takes in the vertices that other ranks reached for this one, then
+pushes the frontier over its out-edges. A ghost is reached at most once per rank, and only then is its owner told. A
+pull superstep looks, for each own vertex that is not reached, for the first in-neighbour in the frontier; owners tell
+the ghosts of their new vertices. A push therefore becomes a pull through a superstep that only tells; a pull becomes a
+push without one.
 
 Every rank is at the same level, so depths are exact. The parent is the smallest id among all candidates of one level,
 so it depends on neither the partitioning nor the order of events; a pull finds it first, as rows are in order of ids.
@@ -30,7 +31,7 @@ import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
@@ -200,15 +201,23 @@ class BreadthFirstSearch(Primitive[State]):
 
     def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool) -> None:
         for letter in inbox.letters:
-            count = len(letter.slots)
             if pulled:
-                state.kernels.bfs_told(count, letter.slots, state.depth, state.seen, state.level)
+                self._told(state, letter)
                 continue
+            count = letter.count
             state.kernels.bfs_visit(
                 count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
                 part.num_owned, state.queue, state.counters,
             )  # fmt: skip
             state.count, state.weight = min(state.count + count, part.num_owned), LONG
+
+    def _told(self, state: State, letter: Letter) -> None:
+        """Settle ghosts; a bitmap of them is not listed first."""
+        if letter.bits is None:
+            state.kernels.bfs_told(letter.count, letter.slots, state.seen)
+        else:
+            words = (letter.universe + 31) // 32
+            state.kernels.bfs_told_bits(words, letter.bits, letter.first, letter.universe, state.seen)
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
         """Whether one launch may go through this level and more."""

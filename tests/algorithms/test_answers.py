@@ -84,6 +84,18 @@ def test_a_pull_looks_at_fewer_edges_and_auto_chooses_it():
     assert len(auto) <= len(push) + 1  # one superstep tells the ghosts of the frontier
 
 
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+def test_a_pull_takes_in_bitmaps_of_the_frontier(ghosts):
+    graph = gd.generate.preferential_attachment(5003, degree=8, seed=3)
+    alone, divided = graph.partition(1, device="cpu"), graph.partition(3, by="random", ghosts=ghosts, device="cpu")
+    for direction in ("pull", "auto"):
+        found = gd.bfs(divided, 7, direction=direction).verify()
+        assert any("bitmap" in step["codes"] for step in found.stats)
+        expected = gd.bfs(alone, 7, direction="push")
+        np.testing.assert_array_equal(found.depth, expected.depth)
+        np.testing.assert_array_equal(found.parent, expected.parent)
+
+
 def test_auto_makes_no_in_edges_but_uses_those_that_there_are(rng):
     graph = gd.from_edges(rng.integers(0, 300, 9000), rng.integers(0, 300, 9000)).partition(2, device="cpu")
     pushed = gd.bfs(graph, 0)

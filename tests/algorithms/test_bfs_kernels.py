@@ -181,11 +181,23 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
 def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
     world = World(rng, dtype)
     told = rng.choice(np.arange(OWNED, SLOTS), 20, replace=False).astype(dtype)
-    expected = world.depth.copy()
-    expected[told] = LEVEL
-    Launch(backend, "bfs", dtype)(20, told, world.depth, world.seen, LEVEL, names=("bfs_told",))
-    np.testing.assert_array_equal(world.depth, expected)
-    np.testing.assert_array_equal(world.seen, bits(np.flatnonzero(expected >= 0)))
+    expected = bits([*np.flatnonzero(world.depth >= 0), *told])
+    Launch(backend, "bfs", dtype)(20, told, world.seen, names=("bfs_told",))
+    np.testing.assert_array_equal(world.seen, expected)
+
+
+@pytest.mark.parametrize(("first", "universe"), [(70, 40), (64, 46), (95, 1), (78, 32), (65, 31), (77, 33), (96, 14)])
+def test_ghosts_told_of_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
+    world = World(rng, dtype)
+    told = np.flatnonzero(rng.random(universe) < 0.5)
+    if universe == 1:
+        told = np.array([0])
+    words = bits(told, universe)
+    if universe % 32:
+        words[-1] |= np.uint32(0xFFFFFFFF << universe % 32 & 0xFFFFFFFF)  # these count for nothing
+    expected = bits([*np.flatnonzero(world.depth >= 0), *(first + told)])
+    Launch(backend, "bfs", dtype)(len(words), words, first, universe, world.seen, names=("bfs_told_bits",))
+    np.testing.assert_array_equal(world.seen, expected)
 
 
 @HUB
