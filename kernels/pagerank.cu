@@ -62,7 +62,8 @@ __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, l
 }
 
 template <bool weighted>
-__device__ __forceinline__ void sum_rows(long long n, const long long *indptr, const Edges &e, double *sums) {
+__device__ __forceinline__ void sum_rows(long long n, const long long *indptr, const Edges &e, const index_t *goes,
+                                         bool ordered, double *sums) {
     GD_FOR(v, n) {
         const long long first = indptr[v];
         const int degree = (int)min(indptr[v + 1] - first, (long long)(GD_FEW + 1));
@@ -70,16 +71,18 @@ __device__ __forceinline__ void sum_rows(long long n, const long long *indptr, c
         double lane[GD_FEW];
 #pragma unroll
         for (int i = 0; i < GD_FEW; i++) lane[i] = i < degree ? gathered<weighted>(e, first + i) : 0.0;
-        sums[v] = __dadd_rn(__dadd_rn(__dadd_rn(lane[0], lane[4]), __dadd_rn(lane[2], lane[6])),
-                            __dadd_rn(__dadd_rn(lane[1], lane[5]), __dadd_rn(lane[3], lane[7])));
+        const double sum = __dadd_rn(__dadd_rn(__dadd_rn(lane[0], lane[4]), __dadd_rn(lane[2], lane[6])),
+                                     __dadd_rn(__dadd_rn(lane[1], lane[5]), __dadd_rn(lane[3], lane[7])));
+        sums[ordered ? (long long)goes[v] : v] = sum;
     }
 }
 
 extern "C" __global__ void pagerank_sum(long long n, const long long *indptr, const index_t *indices,
-                                        const weight_t *weights, long long weighted, const real_t *x, double *sums) {
+                                        const weight_t *weights, long long weighted, const real_t *x,
+                                        const index_t *goes, long long ordered, double *sums) {
     const Edges e{indices, weights, x, 0};
-    if (weighted) sum_rows<true>(n, indptr, e, sums);
-    else sum_rows<false>(n, indptr, e, sums);
+    if (weighted) sum_rows<true>(n, indptr, e, goes, ordered, sums);
+    else sum_rows<false>(n, indptr, e, goes, ordered, sums);
 }
 
 // Here and below n is a multiple of 32, so that a warp is in the loop as a whole or not at all: lists are filled up with
@@ -179,12 +182,13 @@ extern "C" __global__ void pagerank_loops_hubs(long long n, const long long *ind
     gd_for_hubs(hubs, counters, indptr, Loop{{}, indices, loop});
 }
 
+// Own vertices stand in the order of their contributions in x, so that nearly all of this is read and written in a row.
 extern "C" __global__ void pagerank_update(long long n, const double *sums, const double *inverse,
                                            const double *teleport, long long personalized, const unsigned char *extra,
-                                           long long has_extra, const index_t *place, double damping, double base,
-                                           double dangling_scale, double change_scale, long long tells, real_t *rank,
-                                           real_t *x, real_t *told, unsigned long long *counters,
-                                           unsigned long long *cleared) {
+                                           long long has_extra, const index_t *place, const index_t *slot,
+                                           double damping, double base, double dangling_scale, double change_scale,
+                                           long long tells, real_t *rank, real_t *x, real_t *told,
+                                           unsigned long long *counters, unsigned long long *cleared) {
     __shared__ unsigned long long block_dangling, block_change, block_largest;
     if (blockIdx.x == 0 && threadIdx.x < 3) cleared[threadIdx.x] = 0;
     if (threadIdx.x == 0) block_dangling = block_change = block_largest = 0;
@@ -203,7 +207,7 @@ extern "C" __global__ void pagerank_update(long long n, const double *sums, cons
         if (part > 0.0) {
             const real_t contribution = (real_t)__dmul_rn(now, part);
             x[at] = contribution;
-            if (tells) told[v] = contribution;
+            if (tells) told[slot[v]] = contribution;
         } else {
             dangling += (unsigned long long)__double2ull_rn(__dmul_rn(now, dangling_scale));
         }

@@ -1,8 +1,11 @@
 """PageRank by pulling over in-edges: twins of pagerank.cu.
 
 sums     float64 per row: what it gathers, the sum of x[j], or weight * x[j], over its stored edges
+goes     index dtype per row: where its sum stands in `sums`; counts where `ordered`, else they stand in order of rows
 x        real_t, contributions rank / out-weight in the order of `place`
 place    index dtype per slot: where its contribution stands in x; those that are read most stand first
+         (pagerank_update has it per own vertex, and these in the order of their contributions)
+slot     index dtype: the slot of each own vertex in that order
 told     real_t per slot: the same contributions, which travel between partitions
 counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
          of the largest |change|; adding integers gives the same in every order
@@ -42,9 +45,9 @@ def _tree(lane):
 
 
 @twin
-def pagerank_sum(n, indptr, indices, weights, weighted, x, sums):
+def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
     if weighted:
-        _sum_weighted(n, indptr, indices, weights, x, sums)
+        _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums)
         return
     lane = np.zeros(8)
     for v in range(n):
@@ -88,11 +91,11 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, sums):
             if k == last:
                 total = _tree(lane)
                 break
-        sums[v] = total
+        sums[goes[v] if ordered else v] = total
 
 
 @twin
-def _sum_weighted(n, indptr, indices, weights, x, sums):
+def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
     lane, edges = np.zeros(8), np.zeros(8)
     for v in range(n):
         lane[:] = 0.0
@@ -110,7 +113,7 @@ def _sum_weighted(n, indptr, indices, weights, x, sums):
             k = end
             lane[turn & 7] += _tree(edges)
             turn += 1
-        sums[v] = _tree(lane)
+        sums[goes[v] if ordered else v] = _tree(lane)
 
 
 @twin
@@ -150,8 +153,8 @@ def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
 
 @twin
 def pagerank_update(
-    n, sums, inverse, teleport, personalized, extra, has_extra, place, damping, base, dangling_scale, change_scale,
-    tells, rank, x, told, counters, cleared,
+    n, sums, inverse, teleport, personalized, extra, has_extra, place, slot, damping, base, dangling_scale,
+    change_scale, tells, rank, x, told, counters, cleared,
 ):  # fmt: skip
     cleared[:3] = 0
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
@@ -167,7 +170,7 @@ def pagerank_update(
         if inverse[v] > 0.0:
             x[at] = new * inverse[v]
             if tells:
-                told[v] = x[at]
+                told[slot[v]] = x[at]
         else:
             dangling += np.uint64(np.rint(new * dangling_scale))
         moved = abs(new - old)

@@ -41,6 +41,12 @@ OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 @dataclass
 class State:
     rows: Rows
+    order: Array
+    """Per own vertex its number in the order of `place`, in which whatever is per own vertex stands here."""
+    slot: Array
+    """The slots of the own vertices in that order."""
+    at: Array
+    """Where their contributions stand in x."""
     rank: Array
     """real_t per own vertex."""
     inverse: Array
@@ -151,7 +157,7 @@ class PageRank(Primitive[State]):
             if real == 8 and part.inward.weights.dtype != np.float32:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
         lists, listing = Chunks.memory(part.inward)
-        layout = edges * (index + weight) + slots * index + lists
+        layout = edges * (index + weight) + (slots + 3 * owned) * index + lists
         per_own = 2 * real + 8 + 8 + (8 if self.personalization else 0) + (1 if self.self_loops else 0)
         kept = layout + owned * per_own + slots * real * (1 if part.size == 1 else 2)
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
@@ -174,27 +180,32 @@ class PageRank(Primitive[State]):
         if self.weighted:
             refuse_weights(part, env, "pagerank")
         place = self._places(part, env)
-        rows = Rows.of(env, part.inward, self.weighted, self.real, place)
-        out_weight = self._out_weights(part, env, rows)
-        extra = without_loop(part, env) if self.self_loops else xp.zeros(0, np.uint8)
+        slot = xp.argsort(place[:owned]).astype(place.dtype)
+        at, order = place[slot], xp.empty(owned, place.dtype)
+        order[slot] = xp.arange(owned, dtype=place.dtype)
+        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order)
+        out_weight = self._out_weights(part, env, rows, slot)
+        extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
         if self.self_loops:
             out_weight += extra
         self._refuse_extremes(part, env, out_weight)
         with np.errstate(divide="ignore"):
             inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
-        rank = self.start_ranks(part, env)
+        rank = self.start_ranks(part, env)[slot]
         contribution = (rank * inverse).astype(self.real)
         x = xp.zeros(slots, self.real)
-        x[place[:owned]] = contribution
+        x[at] = contribution
         told = xp.zeros(slots if part.size > 1 else 0, self.real)
-        told[:owned] = contribution[: len(told)]
+        if part.size > 1:
+            told[slot] = contribution
         counters = xp.zeros((2, 3), np.uint64)
         without = rank[inverse == 0].astype(np.float64)
         counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        noise = 2.0**-40 if self.real == np.float64 else 2.0**-14
         state = State(
-            rows, rank, inverse, self._teleport(part, env), extra, place, x, told, xp.empty(owned), counters,
-            part.num_vertices, 2.0**-40 if self.real == np.float64 else 2.0**-14,
+            rows, order, slot, at, rank, inverse, self._teleport(part, env, slot), extra, place, x, told,
+            xp.empty(owned), counters, part.num_vertices, noise,
         )  # fmt: skip
         return state, self._say(part, state, env, 0)
 
@@ -208,13 +219,13 @@ class PageRank(Primitive[State]):
         place[xp.argsort(key, kind="stable")] = xp.arange(len(key), dtype=dtype)
         return place
 
-    def _out_weights(self, part: Part, env: Environment, rows: Rows) -> Array:
-        """Per own vertex, float64."""
+    def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array) -> Array:
+        """Per own vertex in the order of their contributions, float64."""
         xp = env.xp
         if not self.weighted:
-            return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)
+            return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
         sums = xp.empty(part.num_owned, np.float64)
-        out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real)
+        out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=rows.goes)
         out.sum(xp.ones(part.num_slots, self.real), sums)
         return sums
 
@@ -227,10 +238,10 @@ class PageRank(Primitive[State]):
                 f"pagerank takes {least:g} to {most:g}, and 0: scale the weights"
             )
 
-    def _teleport(self, part: Part, env: Environment) -> Array:
+    def _teleport(self, part: Part, env: Environment, slot: Array) -> Array:
         if self.personalization is None:
             return env.xp.zeros(0, np.float64)
-        return self.personalization.of(part, env)
+        return self.personalization.of(part, env)[slot]
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         kernels, owned = state.rows.kernels, part.num_owned
@@ -245,7 +256,7 @@ class PageRank(Primitive[State]):
         turn = state.iterations % 2
         kernels.pagerank_update(
             owned, state.sums, state.inverse, state.teleport, int(self.personalization is not None), state.extra,
-            int(self.self_loops), state.place, self.damping, base, DANGLING_SCALE, state.change_scale,
+            int(self.self_loops), state.at, state.slot, self.damping, base, DANGLING_SCALE, state.change_scale,
             int(part.size > 1), state.rank, state.x, state.told, state.counters[turn], state.counters[1 - turn],
         )  # fmt: skip
         state.iterations += 1
@@ -275,7 +286,7 @@ class PageRank(Primitive[State]):
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         return {
-            "rank": state.rank,
+            "rank": state.rank[state.order],
             "iterations": state.iterations,
             "residual": state.residual,
             "change": state.change,

@@ -45,16 +45,16 @@ class Chunks:
     chunks: Array
     """int64: first edge times SPAN plus number of edges, the longest first, then 0 up to a multiple of 4."""
     targets: Array
-    """Index dtype, one for each: the row, or -1 - number of the partial sum."""
+    """Index dtype, one for each: where the row's sum goes, or -1 - number of the partial sum."""
     many: Array
-    """Rows of several chunks, then -1 up to a multiple of 4."""
+    """Where the sums of rows of several chunks go, then -1 up to a multiple of 4."""
     first_chunk: Array
     """int64, one more than there are such rows: the chunks before each of them."""
     partial: Array
     """float64: the sum of each such chunk."""
 
     @classmethod
-    def of(cls, xp: Any, indptr: Array, dtype: Any) -> Chunks:
+    def of(cls, xp: Any, indptr: Array, dtype: Any, goes: Array | None = None) -> Chunks:
         degree = indptr[1:] - indptr[:-1]
         many, one = xp.flatnonzero(degree > CHUNK), xp.flatnonzero((degree > FEW) & (degree <= CHUNK))
         first_chunk = xp.zeros(len(many) + 1, np.int64)
@@ -66,6 +66,8 @@ class Chunks:
         del degree, row
         order = xp.argsort((CHUNK - length).astype(np.uint16), kind="stable")  # of 16 bits a radix sort serves
         chunks = (xp.concatenate([begin, indptr[one]]) * SPAN + length)[order]
+        if goes is not None:
+            one, many = goes[one], goes[many]
         targets = xp.concatenate([(-1 - number).astype(dtype), one.astype(dtype)])[order]
         return cls(
             filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk,
@@ -92,15 +94,25 @@ class Rows:
     weights: Array
     """float32 where that holds every weight exactly, or where x is float32; empty where there are none."""
     long: Chunks
+    goes: Array
+    """Where the sum of each row goes; empty where sums stand in the order of rows."""
     hot: int
     """How many of x, from the first, chunks find in shared memory."""
 
     @classmethod
-    def of(cls, env: Environment, csr: Csr, weighted: bool, real: Any, place: Array | None = None) -> Rows:
+    def of(
+        cls,
+        env: Environment,
+        csr: Csr,
+        weighted: bool,
+        real: Any,
+        place: Array | None = None,
+        goes: Array | None = None,
+    ) -> Rows:
         """Lay out a Csr; with `place`, x stands in another order than slots, those that are read most first, and the
-        indices are copied."""
+        indices are copied; with `goes`, the sum of row i is to stand at goes[i]."""
         xp, dtype = env.xp, csr.indices.dtype
-        long = Chunks.of(xp, csr.indptr, dtype)
+        long = Chunks.of(xp, csr.indptr, dtype, goes)
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         indices, hot = csr.indices, 0
@@ -110,7 +122,7 @@ class Rows:
             if min(csr.num_edges, CHUNK * len(long.chunks)) >= STAGED_FROM * env.backend.processors:
                 room = min(STAGED_WEIGHTED if len(weights) else STAGED, env.backend.shared_memory)
                 hot = min(room // np.dtype(real).itemsize, len(place))
-        return cls(kernels, csr, indices, weights, long, hot)
+        return cls(kernels, csr, indices, weights, long, xp.empty(0, dtype) if goes is None else goes, hot)
 
     def sum(self, x: Array, sums: Array) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`."""
@@ -120,7 +132,7 @@ class Rows:
         kernels.pagerank_sum_chunks(
             LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, sums, long.partial, **blocks
         )
-        kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, sums)
+        kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, long.partial, sums)
 
 
