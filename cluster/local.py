@@ -1,7 +1,8 @@
 """A Dask cluster on this host for the length of a `with`, and the connection to one that runs elsewhere.
 
 A worker is a process with one thread: a run occupies each worker with one long task. On GPUs Dask-CUDA starts one
-worker for each device. Nothing is printed; what goes wrong is raised.
+worker for each device. Nothing is printed; what goes wrong is raised. Workers have no memory limit of Dask's, at which
+it would write partitions to disk, pause or kill: graphdask asks how much is free before it takes any.
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ def _cpu_cluster(number: int) -> Any:
         threads_per_worker=1,
         dashboard_address=None,
         protocol="tcp",
+        memory_limit=0,
         silence_logs=logging.CRITICAL,
         scheduler_kwargs=NO_DASHBOARD,
         env={"CUDA_VISIBLE_DEVICES": ""},
@@ -140,6 +142,8 @@ def _cuda_cluster(number: int) -> Any:
         threads_per_worker=1,
         dashboard_address=None,
         protocol="tcp",
+        memory_limit=0,
+        device_memory_limit=0,
         silence_logs=logging.CRITICAL,
         scheduler_kwargs=NO_DASHBOARD,
     )

@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import InputError, OverBudget, PeerLost, VerificationError, WrongWorker
+from graphdask.errors import GraphdaskError, InputError, OverBudget, PeerLost, VerificationError, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -247,12 +247,18 @@ class GangRuntime:
         client = _checked(client) or _active_client()
         avoid: frozenset[str] = frozenset()
         expected = _returning(client)
+        lost: GraphdaskError | None = None
         for attempt in range(config.retries + 1):
             try:
                 return call(client, avoid, attempt)
+            except OverBudget as error:
+                if lost is None:
+                    raise
+                raise OverBudget(f"{error}. This was tried because a worker had been lost: {lost}") from error
             except (PeerLost, WrongWorker) as error:
                 if client is None or attempt == config.retries:
                     raise
+                lost = error
                 avoid |= getattr(error, "silent", frozenset())
                 expected -= {worker for worker in expected if worker[0] in avoid}
                 _await_workers(client, config, frozenset(name for _, name in expected), avoid)

@@ -18,6 +18,7 @@ def test_each_worker_is_a_process_with_one_thread():
         workers = client.scheduler_info(n_workers=-1)["workers"]
         pids = set(client.run(os.getpid).values())
         assert [worker["nthreads"] for worker in workers.values()] == [1, 1]
+        assert [worker["memory_limit"] for worker in workers.values()] == [0, 0]  # Dask spills no partition to disk
         assert len(pids | {os.getpid()}) == 3
 
 

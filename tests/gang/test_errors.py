@@ -11,7 +11,9 @@ from gangs import busy_until_told, dask_cluster, generated, path, rank_of
 from ranks import needs_ucx
 
 import graphdask as gd
+from graphdask.config import Config
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
+from graphdask.gang import RUNTIME
 from graphdask.gang.arguments import Failed
 from graphdask.gang.cluster import _select_all
 from graphdask.gang.worker import leave_seats, run_ranks, take_seats
@@ -149,3 +151,13 @@ def test_encrypted_clusters(comm):
             r = gd.bfs(generated(), 0, client=client).verify()
         assert r.stats.transport == ("ucx" if comm == "ucx" else "tcp")
         assert np.array_equal(r.depth, expected)
+
+
+def test_memory_that_suffices_no_more_after_a_loss_is_explained(two_workers):
+    failures = [PeerLost("worker 1 died"), OverBudget("needs 9 GiB")]
+
+    def call(client, avoid, attempt):
+        raise failures[attempt]
+
+    with pytest.raises(OverBudget, match=r"needs 9 GiB\. .* because a worker had been lost: worker 1 died"):
+        RUNTIME._retried(two_workers, Config.load(), call)
