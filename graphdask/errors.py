@@ -48,6 +48,30 @@ class FormatError(InputError):
         return f"{place}: {self.reason}" if place else self.reason
 
 
+class FunctionError(InputError):
+    """A function that the caller gave cannot be translated, or failed on a vertex or edge.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, with what is allowed.
+    path : str, optional
+        The file of the function.
+    line : int, optional
+        The line, counted from 1.
+    source : str, optional
+        The text of that line.
+    """
+
+    def __init__(self, reason: str, path: str | None = None, line: int | None = None, source: str | None = None):
+        self.reason, self.path, self.line, self.source = reason, path, line, source
+        super().__init__(reason, path, line, source)
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else f"{self.path}:{self.line}: " if self.line else f"{self.path}: "
+        return f"{place}{self.reason}" + (f"\n    {self.source.strip()}" if self.source else "")
+
+
 class VertexNotFound(InputError, LookupError):
     """A vertex id that the graph does not have."""
 

@@ -1,0 +1,158 @@
+"""The syntax tree of a function of the caller, and errors that show its file and line.
+
+A function is found in its file by its first line and name; of several on one line, by where the instructions say that
+they come from.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from graphdask.errors import FunctionError
+
+ALLOWED = (
+    "a function may use its fields, local variables, numbers, numbers of the code around it, + - * / // % **, "
+    "comparisons, and, or, not, a if b else c, min, max, abs, int, float, bool, math.sqrt, exp, log, pow, floor, ceil "
+    "and constants of math; if, for over range, while, break, continue, pass and return"
+)
+Definition = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line of a file."""
+
+    path: str
+    line: int
+    """Counted from 1."""
+    source: str
+
+    def error(self, reason: str) -> FunctionError:
+        return FunctionError(reason, self.path, self.line, self.source)
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function and its text."""
+
+    function: types.FunctionType
+    path: str
+    lines: tuple[str, ...]
+    """Of the whole file."""
+    tree: Definition
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def parameter(self) -> str:
+        arguments = self.tree.args
+        return (arguments.posonlyargs + arguments.args)[0].arg
+
+    def place(self, node: ast.AST) -> Place:
+        line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
+        return Place(self.path, line, self.lines[line - 1].strip() if line <= len(self.lines) else "")
+
+    def fail(self, node: ast.AST, reason: str) -> NoReturn:
+        raise self.place(node).error(reason)
+
+    def refuse(self, node: ast.AST, what: str) -> NoReturn:
+        """Raise for something that the language has and a translated function has not."""
+        self.fail(node, f"{what} cannot be translated; {ALLOWED}")
+
+
+def read(function: Callable[..., Any]) -> FunctionSource:
+    """The source of a function written with `def` or `lambda`, with one parameter.
+
+    Raises
+    ------
+    FunctionError
+        If it is something else, or its text cannot be found or is no longer what was imported.
+    """
+    if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
+        raise FunctionError(f"{function!r} is not a plain Python function: give one written with def or lambda")
+    code = function.__code__
+    path = code.co_filename
+    try:
+        lines = tuple(inspect.findsource(function)[0])
+        module = ast.parse("".join(lines))
+    except (OSError, SyntaxError, IndexError) as error:
+        raise FunctionError(
+            f"the source of {function.__qualname__} cannot be read ({error}): define it in a file or a notebook",
+            path,
+            code.co_firstlineno,
+        ) from None
+    tree = _definition(module, function, path, lines)
+    source = FunctionSource(function, path, lines, tree)
+    count = code.co_argcount + code.co_kwonlyargcount
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if count != 1 or code.co_kwonlyargcount or flags or function.__defaults__:
+        source.fail(tree, f"{source.name} must have one parameter, without a default, such as def {source.name}(e)")
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        source.refuse(tree, "a generator or an async function")
+    return source
+
+
+def _definition(module: ast.Module, function: types.FunctionType, path: str, lines: tuple[str, ...]) -> Definition:
+    code = function.__code__
+    first = code.co_firstlineno
+
+    def begins(node: Any) -> int:
+        return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+
+    kinds = (ast.Lambda,) if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
+    found: list[Any] = [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, kinds) and begins(node) == first and getattr(node, "name", "<lambda>") == code.co_name
+    ]
+    if len(found) > 1 and kinds[0] is ast.Lambda:
+        found = _around(found, code)
+    text = lines[first - 1].strip() if first <= len(lines) else ""
+    if len(found) > 1:
+        raise FunctionError("several functions stand on this line: give each a line of its own", path, first, text)
+    if not found or not _is_of(module, found[0], code, path):
+        raise FunctionError(f"{path} has changed since {code.co_name} was imported: import it again", path, first, text)
+    return found[0]
+
+
+def _around(found: list[ast.Lambda], code: types.CodeType) -> list[ast.Lambda]:
+    """Of several lambdas the innermost ones whose body has all instructions of a code."""
+    spots = [(line, column, end, last) for line, end, column, last in code.co_positions() if last]
+    around = [
+        (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset, node)
+        for node in found
+        for body in [node.body]
+        if all(
+            (body.lineno, body.col_offset) <= (line, column) and (end, last) <= (body.end_lineno, body.end_col_offset)
+            for line, column, end, last in spots
+        )
+    ]
+    return [
+        one[-1]
+        for one in around
+        if not any(one[:2] <= other[:2] and other[2:4] <= one[2:4] and other is not one for other in around)
+    ]
+
+
+def _is_of(module: ast.Module, node: Any, code: types.CodeType, path: str) -> bool:
+    """Whether the text of a function still compiles to its code; assertions do not count, which pytest rewrites."""
+    if any(isinstance(part, ast.Assert) for part in ast.walk(node)):
+        return True
+    try:
+        codes = [compile(module, path, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):  # a cell of a notebook that awaits
+        return True
+    for outer in codes:
+        codes += [constant for constant in outer.co_consts if isinstance(constant, types.CodeType)]
+    return any(
+        (made.co_name, made.co_firstlineno, made.co_code, made.co_consts, made.co_names)
+        == (code.co_name, code.co_firstlineno, code.co_code, code.co_consts, code.co_names)
+        for made in codes
+    )

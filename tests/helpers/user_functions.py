@@ -1,0 +1,81 @@
+"""Users' functions on random values of their fields: in Python, in Numba, and in CUDA C++ on the emulator of a GPU."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import emulated
+import numpy as np
+import pytest
+
+FIELDS = {"weight": "float", "src": "int", "degree": "int", "depth": int, "time": float, "is_neighbor": bool}
+C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
+DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+ROUNDS = 400
+
+
+def rows(rng, count=ROUNDS):
+    """Random values of the fields, and some that are special."""
+    weight = rng.choice([0.0, -0.0, 0.5, 1.0, -1.0, 3.0, 1e-3], count)
+    weight = np.where(rng.random(count) < 0.8, np.round(rng.normal(0, 20, count), rng.integers(0, 9)), weight)
+    return {
+        "weight": weight,
+        "src": rng.integers(-40, 40, count),
+        "degree": rng.integers(0, 50, count),
+        "depth": rng.integers(-2, 3, count),
+        "time": np.where(rng.random(count) < 0.9, rng.normal(0, 8, count), rng.integers(-3, 4, count)),
+        "is_neighbor": rng.random(count) < 0.5,
+    }
+
+
+def in_python(function, table, count):
+    """What Python returns for each row, or the type of what it raises."""
+    for i in range(count):
+        try:
+            value = function(SimpleNamespace(**{name: column[i].item() for name, column in table.items()}))
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            value = type(error)
+        yield TypeError if isinstance(value, complex) else value
+
+
+def on_cpu(made, table, count):
+    """The values and failures of a function for every row, in Numba."""
+    columns = [table[name] for name in made.fields]
+    values, failures = np.zeros(count, DTYPES[made.result]), np.zeros(count, np.int32)
+    function = made.compiled
+    for i in range(count):
+        values[i] = function(*(column[i] for column in columns), failures[i : i + 1])
+    return values, failures
+
+
+def kernels_of(functions):
+    """The text of a family in which kernel k calls function k for every row."""
+    text = ['#include "common.cuh"', '#include "user.cuh"']
+    for k, made in enumerate(functions):
+        columns = [f"const {C_TYPES[kind]} *{name}" for name, kind in zip(made.fields, made.types, strict=True)]
+        inputs = "".join(f"{column}, " for column in columns)
+        arguments = "".join(f"{name}[i], " for name in made.fields)
+        text += [
+            made.cuda(f"function_{k}"),
+            f'extern "C" __global__ void kernel_{k}(',
+            f"    long long n, {inputs}{C_TYPES[made.result]} *out, int *failures) {{",
+            f"    GD_FOR(i, n) out[i] = function_{k}({arguments}failures + i);",
+            "}",
+        ]
+    return "\n".join(text)
+
+
+def on_emulator(functions, table, count):
+    """The values and failures of each function for every row, on the emulator of a GPU."""
+    texts = {**emulated.sources(), "user_functions.cu": kernels_of(functions)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(emulated, "sources", lambda: texts)
+        backend = emulated.EmulatedCuda(preemptive=False)
+        kernels = backend.kernels("user_functions")
+        for k, made in enumerate(functions):
+            columns = [backend.from_host(np.ascontiguousarray(table[name])) for name in made.fields]
+            out = backend.from_host(np.full(count, 77, DTYPES[made.result]))
+            failures = backend.from_host(np.zeros(count, np.int32))
+            getattr(kernels, f"kernel_{k}")(count, *columns, out, failures)
+            backend.synchronize()
+            yield backend.to_host(out), backend.to_host(failures)

@@ -1,0 +1,117 @@
+"""Compiled functions are kept on disk for the next process, by whoever is first, and only where that is safe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from graphdask.kernels import generated
+
+SOURCE = """from graphdask.kernels.user import *
+
+
+def user_function(f_x, failure):
+    t_1 = int_quotient(f_x, 3, failure, 0)
+    return t_1
+"""
+RUN = f"""
+import numpy
+from graphdask.kernels.generated import compiled
+
+function = compiled({SOURCE!r}, "user_function", ("int",), "int")
+assert function(14, numpy.zeros(1, numpy.int32)) == 4
+print(sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The user's cache folder, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    generated.compiled.cache_clear()
+    yield tmp_path / "graphdask" / "functions"
+    generated.compiled.cache_clear()
+
+
+def made():
+    """The function as another process would get it, checked; with how often Numba read it from disk."""
+    generated.compiled.cache_clear()
+    function = generated.compiled(SOURCE, "user_function", ("int",), "int")
+    assert function(-14, np.zeros(1, np.int32)) == -5
+    return function, sum(function.stats.cache_hits.values())
+
+
+def test_the_next_process_does_not_compile(folder):
+    assert made()[1] == 0
+    assert made()[1] == 1
+    found = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, timeout=120, check=True)
+    assert (found.stdout.split(), found.stderr) == (["1", "0"], "")
+
+
+def test_processes_that_start_together_do_not_disturb_each_other(folder):
+    running = [
+        subprocess.Popen([sys.executable, "-W", "error", "-c", RUN], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    for process in running:
+        out, errors = process.communicate(timeout=120)
+        assert (process.returncode, errors) == (0, b""), errors.decode()
+        assert sum(map(int, out.split())) == 1
+    (kept,) = folder.iterdir()
+    assert sorted(path.name for path in kept.iterdir()) == ["__pycache__", "function.py"]
+    assert made()[1] == 1
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(folder, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    function, hits = made()
+    assert (hits, function.stats.cache_path) == (0, None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_folder_that_others_can_write_to_is_not_used(folder):
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert made()[0].stats.cache_path is None
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_with_another_text_is_not_run(folder):
+    made()
+    (path,) = folder.glob("*/function.py")
+    path.write_text(SOURCE.replace("3", "4"))
+    assert made()[0].stats.cache_path is None
+
+
+def test_files_that_were_cut_short_are_done_without(folder):
+    made()
+    files = [path for path in folder.glob("*/__pycache__/*") if path.suffix in (".nbi", ".nbc")]
+    assert len(files) == 2
+    for path in files:
+        path.write_bytes(path.read_bytes()[:20])
+        assert made()[1] == 0
+
+
+def test_a_relative_cache_folder_is_not_taken(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
+    assert generated.cache_folder().is_absolute()
+
+
+def test_kernels_call_the_function_whether_it_was_compiled_or_read(folder):
+    @numba.njit(error_model="numpy")
+    def total(function, values, failure):
+        result = 0
+        for value in values:
+            result += function(value, failure)
+        return result
+
+    values = np.arange(-20, 20)
+    for _ in range(2):
+        assert total(made()[0], values, np.zeros(1, np.int32)) == (values // 3).sum()
