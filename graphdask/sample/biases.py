@@ -1,0 +1,307 @@
+"""EdgeBiases: what one edge of a row is drawn by in proportion to its bias, its weight or its neighbour's degree.
+
+Biases stay as they are; tables are of whole numbers, `units`, so that sums need no order, and every method draws an
+edge with the same probability units / (sum of the row's units), on every device and for every division of the graph. An
+integer is its own number of units. A float is rounded to a multiple of 2^-shift, to one unit at least if it is above 0;
+the shift of a row depends on its biases and its degree d alone, and is such that the row's sum is about 2^(58 - b) to
+2^(59 - b) units, where b is the bits of d. Alias tables hold multiples of units by d in 64 bits: there integers of a
+row that adds up to 2^(59 - b) or more are rounded likewise, to multiples of 2^-shift.
+
+Methods, after Pandey et al., c-saw, Section II-B. Rejection costs greatest / mean trials; a row where this is above 16,
+as one heavy edge among many brings about, is drawn by inverse transform instead, in prefix sums of which every 32nd is
+kept (0.25 bytes an edge). Inverse transform searches in prefix sums of all edges (8 bytes), and an alias table (12
+bytes) takes one look (M. Vose, 1991; kernels/biases.py has the definition of the table).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from graphdask.algorithms.sssp import checked_lengths
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import InputError
+from graphdask.graph import Graph
+from graphdask.part import Csr, Part, WeightFacts
+
+METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3}
+"""Names, and what kernels call them."""
+TILE, SPARSE = 1024, 32
+"""See kernels/biases.py and kernels/pick.py."""
+BITS = 59
+"""Of degree times total in an alias table, and of the total elsewhere, at most."""
+REUSE = 1.0
+"""Draws for each edge of the graph from which on an alias table pays."""
+
+
+def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> str:
+    """The method that "auto" means: a rule from what all ranks know, because samples depend on the method.
+
+    Parameters
+    ----------
+    kind : {None, "weight", "degree"}
+        What edges are drawn by; None: all alike.
+    method : {"auto", "uniform", "rejection", "inverse", "alias"}
+    reuse : float
+        About how many draws there will be for each stored edge of the whole graph.
+
+    Returns
+    -------
+    str
+        "uniform" without biases. Else "alias" where an edge is drawn `REUSE` times or more, "rejection" where it is
+        not; and of rejection's rows those that are too uneven are drawn by inverse transform, row by row.
+
+    Raises
+    ------
+    InputError
+        For another kind or method, or one that does not go with the other.
+    """
+    if kind not in (None, "weight", "degree"):
+        raise InputError(f"bias={kind!r} is not one of None, 'weight', 'degree'")
+    if method != "auto" and method not in METHODS:
+        raise InputError(f"method={method!r} is not one of auto, {', '.join(METHODS)}")
+    if kind is None:
+        if method not in ("auto", "uniform"):
+            raise InputError(f"method={method!r} is for edges with biases; without them it is uniform")
+        return "uniform"
+    if method == "uniform":
+        raise InputError(f"method='uniform' leaves bias={kind!r} out; use rejection, inverse or alias")
+    if method != "auto":
+        return method
+    return "alias" if reuse >= REUSE else "rejection"
+
+
+def checked_biases(G: Graph, facts: WeightFacts) -> None:
+    """Refuse weights that are no biases: negative or infinite ones, naming the edge; integers of too large a sum."""
+    checked_lengths(G, facts)
+    if isinstance(facts.greatest, int) and facts.total >= 1 << BITS:
+        raise InputError(
+            f"the weights of all edges add up to {facts.total:.4g}, and integer biases to less than 2**{BITS}; scale "
+            "them down, or give them as floats"
+        )
+
+
+@dataclass
+class EdgeBiases:
+    """Biases of the edges of a CSR, and the tables of one method. Arrays that the method does without are empty."""
+
+    method: str
+    """uniform, rejection, inverse or alias."""
+    values: Array | None
+    """Bias of each edge: int32, int64, float32 or float64, shape (edges,); None where all are alike."""
+    greatest: Array
+    """Of each row, dtype of the values; 0 where it has no edges."""
+    totals: Array
+    """uint64 per row: sum of its biases, in multiples of 2^-shift; a row of 0 is drawn from like one without edges."""
+    shifts: Array
+    """int32 per row, of float biases and in alias tables; else empty, and all are 0."""
+    sparse: Array
+    """rejection: uint64, shape (edges // 32,): the prefix sums of edges 31, 63, ..., each from its row's first edge."""
+    prefix: Array
+    """inverse: uint64 per edge: inclusive sums from its row's first edge on."""
+    alias_share: Array
+    """alias: uint64 per edge: how many of its row's total are its own, in its place of the table."""
+    alias_other: Array
+    """alias: int32 per edge: whose the rest is, counted from the row's first edge."""
+
+    @property
+    def integral(self) -> bool:
+        """Whether biases are integers."""
+        return self.values is None or self.values.dtype.kind == "i"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tables; of the values too where they were made here is not known and not counted."""
+        tables = (self.greatest, self.totals, self.shifts, self.sparse, self.prefix, self.alias_share, self.alias_other)
+        return sum(table.nbytes for table in tables)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """`bias_t` of kernels that draw by these tables."""
+        return np.dtype(self.greatest.dtype)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What `gd_pick` takes: method, values, greatest, totals, shifts, table, other."""
+        table = {"rejection": self.sparse, "inverse": self.prefix, "alias": self.alias_share}.get(
+            self.method, self.totals
+        )
+        values = self.greatest if self.values is None else self.values
+        return METHODS[self.method], values, self.greatest, self.totals, self.shifts, table, self.alias_other
+
+    def sums(self, xp: Any) -> Array:
+        """Float64 per row: the sum of its biases."""
+        totals = self.totals.astype(np.float64)
+        return xp.ldexp(totals, -self.shifts) if len(self.shifts) else totals
+
+    @staticmethod
+    def memory(csr: Csr, kind: str | None, method: str, cuda: bool) -> int:
+        """Bytes that `of` takes at most, tables and what is needed to make them."""
+        edges, rows = csr.num_edges, csr.num_rows
+        if kind is None:
+            return 0
+        tiles = -(-edges // TILE)
+        values = 8 * edges if kind == "degree" else 0
+        tables = {"rejection": edges // 4, "inverse": 8 * edges, "alias": 12 * edges}[method]
+        scratch = 16 * edges if method == "alias" and cuda else 0
+        return values + tables + scratch + 90 * rows + 60 * tiles
+
+    @classmethod
+    def of(
+        cls,
+        env: Environment,
+        part: Part,
+        csr: Csr,
+        kind: str | None,
+        method: str = "auto",
+        degrees: Array | None = None,
+        reuse: float = 0.0,
+    ) -> Self:
+        """Make the tables of a method.
+
+        Parameters
+        ----------
+        csr : Csr
+            Rows of `part`; its weights have gone through `checked_biases`.
+        kind : {None, "weight", "degree"}
+            What edges are drawn by: all alike, their weights, or the degrees of the neighbours.
+        method : {"auto", "uniform", "rejection", "inverse", "alias"}
+            See `method_for`.
+        degrees : int array, shape (num_slots,), optional
+            For kind "degree".
+        reuse : float
+            For method "auto".
+
+        Raises
+        ------
+        InputError
+            Where method and kind do not fit, or weights or degrees that are asked for are not there.
+        """
+        xp, method = env.xp, method_for(kind, method, reuse)
+        sums, counts = xp.empty(0, np.uint64), xp.empty(0, np.int32)
+        if kind is None:
+            return cls(method, None, counts, sums, counts, sums, sums, sums, counts)
+        if kind == "degree":
+            if degrees is None:
+                raise InputError("bias='degree' needs the degrees of all slots")
+            values = degrees[csr.indices]
+        else:
+            if csr.weights is None:
+                raise InputError("bias='weight', but the edges of this graph have no weights")
+            values = csr.weights
+        made = _Maker(env, part, csr, values)
+        made.total(for_alias=method == "alias")
+        biases = cls(method, values, made.greatest, made.totals, made.shifts, sums, sums, sums, counts)
+        if method == "rejection":
+            biases.sparse = made.prefix(xp.empty(csr.num_edges // SPARSE, np.uint64), sparse=True)
+        elif method == "inverse":
+            biases.prefix = made.prefix(xp.empty(csr.num_edges, np.uint64))
+        else:
+            biases.alias_share, biases.alias_other = made.alias()
+        return biases
+
+    def draw(
+        self, env: Environment, csr: Csr, rows: Array, instances: Array, key: int, step: int, draws: Array
+    ) -> Array:
+        """An edge of each of many rows.
+
+        Parameters
+        ----------
+        rows : index dtype array, shape (k,)
+        instances : int64 array, shape (k,)
+            For whom it is drawn.
+        key : int
+            A seed's, for what is drawn.
+        step : int
+        draws : int32 array, shape (k,)
+            The next draw of each; counted up by those that are made.
+
+        Returns
+        -------
+        int64 array, shape (k,)
+            Places among the edges of the CSR; -1 where a row has no edges, or none with a bias above 0.
+        """
+        edges = env.xp.empty(len(rows), np.int64)
+        kernels = env.kernels("pick", index_t=rows.dtype, bias_t=self.dtype)
+        kernels.pick_edges(len(rows), rows, instances, csr.indptr, *self.arguments, np.uint64(key), step, edges, draws)
+        return edges
+
+
+class _Maker:
+    """Rows cut into tiles, and what the tables are made from."""
+
+    def __init__(self, env: Environment, part: Part, csr: Csr, values: Array):
+        xp, index = env.xp, part.vertex_map.dtype
+        self.xp, self.values, self.edges = xp, values, csr.num_edges
+        self.cuda = env.backend.name == "cuda"
+        self.kernels = env.kernels("biases", index_t=index, bias_t=values.dtype)
+        degrees = csr.indptr[1:] - csr.indptr[:-1]
+        (rows,) = xp.nonzero(degrees)
+        starts = xp.concatenate([csr.indptr[:-1][rows], csr.indptr[-1:]])
+        cuts = xp.arange(0, self.edges, TILE, dtype=np.int64)
+        firsts = xp.searchsorted(starts, cuts, side="right") - 1
+        self.tiles, self.firsts = len(cuts), firsts
+        self.shared = len(rows), rows.astype(index), starts, firsts.astype(index), self.edges, values
+        self.bits = xp.frexp(degrees.astype(np.float64))[1].astype(np.int32)  # exact, degrees are far below 2^53
+        self.greatest = xp.zeros(csr.num_rows, values.dtype)
+        self.shifts = xp.empty(0, np.int32)
+        self.totals = xp.zeros(csr.num_rows, np.uint64)
+        # The tile in which the first row of each tile begins.
+        self.begun = starts[firsts] // TILE if self.tiles else firsts
+
+    def total(self, for_alias: bool) -> None:
+        """Greatest bias of each row, its total, and its shift if it needs one."""
+        xp, shared = self.xp, self.shared[:5]
+        self.kernels.biases_greatest(32 * self.tiles, *shared, self.values, self.greatest)
+        if self.values.dtype.kind == "f":
+            # The greatest is below 2^(BITS - bits), so the first sum is below 2^BITS, and says how much less to shift.
+            exponent = xp.frexp(self.greatest.astype(np.float64))[1].astype(np.int32)
+            self.shifts = (BITS - self.bits - exponent).astype(np.int32)
+        elif for_alias:
+            self.shifts = xp.zeros(len(self.totals), np.int32)
+        self.carries = self._sum(False)
+        if len(self.shifts):
+            above = xp.frexp(self.totals.astype(np.float64))[1].astype(np.int32) - (BITS - self.bits)
+            self.shifts -= xp.maximum(above, 0).astype(np.int32)
+            self.carries = self._sum(False)
+
+    @property
+    def shifted(self) -> int:
+        return int(len(self.shifts) > 0)
+
+    def _sum(self, lacks: bool) -> Array:
+        """Sums of rows into the totals, unless it is what lacks to these that is summed; sums of tiles into carries."""
+        xp = self.xp
+        sums, lasts = xp.zeros(self.tiles, np.uint64), xp.zeros(self.tiles, np.uint64)
+        if not lacks:
+            self.totals[...] = 0
+        self.kernels.biases_sum(
+            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, int(lacks), self.totals, sums, lasts
+        )
+        before = xp.zeros(self.tiles + 1, np.uint64)
+        xp.cumsum(sums, out=before[1:])
+        # Of the first row of a tile: what is in the tile where it begins, and the tiles between; 0 if it begins here.
+        here = self.begun == xp.arange(self.tiles)
+        return xp.where(here, np.uint64(0), before[:-1] - before[self.begun + 1] + lasts[self.begun])
+
+    def prefix(self, out: Array, sparse: bool = False, lacks: bool = False) -> Array:
+        carries = self._sum(True) if lacks else self.carries
+        self.kernels.biases_prefix(
+            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, int(lacks), carries, int(sparse), out
+        )
+        return out
+
+    def alias(self) -> tuple[Array, Array]:
+        xp, scratch = self.xp, self.edges if self.cuda else 0
+        prefix, lacking = xp.empty(scratch, np.uint64), xp.empty(scratch, np.uint64)
+        if self.cuda:
+            self.prefix(prefix)
+            self.prefix(lacking, lacks=True)
+        share, other = xp.empty(self.edges, np.uint64), xp.empty(self.edges, np.int32)
+        self.kernels.biases_alias(
+            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, prefix, lacking, share, other
+        )
+        return share, other
