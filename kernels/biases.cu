@@ -6,11 +6,12 @@
 // Alias tables without a queue, after Huebschle-Schneider and Sanders, Parallel weighted random sampling (2022), Section
 // 5: the table is defined by prefix sums of what light edges lack and heavy ones have too much, so that every edge finds
 // its entry by a search. Twins, arguments and the definition of the table: biases.py.
+#include "common.cuh"
 #include "pick.cuh"
-#include "rows.cuh"
 
 #define GD_TILE 1024
 #define GD_STEPS (GD_TILE / 32)
+#define GD_AHEAD 4
 #define GD_WARPS 8
 #define GD_EVERYONE 0xffffffffu
 
@@ -87,32 +88,50 @@ struct Greater {
     __device__ __forceinline__ bias_t operator()(bias_t a, bias_t b) const { return a < b ? b : a; }
 };
 
-// For every 32 edges of the tile: act(e, place, value, last, whole), the value being what edges from where the row, or
-// the tile, begins up to e give together. `last` is set at the last edge of a row or tile, and `whole` is where its row
-// has no edge outside of the tile. Edges beyond the end do not act. All lanes call it; each returns what its last edge
-// in the tile came to, the last lane what the last run did.
+// act(e, place) for every edge of the tile.
+template <class Act> __device__ __forceinline__ void gd_visit_tile(Tile &t, const Act &act) {
+#pragma unroll 1
+    for (long long e = t.begin + t.lane, step = 0; step < GD_STEPS; step++, e += 32) {
+        const unsigned heads = t.heads[step];
+        if (e < t.end) act(e, t.place + __popc(heads & (2u << t.lane) - 1));
+        t.place += __popc(heads);
+    }
+}
+
+// act(e, place, value, last, whole) for every edge of the tile, the value being what the edges from where the row, or the
+// tile, begins up to e come to together, `carry` with those of the row that began before. `last` is set at the last edge
+// of a row or of the tile, and `whole` if its row has no edge outside of the tile. All lanes call it together.
 template <class T, class Of, class Join, class Act>
-__device__ __forceinline__ void gd_for_tile(Tile &t, T carry, const Of &of, const Join &join, const Act &act) {
-    const int steps = (int)((t.end - t.begin + 31) / 32);
+__device__ __forceinline__ void gd_scan_tile(Tile &t, T carry, const Of &of, const Join &join, const Act &act) {
     bool inside = false;  // the running row began in this tile
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        const unsigned heads = t.heads[step], mine = heads & (2u << t.lane) - 1;
-        const long long e = t.begin + 32 * step + t.lane, place = t.place + __popc(mine);
-        const bool there = e < t.end;
-        T value = there ? of(place, e) : (T)0;
-        const int head = mine ? 31 - __clz((int)mine) : 0;
-        for (int by = 1; by < 32; by <<= 1) {
-            const T below = __shfl_up_sync(GD_EVERYONE, value, by);
-            if (t.lane - by >= head) value = join(below, value);
+    for (int base = 0; base < GD_STEPS && t.begin + 32 * base < t.end; base += GD_AHEAD) {
+        T values[GD_AHEAD];  // several on their way at a time
+        long long place = t.place;
+#pragma unroll
+        for (int j = 0; j < GD_AHEAD; j++) {
+            const unsigned heads = t.heads[base + j];
+            const long long e = t.begin + 32 * (base + j) + t.lane;
+            values[j] = e < t.end ? of(place + __popc(heads & (2u << t.lane) - 1), e) : (T)0;
+            place += __popc(heads);
         }
-        if (!mine) value = join(carry, value);
-        const unsigned next = heads >> 1 | t.heads[step + 1] << 31;
-        const bool ends = next >> t.lane & 1;
-        if (there) act(e, place, value, ends || e + 1 == t.end, ends && (mine || inside));
-        carry = __shfl_sync(GD_EVERYONE, value, 31);
-        inside |= heads != 0;
-        t.place += __popc(heads);
+#pragma unroll
+        for (int j = 0; j < GD_AHEAD; j++) {
+            const unsigned heads = t.heads[base + j], mine = heads & (2u << t.lane) - 1;
+            const long long e = t.begin + 32 * (base + j) + t.lane;
+            const int head = mine ? 31 - __clz((int)mine) : 0;
+            T value = values[j];
+            for (int by = 1; by < 32; by <<= 1) {
+                const T below = __shfl_up_sync(GD_EVERYONE, value, by);
+                if (t.lane - by >= head) value = join(below, value);
+            }
+            if (!mine) value = join(carry, value);
+            const bool ends = (heads >> 1 | t.heads[base + j + 1] << 31) >> t.lane & 1;
+            if (e < t.end) act(e, t.place + __popc(mine), value, ends || e + 1 == t.end, ends && (mine || inside));
+            carry = __shfl_sync(GD_EVERYONE, value, 31);
+            inside |= heads != 0;
+            t.place += __popc(heads);
+        }
     }
 }
 
@@ -124,12 +143,12 @@ extern "C" __global__ void biases_greatest(long long n, long long count, const i
     const Rows r{count, rows, starts, firsts, edges};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
-        gd_for_tile(tile, (bias_t)0, [&](long long, long long e) { return values[e]; }, Greater(),
-                    [&](long long, long long place, bias_t value, bool last, bool whole) {
-                        if (!last) return;
-                        if (whole) greatest[rows[place]] = value > (bias_t)0 ? value : (bias_t)0;
-                        else if (value > (bias_t)0) gd_raise(greatest + rows[place], value);
-                    });
+        gd_scan_tile(tile, (bias_t)0, [&](long long, long long e) { return values[e]; }, Greater(),
+                     [&](long long, long long place, bias_t value, bool last, bool whole) {
+                         if (!last) return;
+                         if (whole) greatest[rows[place]] = value > (bias_t)0 ? value : (bias_t)0;
+                         else if (value > (bias_t)0) gd_raise(greatest + rows[place], value);
+                     });
     }
 }
 
@@ -143,15 +162,15 @@ extern "C" __global__ void biases_sum(long long n, long long count, const index_
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
         gd_u64 all = 0;
-        gd_for_tile(tile, (gd_u64)0, [&](long long place, long long e) { return term(r, place, e); }, Add(),
-                    [&](long long e, long long place, gd_u64 value, bool last, bool whole) {
-                        if (!last) return;
-                        all += value;
-                        if (e + 1 == tile.end) tile_lasts[i >> 5] = value;
-                        if (lacks) return;
-                        if (whole) sums[rows[place]] = value;
-                        else atomicAdd(sums + rows[place], value);
-                    });
+        gd_scan_tile(tile, (gd_u64)0, [&](long long place, long long e) { return term(r, place, e); }, Add(),
+                     [&](long long e, long long place, gd_u64 value, bool last, bool whole) {
+                         if (!last) return;
+                         all += value;
+                         if (e + 1 == tile.end) tile_lasts[i >> 5] = value;
+                         if (lacks) return;
+                         if (whole) sums[rows[place]] = value;
+                         else atomicAdd(sums + rows[place], value);
+                     });
         for (int by = 16; by; by >>= 1) all += __shfl_xor_sync(GD_EVERYONE, all, by);
         if (tile.lane == 0) tile_sums[i >> 5] = all;
     }
@@ -166,11 +185,11 @@ extern "C" __global__ void biases_prefix(long long n, long long count, const ind
     const Term term{values, shifts, totals, shifted != 0, lacks != 0};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
-        gd_for_tile(tile, carries[i >> 5], [&](long long place, long long e) { return term(r, place, e); }, Add(),
-                    [&](long long e, long long, gd_u64 value, bool, bool) {
-                        if (!sparse) prefix[e] = value;
-                        else if (e % GD_SPARSE == GD_SPARSE - 1) prefix[e / GD_SPARSE] = value;
-                    });
+        gd_scan_tile(tile, carries[i >> 5], [&](long long place, long long e) { return term(r, place, e); }, Add(),
+                     [&](long long e, long long, gd_u64 value, bool, bool) {
+                         if (!sparse) prefix[e] = value;
+                         else if (e % GD_SPARSE == GD_SPARSE - 1) prefix[e / GD_SPARSE] = value;
+                     });
     }
 }
 
@@ -215,28 +234,27 @@ extern "C" __global__ void biases_alias(long long n, long long count, const inde
     const Term term{values, shifts, totals, shifted != 0, false};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
-        gd_for_tile(tile, 0, [&](long long, long long) { return 0; }, [](int, int) { return 0; },
-                    [&](long long e, long long place, int, bool, bool) {
-                        const index_t v = rows[place];
-                        const long long begin = starts[place], end = starts[place + 1];
-                        const Row row{prefix, lacking, begin, end, totals[v], (gd_u64)(end - begin)};
-                        const gd_u64 weight = row.degree * term.units(v, e);
-                        gd_u64 kept = row.mean;
-                        long long from = e;
-                        if (weight < row.mean) {
-                            const gd_u64 before = row.lacks(e) - (row.mean - weight);
-                            kept = weight;
-                            from = row.heavy(before ? before : 1);
-                        } else if (weight > row.mean) {
-                            const gd_u64 excess = row.exceeds(e);
-                            const long long last = row.light(excess);
-                            if (last < end) {
-                                kept = row.mean - (row.lacks(last) - excess);
-                                from = row.heavy(excess + 1);
-                            }
-                        }
-                        share[e] = kept;
-                        other[e] = (int)(from - begin);
-                    });
+        gd_visit_tile(tile, [&](long long e, long long place) {
+            const index_t v = rows[place];
+            const long long begin = starts[place], end = starts[place + 1];
+            const Row row{prefix, lacking, begin, end, totals[v], (gd_u64)(end - begin)};
+            const gd_u64 weight = row.degree * term.units(v, e);
+            gd_u64 kept = row.mean;
+            long long from = e;
+            if (weight < row.mean) {
+                const gd_u64 before = row.lacks(e) - (row.mean - weight);
+                kept = weight;
+                from = row.heavy(before ? before : 1);
+            } else if (weight > row.mean) {
+                const gd_u64 excess = row.exceeds(e);
+                const long long last = row.light(excess);
+                if (last < end) {
+                    kept = row.mean - (row.lacks(last) - excess);
+                    from = row.heavy(excess + 1);
+                }
+            }
+            share[e] = kept;
+            other[e] = (int)(from - begin);
+        });
     }
 }

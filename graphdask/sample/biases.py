@@ -33,6 +33,9 @@ TILE, SPARSE = 1024, 32
 """See kernels/biases.py and kernels/pick.py."""
 BITS = 59
 """Of degree times total in an alias table, and of the total elsewhere, at most."""
+MOST_DEGREE = (1 << 31) - 1
+"""Edges of a row at most; alias tables count them in 32 bits."""
+SMALLER = "scale the weights down, or give them as floats"
 REUSE = 1.0
 """Draws for each edge of the graph from which on an alias table pays."""
 
@@ -75,19 +78,18 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
 
 
 def checked_biases(G: Graph, facts: WeightFacts) -> None:
-    """Refuse weights that are no biases: negative or infinite ones, naming the edge; integers of too large a sum."""
+    """Refuse weights that are no biases: negative or infinite ones, naming the edge, and too large integers."""
     checked_lengths(G, facts)
-    if isinstance(facts.greatest, int) and facts.total >= 1 << BITS:
-        raise InputError(
-            f"the weights of all edges add up to {facts.total:.4g}, and integer biases to less than 2**{BITS}; scale "
-            "them down, or give them as floats"
-        )
+    if isinstance(facts.greatest, int) and facts.greatest >= 1 << BITS:
+        raise InputError(f"the weight {facts.greatest} is an integer bias of 2**{BITS} or more; {SMALLER}")
 
 
 @dataclass
 class EdgeBiases:
     """Biases of the edges of a CSR, and the tables of one method. Arrays that the method does without are empty."""
 
+    kind: str | None
+    """weight or degree; None where all edges are alike."""
     method: str
     """uniform, rejection, inverse or alias."""
     values: Array | None
@@ -114,9 +116,10 @@ class EdgeBiases:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tables; of the values too where they were made here is not known and not counted."""
+        """Bytes of what was made here, so not of the graph's weights."""
+        made = 0 if self.kind != "degree" or self.values is None else self.values.nbytes
         tables = (self.greatest, self.totals, self.shifts, self.sparse, self.prefix, self.alias_share, self.alias_other)
-        return sum(table.nbytes for table in tables)
+        return made + sum(table.nbytes for table in tables)
 
     @property
     def dtype(self) -> np.dtype:
@@ -138,15 +141,15 @@ class EdgeBiases:
         return xp.ldexp(totals, -self.shifts) if len(self.shifts) else totals
 
     @staticmethod
-    def memory(csr: Csr, kind: str | None, method: str, cuda: bool) -> int:
+    def memory(csr: Csr, kind: str | None, method: str = "auto", reuse: float = 0.0) -> int:
         """Bytes that `of` takes at most, tables and what is needed to make them."""
-        edges, rows = csr.num_edges, csr.num_rows
+        edges, rows, method = csr.num_edges, csr.num_rows, method_for(kind, method, reuse)
         if kind is None:
             return 0
         tiles = -(-edges // TILE)
         values = 8 * edges if kind == "degree" else 0
         tables = {"rejection": edges // 4, "inverse": 8 * edges, "alias": 12 * edges}[method]
-        scratch = 16 * edges if method == "alias" and cuda else 0
+        scratch = 16 * edges if method == "alias" and not isinstance(csr.indptr, np.ndarray) else 0
         return values + tables + scratch + 90 * rows + 60 * tiles
 
     @classmethod
@@ -178,12 +181,13 @@ class EdgeBiases:
         Raises
         ------
         InputError
-            Where method and kind do not fit, or weights or degrees that are asked for are not there.
+            Where method and kind do not fit, weights or degrees that are asked for are not there, integer biases of a
+            row add up to 2^59 or more, or a row has 2^31 edges or more.
         """
         xp, method = env.xp, method_for(kind, method, reuse)
         sums, counts = xp.empty(0, np.uint64), xp.empty(0, np.int32)
         if kind is None:
-            return cls(method, None, counts, sums, counts, sums, sums, sums, counts)
+            return cls(kind, method, None, counts, sums, counts, sums, sums, sums, counts)
         if kind == "degree":
             if degrees is None:
                 raise InputError("bias='degree' needs the degrees of all slots")
@@ -194,7 +198,7 @@ class EdgeBiases:
             values = csr.weights
         made = _Maker(env, part, csr, values)
         made.total(for_alias=method == "alias")
-        biases = cls(method, values, made.greatest, made.totals, made.shifts, sums, sums, sums, counts)
+        biases = cls(kind, method, values, made.greatest, made.totals, made.shifts, sums, sums, sums, counts)
         if method == "rejection":
             biases.sparse = made.prefix(xp.empty(csr.num_edges // SPARSE, np.uint64), sparse=True)
         elif method == "inverse":
@@ -239,13 +243,16 @@ class _Maker:
         self.cuda = env.backend.name == "cuda"
         self.kernels = env.kernels("biases", index_t=index, bias_t=values.dtype)
         degrees = csr.indptr[1:] - csr.indptr[:-1]
+        if self.edges > MOST_DEGREE and int(degrees.max()) > MOST_DEGREE:
+            raise InputError(f"biases of a vertex with more than {MOST_DEGREE:,} edges cannot be drawn from")
         (rows,) = xp.nonzero(degrees)
         starts = xp.concatenate([csr.indptr[:-1][rows], csr.indptr[-1:]])
         cuts = xp.arange(0, self.edges, TILE, dtype=np.int64)
         firsts = xp.searchsorted(starts, cuts, side="right") - 1
         self.tiles, self.firsts = len(cuts), firsts
-        self.shared = len(rows), rows.astype(index), starts, firsts.astype(index), self.edges, values
-        self.bits = xp.frexp(degrees.astype(np.float64))[1].astype(np.int32)  # exact, degrees are far below 2^53
+        self.rows = len(rows), rows.astype(index), starts, firsts.astype(index), self.edges
+        self.degrees = degrees.astype(np.float64)  # exact, as they are far below 2^53
+        self.bits = xp.frexp(self.degrees)[1].astype(np.int32)
         self.greatest = xp.zeros(csr.num_rows, values.dtype)
         self.shifts = xp.empty(0, np.int32)
         self.totals = xp.zeros(csr.num_rows, np.uint64)
@@ -254,33 +261,53 @@ class _Maker:
 
     def total(self, for_alias: bool) -> None:
         """Greatest bias of each row, its total, and its shift if it needs one."""
-        xp, shared = self.xp, self.shared[:5]
-        self.kernels.biases_greatest(32 * self.tiles, *shared, self.values, self.greatest)
+        xp = self.xp
+        self.kernels.biases_greatest(32 * self.tiles, *self.rows, self.values, self.greatest)
         if self.values.dtype.kind == "f":
             # The greatest is below 2^(BITS - bits), so the first sum is below 2^BITS, and says how much less to shift.
             exponent = xp.frexp(self.greatest.astype(np.float64))[1].astype(np.int32)
             self.shifts = (BITS - self.bits - exponent).astype(np.int32)
-        elif for_alias:
+        else:
+            self._check_sums()
+        if for_alias and not self.shifted:
             self.shifts = xp.zeros(len(self.totals), np.int32)
         self.carries = self._sum(False)
         if len(self.shifts):
             above = xp.frexp(self.totals.astype(np.float64))[1].astype(np.int32) - (BITS - self.bits)
-            self.shifts -= xp.maximum(above, 0).astype(np.int32)
-            self.carries = self._sum(False)
+            if bool((above > 0).any()):
+                self.shifts -= xp.maximum(above, 0).astype(np.int32)
+                self.carries = self._sum(False)
+
+    def _check_sums(self) -> None:
+        """Refuse integers that a row has too many of, before they are added up."""
+        limit, xp = float(1 << BITS), self.xp
+        if not self.tiles or float((self.greatest.astype(np.float64) * self.degrees).max()) < limit:
+            return
+        coarse = 1 << 24  # sums of multiples of it are exact, and what is left of each edge is less than one
+        sums = xp.zeros(len(self.totals), np.uint64)
+        self._launch_sum(self.values // coarse, sums)
+        if float((sums.astype(np.float64) + self.degrees).max()) * coarse >= limit:
+            raise InputError(f"the integer biases of a vertex's edges add up to about 2**{BITS} or more; {SMALLER}")
 
     @property
     def shifted(self) -> int:
         return int(len(self.shifts) > 0)
 
+    def _launch_sum(self, values: Array, sums: Array, lacks: bool = False) -> tuple[Array, Array]:
+        """Sums of rows into `sums`, unless it is what lacks to the totals that is summed; sums of tiles."""
+        tile_sums, lasts = (self.xp.zeros(self.tiles, np.uint64) for _ in range(2))
+        self.kernels.biases_sum(
+            32 * self.tiles, *self.rows, values, self.shifts, self.shifted, self.totals, int(lacks), sums,
+            tile_sums, lasts,
+        )  # fmt: skip
+        return tile_sums, lasts
+
     def _sum(self, lacks: bool) -> Array:
-        """Sums of rows into the totals, unless it is what lacks to these that is summed; sums of tiles into carries."""
+        """Sums of rows into the totals, unless it is what lacks to these that is summed; returns the carries."""
         xp = self.xp
-        sums, lasts = xp.zeros(self.tiles, np.uint64), xp.zeros(self.tiles, np.uint64)
         if not lacks:
             self.totals[...] = 0
-        self.kernels.biases_sum(
-            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, int(lacks), self.totals, sums, lasts
-        )
+        sums, lasts = self._launch_sum(self.values, self.totals, lacks)
         before = xp.zeros(self.tiles + 1, np.uint64)
         xp.cumsum(sums, out=before[1:])
         # Of the first row of a tile: what is in the tile where it begins, and the tiles between; 0 if it begins here.
@@ -290,8 +317,9 @@ class _Maker:
     def prefix(self, out: Array, sparse: bool = False, lacks: bool = False) -> Array:
         carries = self._sum(True) if lacks else self.carries
         self.kernels.biases_prefix(
-            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, int(lacks), carries, int(sparse), out
-        )
+            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, int(lacks), carries,
+            int(sparse), out,
+        )  # fmt: skip
         return out
 
     def alias(self) -> tuple[Array, Array]:
@@ -302,6 +330,7 @@ class _Maker:
             self.prefix(lacking, lacks=True)
         share, other = xp.empty(self.edges, np.uint64), xp.empty(self.edges, np.int32)
         self.kernels.biases_alias(
-            32 * self.tiles, *self.shared, self.shifts, self.shifted, self.totals, prefix, lacking, share, other
-        )
+            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, prefix, lacking, share,
+            other,
+        )  # fmt: skip
         return share, other
