@@ -63,7 +63,7 @@ def on_host(backend, made):
 
 def drawn(backend, made, csr, rows, instances, key=1, step=0, draws=None):
     """Edges drawn, and the next draw of each."""
-    draws = backend.from_host(np.zeros(len(rows), np.int32) if draws is None else draws)
+    draws = backend.from_host(np.zeros(len(rows), np.int32) if draws is None else draws.copy())
     rows = backend.from_host(rows.astype(csr.indices.dtype))
     instances = backend.from_host(instances.astype(np.int64))
     edges = made.draw(environment(backend), csr, rows, instances, key, step, draws)
