@@ -10,7 +10,7 @@ totals   uint64 per row of the graph: sums of units
 sums     uint64 per row of the graph: totals, as they are found; 0 before
 lacks    whether what is summed is not an edge's units, but what its degree * units lacks to its row's total
 tile_*   uint64 per tile: the sum of its edges, and of those of its last row
-carries  uint64 per tile: the sum of the edges of its first row that stand before it
+carries  uint64 per tile: the sum of the edges of its first row that stand before it; not read where there are none
 prefix   uint64 per edge: inclusive sums of units, anew in each row; where `sparse`, those of edges 31, 63, 95, ...
 lacking  uint64 per edge: likewise of what edges lack
 share    uint64 per edge, other int32 per edge: the alias table

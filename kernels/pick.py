@@ -16,6 +16,7 @@ from graphdask.kernels.philox import philox
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
+MACROS += [{"index_t": "long long", "bias_t": "double"}]
 
 UNIFORM, REJECTION, INVERSE, ALIAS = 0, 1, 2, 3
 SPARSE = 32

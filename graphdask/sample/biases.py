@@ -308,11 +308,10 @@ class _Maker:
         if not lacks:
             self.totals[...] = 0
         sums, lasts = self._launch_sum(self.values, self.totals, lacks)
-        before = xp.zeros(self.tiles + 1, np.uint64)
-        xp.cumsum(sums, out=before[1:])
-        # Of the first row of a tile: what is in the tile where it begins, and the tiles between; 0 if it begins here.
-        here = self.begun == xp.arange(self.tiles)
-        return xp.where(here, np.uint64(0), before[:-1] - before[self.begun + 1] + lasts[self.begun])
+        before = xp.concatenate([xp.zeros(1, np.uint64), xp.cumsum(sums)])
+        # Of the row of a tile's first edge: what is in the tile where it begins, and the tiles between. Where the row
+        # begins with that edge, this is no sum of anything, and the kernels do not look at it.
+        return before[:-1] - before[self.begun + 1] + lasts[self.begun]
 
     def prefix(self, out: Array, sparse: bool = False, lacks: bool = False) -> Array:
         carries = self._sum(True) if lacks else self.carries

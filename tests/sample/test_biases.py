@@ -158,6 +158,7 @@ def test_tables_of_a_row_do_not_depend_on_the_rows_around_it(rng, backend, bias,
         [5e-324, 1e-323, 0, 5e-324],
         [1.7e308, 1.7e308, 5e-324, 1e300],
         [1.0, 1e-300, 0.0, 0.5],
+        [1.0, 1.5 * 2.0**-55, 2.5 * 2.0**-55, 3.5 * 2.0**-55],  # halves of a unit
         [3.0, 3.0, 3.0, 3.0],
         [-0.0, 1.0, -0.0, 2.0],
     ],
@@ -167,6 +168,8 @@ def test_floats_of_every_size_keep_their_proportions(backend, weights):
     made = made_on(backend, [0, 4], weights, "inverse")
     units = np.diff(np.concatenate([[0], made.prefix.astype(object)]))
     assert units.tolist() == exact_units(weights, made.shifts[0])
+    if weights[1] == 1.5 * 2.0**-55:
+        assert units[1:].tolist() == [2, 3, 4]
     assert ((units > 0) == (weights > 0)).all()
     assert int(made.totals[0]) == units.sum() > 2**50
     with np.errstate(over="ignore"):
