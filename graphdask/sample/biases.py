@@ -150,7 +150,7 @@ class EdgeBiases:
         values = 8 * edges if kind == "degree" else 0
         tables = {"rejection": edges // 4, "inverse": 8 * edges, "alias": 12 * edges}[method]
         scratch = 16 * edges if method == "alias" and not isinstance(csr.indptr, np.ndarray) else 0
-        return values + tables + scratch + 90 * rows + 60 * tiles
+        return values + tables + scratch + 75 * rows + 60 * tiles
 
     @classmethod
     def of(
@@ -283,21 +283,23 @@ class _Maker:
         limit, xp = float(1 << BITS), self.xp
         if not self.tiles or float((self.greatest.astype(np.float64) * self.degrees).max()) < limit:
             return
-        coarse = 1 << 24  # sums of multiples of it are exact, and what is left of each edge is less than one
+        coarse = 24  # in multiples of 2^24 no sum overflows, and each edge is rounded by at most one
         sums = xp.zeros(len(self.totals), np.uint64)
-        self._launch_sum(self.values // coarse, sums)
-        if float((sums.astype(np.float64) + self.degrees).max()) * coarse >= limit:
+        self.shifts = xp.full(len(self.totals), -coarse, np.int32)
+        self._launch_sum(sums)
+        self.shifts = self.shifts[:0]
+        if float((sums.astype(np.float64) + self.degrees).max()) * (1 << coarse) >= limit:
             raise InputError(f"the integer biases of a vertex's edges add up to about 2**{BITS} or more; {SMALLER}")
 
     @property
     def shifted(self) -> int:
         return int(len(self.shifts) > 0)
 
-    def _launch_sum(self, values: Array, sums: Array, lacks: bool = False) -> tuple[Array, Array]:
+    def _launch_sum(self, sums: Array, lacks: bool = False) -> tuple[Array, Array]:
         """Sums of rows into `sums`, unless it is what lacks to the totals that is summed; sums of tiles."""
         tile_sums, lasts = (self.xp.zeros(self.tiles, np.uint64) for _ in range(2))
         self.kernels.biases_sum(
-            32 * self.tiles, *self.rows, values, self.shifts, self.shifted, self.totals, int(lacks), sums,
+            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, int(lacks), sums,
             tile_sums, lasts,
         )  # fmt: skip
         return tile_sums, lasts
@@ -307,7 +309,7 @@ class _Maker:
         xp = self.xp
         if not lacks:
             self.totals[...] = 0
-        sums, lasts = self._launch_sum(self.values, self.totals, lacks)
+        sums, lasts = self._launch_sum(self.totals, lacks)
         before = xp.concatenate([xp.zeros(1, np.uint64), xp.cumsum(sums)])
         # Of the row of a tile's first edge: what is in the tile where it begins, and the tiles between. Where the row
         # begins with that edge, this is no sum of anything, and the kernels do not look at it.
