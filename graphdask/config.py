@@ -21,6 +21,9 @@ class Config:
     """Data plane of a gang: `auto`, `tcp`, `ucx` or `nccl`. In one process ranks are threads."""
     exchange: str = "auto"
     """`auto` (what the algorithm names), `selective` or `broadcast`."""
+    allocation: str | float = "maximal"
+    """Room of queues: `maximal`, `just-enough` (an estimate, which grows), `fixed` (0.75 of the maximum), or the share
+    of the maximum that is fixed, above 0 and up to 1."""
     deadline: float = 600.0
     """Seconds that one run of a gang may take."""
     exchange_timeout: float = 120.0
@@ -66,6 +69,13 @@ class Config:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name}={getattr(self, name)!r} is not one of {', '.join(allowed)}")
+        share, schemes = self.allocation, ("maximal", "just-enough", "fixed")
+        is_share = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 1
+        if not is_share and not (isinstance(share, str) and share in schemes):
+            raise InputError(
+                f"allocation={share!r} is neither one of {', '.join(schemes)} nor a share of the maximum, above 0 and "
+                f"up to 1"
+            )
         for field in fields(self):
             value, default = getattr(self, field.name), field.default
             if isinstance(default, bool) or default is None:

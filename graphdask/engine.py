@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from graphdask.backend import Array, Backend
+from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
@@ -63,6 +64,10 @@ class Environment:
     comm: Communicator | None = field(default=None, repr=False)
     history: list[Superstep] = field(default_factory=list, repr=False)
     """The supersteps so far, of a primitive that another one ran in its `result` too."""
+    allocation: Allocation = MAXIMAL
+    """How much memory queues are given."""
+    growth: Growth = field(default_factory=Growth, repr=False)
+    """What they have grown, those of such a primitive too."""
 
     @property
     def xp(self) -> Any:
@@ -72,6 +77,18 @@ class Environment:
     def kernels(self, family: str, **types: Any) -> Any:
         """The kernels of a family, for the given dtypes."""
         return self.backend.kernels(family, **types)
+
+    def room(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Room:
+        """A queue of at most `most` entries, called `what` where it is too short, with the room that the scheme gives.
+
+        `expected` says that no more will ever come, where that is known.
+        """
+        return Room(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
+
+    def scratch(self, what: str, most: int, dtype: Any, expected: int) -> Room:
+        """A list for kernels: as `room` tells, but what is less than the maximum can grow, and is announced so."""
+        allocation = Allocation("just-enough") if self.allocation.partial else MAXIMAL
+        return Room(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
 
     def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
         """Complete arrays over own vertices to arrays over slots. Every rank calls it, from `init` or `result` only."""
@@ -112,12 +129,13 @@ class RankContext:
     memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
 
-    def environment(self, exchange: Exchange) -> Environment:
+    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL) -> Environment:
         """The environment of a primitive on this rank."""
         comm = self.comm
         return Environment(
-            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm
-        )
+            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm,
+            allocation=allocation,
+        )  # fmt: skip
 
 
 class Primitive(ABC, Generic[S]):
@@ -143,6 +161,8 @@ class Primitive(ABC, Generic[S]):
     """Whether messages go `to="ghosts"` in any superstep."""
     votes = 0
     """How many numbers each rank says to all in a superstep."""
+    needs_all = ""
+    """Why a fixed share of the most memory can never do; empty where it may."""
 
     @property
     def inward(self) -> bool:
@@ -150,8 +170,8 @@ class Primitive(ABC, Generic[S]):
         return False
 
     @abstractmethod
-    def memory(self, part: Part) -> int:
-        """Bytes that it needs at most besides the partition."""
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
 
     @abstractmethod
     def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
@@ -208,6 +228,12 @@ class RankResult:
     device: str = ""
     memory: int = 0
     """Bytes that the run was announced to need besides the partition."""
+    allocated_start: int = 0
+    """Bytes of the state before the first superstep."""
+    allocated_end: int = 0
+    """And after the last one."""
+    growths: int = 0
+    """How often a queue had to grow."""
 
 
 def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env: Environment) -> RankResult:
@@ -228,6 +254,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     history = env.history
     started = time.perf_counter()
     state, messages = primitive.init(part, env)
+    holdings, allocated = Holdings(part, backend), -1
     while True:
         computed = time.perf_counter()
         sends, meta, codes = mail.post(messages)
@@ -258,6 +285,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         history.append(step)
         if env.on_superstep is not None:
             env.on_superstep(step)
+        if allocated < 0:
+            allocated = holdings.nbytes(state)
         if ends:
             break
         if time.monotonic() > env.deadline:
@@ -267,16 +296,20 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             )
         started = time.perf_counter()
         messages = primitive.superstep(part, state, inbox, env)
+    allocated_end = holdings.nbytes(state)
     found = primitive.result(part, state, env)
     backend.synchronize()
     columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
     values = {name: value for name, value in found.items() if name not in columns}
     dtypes = {name: array.dtype for name, array in columns.items()}
-    return RankResult(columns, values, dtypes, history, comm.name, backend.description, memory)
+    return RankResult(
+        columns, values, dtypes, history, comm.name, backend.description, memory, allocated, allocated_end,
+        env.growth.growths,
+    )  # fmt: skip
 
 
 def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> int:
-    needed = primitive.memory(part)
+    needed = primitive.memory(part, env.allocation)
     free = int(env.backend.free_memory() * env.memory_share)
     if needed > free:
         raise OverBudget(

@@ -87,7 +87,7 @@ class MissingDependency(GraphdaskError, ImportError):
 
 
 class OverBudget(MemoryError, GraphdaskError):  # in this order, or Dask's way of pickling cannot make one
-    """A call would need more memory than there is; raised before anything is allocated."""
+    """A call would need more memory than there is, or than it was given; raised before that is allocated."""
 
 
 class WriteError(OSError, GraphdaskError):

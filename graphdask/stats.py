@@ -26,7 +26,16 @@ class Stats:
     ranks: int
     devices: list[str]
     memory: int = 0
-    """Bytes that the run was estimated to need besides the partition, on the rank that needs most."""
+    """Bytes that the run was announced to need besides the partition, on the rank that needs most; where queues grow,
+    an estimate."""
+    allocation: str = "maximal"
+    """How much memory queues were given: `maximal`, `just-enough`, or `fixed` and the share of the maximum."""
+    allocated_start: int = 0
+    """Bytes of the algorithm's own arrays before the first superstep, on the rank that has most."""
+    allocated_end: int = 0
+    """The same after the last superstep."""
+    growths: int = 0
+    """How often a queue had to grow because the estimate was too small, over all ranks."""
     seconds: float = 0.0
     """Wall time of the run, without the build of the partitions."""
     restarts: int = 0
@@ -35,7 +44,10 @@ class Stats:
     """Per rank, its own supersteps."""
 
     @classmethod
-    def of(cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float) -> Stats:
+    def of(
+        cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float,
+        allocation: str = "maximal",
+    ) -> Stats:  # fmt: skip
         steps = []
         for same in zip(*(result.supersteps for result in results), strict=True):
             step: dict[str, Any] = {"superstep": same[0].number}
@@ -55,6 +67,10 @@ class Stats:
             ranks=len(results),
             devices=[result.device for result in results],
             memory=max(result.memory for result in results),
+            allocation=allocation,
+            allocated_start=max(result.allocated_start for result in results),
+            allocated_end=max(result.allocated_end for result in results),
+            growths=sum(result.growths for result in results),
             seconds=seconds,
             ranks_detail=[result.supersteps for result in results],
         )
@@ -97,6 +113,8 @@ class Stats:
         lines = [
             f"{self.algorithm}: {self.ranks} ranks over {self.transport}, {self.exchange}, ghosts {self.ghosts}, "
             f"{self.seconds:.4g} s",
+            f"{self.allocation}: {self.memory:,} bytes announced, {self.allocated_start:,} allocated at the start, "
+            f"{self.allocated_end:,} at the end, {self.growths} growths",
             f"{'superstep':>9} {'frontier':>12} {'edges':>14} {'messages':>12} {'bytes':>14} {'compute ms':>11} "
             f"{'code ms':>9} {'exchange ms':>11} {'wait ms':>9}  codes",
         ]

@@ -15,6 +15,7 @@ import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.part import Csr, Part
 
@@ -77,7 +78,7 @@ class Parents(Primitive[ParentsState]):
     def __init__(self, distance: Array, source: int):
         self.distance, self.source = distance, source
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
         return index * (2 * part.num_slots + part.num_owned) + 8 * part.num_owned
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation, Room
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -66,9 +67,9 @@ class State:
     """float64 (own, lanes): sums over successors, then unused."""
     score: Array
     """float64 per own vertex, over the sources so far."""
-    queue: Array
+    queue: Room
     """Own vertices that are reached now."""
-    masks: Array
+    masks: Room
     """Their lanes."""
     with_edges: Array
     """Own vertices that have edges in."""
@@ -104,7 +105,8 @@ class Betweenness(Primitive[State]):
     """The primitive: dependencies on the given sources, summed and scaled."""
 
     name = "betweenness"
-    votes = 1
+    votes = 2
+    """Size and out-edges of the level that is told."""
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
@@ -125,14 +127,17 @@ class Betweenness(Primitive[State]):
     def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
         return {"mask": self.mask, "value": (np.float64, (self.lanes,))}
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         assert part.inward is not None
         slots, owned = part.num_slots, part.num_owned
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
         tables = 8 * self.lanes * (slots + 2 * owned) + mask * slots + (slots + 31) // 32 * 4
-        lists = 4 * index + 2 * mask + 8  # and in the worst case a vertex is of another level in every lane
+        lists = 3 * index + mask + 8
+        level = allocation.first(owned) * (
+            index + mask
+        )  # and in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
-        return tables + (lists + self.lanes * (index + mask)) * owned + hubs
+        return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs
 
     def _chunks(self, part: Part) -> int:
         """The most chunks that rows of more than HUB edges can have."""
@@ -152,8 +157,8 @@ class Betweenness(Primitive[State]):
             sigma=xp.empty((owned, lanes)),
             delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned),
-            queue=xp.empty(owned, index),
-            masks=xp.empty(owned, self.mask),
+            queue=env.room("a level of betweenness", owned, index),
+            masks=env.room("a level of betweenness", owned, self.mask),
             with_edges=with_edges,
             left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
@@ -170,7 +175,7 @@ class Betweenness(Primitive[State]):
         sources = self.sources[state.batch * self.lanes : (state.batch + 1) * self.lanes]
         state.back, state.levels = -1, []
         if not sources:
-            return self._tell(state, Level(state.queue[:0], state.masks[:0]), False, edges)
+            return self._tell(state, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
         lanes: dict[int, int] = {}
         ones = []
         for lane, source in enumerate(sources):
@@ -184,7 +189,10 @@ class Betweenness(Primitive[State]):
         state.seen[rows] = masks
         state.sigma.reshape(-1)[env.backend.from_host(np.array(ones, np.int64))] = 1.0
         state.left = state.with_edges
-        return self._show_paths(part, state, Level(rows, masks), env, edges)
+        level = Level(rows, masks)
+        if env.allocation.partial:
+            level.edges = int((part.out.indptr[rows + 1] - part.out.indptr[rows]).sum())
+        return self._show_paths(part, state, level, env, edges)
 
     def _show_paths(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
         self._clear(state)
@@ -203,7 +211,7 @@ class Betweenness(Primitive[State]):
     def _tell(self, state: State, level: Level, active: bool, edges: int) -> Messages:
         rows = level.rows
         values = {"mask": state.front, "value": state.value}
-        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=(float(len(rows)),))
+        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=(len(rows), level.edges))
 
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("betweenness", index_t=part.vertex_map.dtype, mask_t=self.mask)
@@ -216,28 +224,32 @@ class Betweenness(Primitive[State]):
             )  # fmt: skip
         if state.back >= 0:
             return self._backward(part, state, env)
-        if inbox.votes.sum() > 0:
-            return self._forward(part, state, env)
+        if inbox.votes[:, 0].sum() > 0:
+            return self._forward(part, state, int(inbox.votes[:, 1].sum()), env)
         state.levels.pop()  # the last level of all ranks is empty
         return self._turn(part, state, env)
 
-    def _forward(self, part: Part, state: State, env: Environment) -> Messages:
-        """Find the next level, and its numbers of paths."""
+    def _forward(self, part: Part, state: State, edges_in: int, env: Environment) -> Messages:
+        """Find the next level, and its numbers of paths; no more vertices than edges lead to it."""
         kernels, csr = self._kernels(part, env), part.inward
         assert csr is not None
         full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         state.counters.fill(0)
         left, spare = state.spare
+        if env.allocation.partial:
+            most = min(edges_in, len(state.left))
+            state.queue.fit(most), state.masks.fit(most)
+        queue, masks = state.queue.array, state.masks.array
         shared = (
             state.left, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, self.lanes, full, state.seen,
-            state.queue, state.masks, left, HUB, state.hubs, state.counters,
+            queue, masks, left, HUB, state.hubs, state.counters,
         )  # fmt: skip
         kernels.bc_reach(len(state.left), *shared, per_item=32)
         if len(state.hubs):
             kernels.bc_reach_hubs(HUB_THREADS, *shared)
         found, remaining, _, edges, out_edges, _ = env.backend.to_host(state.counters).tolist()
         state.left, state.spare = left[:remaining], (spare, left)
-        level = Level(state.queue[:found].copy(), state.masks[:found].copy(), out_edges)
+        level = Level(queue[:found].copy(), masks[:found].copy(), out_edges)
         self._gather(part, state, level, csr, state.sigma, env)
         return self._show_paths(part, state, level, env, edges)
 
@@ -295,6 +307,7 @@ def betweenness(
     normalized: bool = False,
     seed: int = 0,
     exchange: str | None = None,
+    allocation: str | float | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BetweennessResult:
@@ -315,6 +328,10 @@ def betweenness(
         For the drawing of sources.
     exchange : {"selective", "broadcast"}, optional
         Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
+        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
+        would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -333,7 +350,7 @@ def betweenness(
     InputError
         For a number of sources below 1 or above that of the vertices, or a source that is given twice.
     OverBudget
-        Where it would need more memory than there is.
+        Where it would need more memory than there is, or than it was given.
     PeerLost
         Where a worker died and could not be replaced in time.
 
@@ -362,7 +379,9 @@ def betweenness(
     lanes = 1
     while lanes < min(LANES, len(chosen)) and 24 * n * 2 * lanes <= TABLE_BYTES:
         lanes *= 2
-    return runtime().run(G, Betweenness(chosen, lanes, scale), exchange=exchange, client=client, progress=progress)
+    return runtime().run(
+        G, Betweenness(chosen, lanes, scale), exchange=exchange, allocation=allocation, client=client, progress=progress
+    )
 
 
 def _sources(G: Graph, sources: Any, seed: int) -> tuple[list[int], float]:

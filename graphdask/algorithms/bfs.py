@@ -14,6 +14,9 @@ On a GPU that holds the whole graph, a superstep takes in many levels while thes
 through them without the host, until a frontier is larger, or empty, or so large that a pull may be due. Its vertices
 and edges are sums over the levels.
 
+Queues have room for all vertices, or, where memory is allocated just-enough or in part, for what a launch may find at
+most: no more vertices than the frontier has edges, and none that is reached already. What arrived is counted for that.
+
 The host reads one row of counters in a superstep, at its end; what kernels have to know of what ran before them they
 read on the device. There are two rows: the last kernel of a superstep makes the next one's ready.
 
@@ -30,7 +33,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, Direction
+from graphdask.algorithms._search_memory import FEW, search_memory
 from graphdask.backend import Array
+from graphdask.buffers import Allocation, Room, put_aside, reachable
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -62,23 +67,25 @@ class State:
     """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
     seen: Array
     """uint32 words, a bit per slot: reached, and settled."""
-    queues: tuple[Array, Array]
+    queues: tuple[Room, Room]
     """Own vertices of the current level and the next, in turn."""
-    ghost_queue: Array
-    hubs: Array
+    ghost_queue: Room
+    hubs: Room
     rows: tuple[Array, Array]
     """int64: the counters of this superstep and of the next, in turn."""
     arrived: Array
     """int64: of the barrier of `bfs_levels`, all of whose launches have as many blocks."""
     direction: Direction
     kernels: Any
+    unreached: int
+    """Own vertices that may yet be found, at most; counted where room is allocated in part."""
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0
     """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
     level: int = 0
     turn: int = 0
-    left: tuple[Array, Array] | None = None
+    left: tuple[Room, Room] | None = None
     """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
     waiting: int = 0
     """Their number, or more."""
@@ -86,9 +93,13 @@ class State:
     """Whether any superstep has."""
 
     @property
+    def queue_room(self) -> Room:
+        return self.queues[self.level % 2]
+
+    @property
     def queue(self) -> Array:
         """Where the frontier is."""
-        return self.queues[self.level % 2]
+        return self.queue_room.array
 
     @property
     def counters(self) -> Array:
@@ -139,13 +150,8 @@ class BreadthFirstSearch(Primitive[State]):
     def tells_ghosts(self) -> bool:  # type: ignore[override]
         return self.direction != "push"
 
-    def memory(self, part: Part) -> int:
-        """State, and what a selective exchange of most vertices in one level makes for the mail."""
-        slots, owned = part.num_slots, part.num_owned
-        ghosts = slots - owned
-        push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
-        most = max(push, pull) if self._can_pull(part) else push
-        return part.vertex_map.dtype.itemsize * (2 * slots + ghosts + most) + slots // 8
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        return search_memory(part, allocation, self._can_pull(part))
 
     def _can_pull(self, part: Part) -> bool:
         """In-edges that an earlier call has made are used, but none are made for "auto"."""
@@ -160,19 +166,23 @@ class BreadthFirstSearch(Primitive[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+        unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
         state = State(
             xp.empty(slots, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
-            (xp.empty(owned, dtype), xp.empty(owned, dtype)), xp.empty(slots - owned, dtype), xp.empty(owned, dtype),
+            (env.room("a level of BFS", owned, dtype), env.room("a level of BFS", owned, dtype)),
+            env.room("a level of BFS, of ghosts,", slots - owned, dtype),
+            env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
             Direction(self.direction if self._can_pull(part) else "push", part.num_vertices),
-            env.kernels("bfs", index_t=dtype),
+            env.kernels("bfs", index_t=dtype), unreached,
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, state.depth, state.parent, state.seen)
         sources = self.own_sources(part, env)
         state.count = len(sources)
         if state.count:
+            state.queues[0].fit(state.count)
             kernels.bfs_start(
                 state.count, sources, part.out.indptr, part.ids, state.depth, state.parent, state.seen, state.queue,
                 state.after, state.counters,
@@ -180,36 +190,46 @@ class BreadthFirstSearch(Primitive[State]):
             state.weight = int(env.backend.to_host(state.after)[WEIGHT])
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
         frontier = state.queue[: state.count]
-        return state, Messages(frontier, state.ghost_queue[:0], {"parent": state.parent}, state.count > 0, votes=votes)
+        return state, Messages(
+            frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
+        )
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
-            self._take_in(part, state, inbox, pulled)
+            self._take_in(part, state, inbox, pulled, env)
         if not state.direction.choose(inbox.votes):
             if self._is_small(part, state, env):
                 return self._levels(part, state, env)
             return self._push(part, state, env)
         if not pulled:
-            state.left, state.waiting = None, part.num_owned
+            state.left, state.waiting = None, state.unreached if env.allocation.partial else part.num_owned
             if env.size > 1:
                 if len(inbox):
                     state.count = int(env.backend.to_host(state.counters)[HERE])
                 state.direction.pause()
-                return Messages(state.queue[: state.count], state.ghost_queue[:0], {}, state.count > 0, to="ghosts")
+                frontier = state.queue[: state.count]
+                return Messages(frontier, state.ghost_queue.array[:0], {}, state.count > 0, to="ghosts")
         return self._pull(part, state, env)
 
-    def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool) -> None:
+    def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool, env: Environment) -> None:
+        before, room = state.count, state.queue_room
         for letter in inbox.letters:
             if pulled:
                 self._told(state, letter)
                 continue
             count = letter.count
+            room.fit(min(state.count + count, before + state.unreached), keep=state.count)
             state.kernels.bfs_visit(
                 count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
-                part.num_owned, state.queue, state.counters,
+                part.num_owned, room.array, state.counters,
             )  # fmt: skip
-            state.count, state.weight = min(state.count + count, part.num_owned), LONG
+            state.count, state.weight = min(state.count + count, part.num_owned, before + state.unreached), LONG
+        if not pulled and env.allocation.partial:
+            state.count = int(env.backend.to_host(state.counters)[HERE])
+            state.unreached -= state.count - before
+            rows, indptr = state.queue[: state.count], part.out.indptr
+            state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
     def _told(self, state: State, letter: Letter) -> None:
         """Settle ghosts; a bitmap of them is not listed first."""
@@ -220,58 +240,74 @@ class BreadthFirstSearch(Primitive[State]):
             state.kernels.bfs_told_bits(words, letter.bits, letter.first, letter.universe, state.seen)
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
-        """Whether one launch may go through this level and more."""
+        """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
         alone = env.size == 1 and not (self.either_way and len(part.directions) > 1)
+        if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
+            return False
         return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
 
     def _levels(self, part: Part, state: State, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        before = state.weight
+        before, count, room = state.weight, state.count, min(SMALL, state.unreached)
+        here, there = state.queue_room.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
         kernels.bfs_levels(
-            LEVEL_THREADS, state.queue, state.queues[1 - state.level % 2], part.out.indptr, part.out.indices, part.ids,
-            state.depth, state.parent, state.seen, state.level, MOST_LEVELS, SMALL, int(ALPHA),
-            state.direction.floor, state.direction.edges_left, state.counters, state.after, state.arrived,
+            LEVEL_THREADS, here, there, part.out.indptr, part.out.indices, part.ids, state.depth, state.parent,
+            state.seen, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
+            state.direction.edges_left, state.counters, state.after, state.arrived,
         )  # fmt: skip
         found = self._read(state, env)
         state.level += int(found[LEVELS])
         state.direction.skip(int(found[EDGES]))
+        state.unreached -= int(found[VISITED]) - count
         return self._said(state, found, int(found[VISITED]), before + int(found[EDGES]))
 
     def _push(self, part: Part, state: State, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
+        if env.allocation.partial:
+            self._make_room(part, state)
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
             return self._said(state, np.zeros(COUNTERS, np.int64), 0, 0)
         kernels, slots = state.kernels, part.num_slots
         for turn, csr in enumerate(part.directions if self.either_way else [part.out]):
             shared = (
                 csr.indptr, csr.indices, part.ids, state.seen, state.parent, part.num_owned, slots, turn, state.queue,
-                state.ghost_queue, state.hubs, state.counters,
+                state.ghost_queue.array, state.hubs.fit(min(state.count, csr.num_edges // HUB)), state.counters,
             )  # fmt: skip
             kernels.bfs_push(state.count, here, *shared)
             if self.either_way or not 0 <= state.weight <= HUB:
                 kernels.bfs_push_hubs(HUB_THREADS, *shared)
         kernels.bfs_settle(
-            min(slots, HUB_THREADS), state.queue, state.ghost_queue, part.out.indptr, state.depth, state.seen,
+            min(slots, HUB_THREADS), state.queue, state.ghost_queue.array, part.out.indptr, state.depth, state.seen,
             state.level, state.counters, state.after,
         )  # fmt: skip
         found = self._read(state, env)
         return self._said(state, found, int(found[HERE]), int(found[EDGES]))
+
+    def _make_room(self, part: Part, state: State) -> None:
+        """In the next level, for what the edges of the frontier lead to at most."""
+        edges = state.weight % LONG
+        if self.either_way and len(part.directions) > 1:
+            edges = part.num_slots
+        state.queue_room.fit(min(edges, state.unreached))
+        state.ghost_queue.fit(edges)
 
     def _pull(self, part: Part, state: State, env: Environment) -> Messages:
         csr, kernels, dtype = part.inward, state.kernels, part.vertex_map.dtype
         assert csr is not None
         state.pulled = True
         if state.left is None:
-            state.left = env.xp.empty(part.num_owned, dtype), env.xp.empty(part.num_owned, dtype)
-            kernels.bfs_unvisited(part.num_owned, state.seen, csr.indptr, state.left[0], state.counters)
+            room = "what is left for BFS to pull", part.num_owned, dtype, state.unreached
+            state.left = env.room(*room), env.room(*room)
+            kernels.bfs_unvisited(part.num_owned, state.seen, csr.indptr, state.left[0].array, state.counters)
         state.level += 1
+        state.queue_room.fit(state.waiting)
         unvisited, left = state.left
         shared = (
             csr.indptr, csr.indices, part.out.indptr, state.seen, state.depth, state.parent, state.level, state.queue,
-            left, state.hubs, state.counters,
+            left.array, state.hubs.fit(min(state.waiting, csr.num_edges // FEW)), state.counters,
         )  # fmt: skip
-        kernels.bfs_pull(state.waiting, unvisited, *shared)
+        kernels.bfs_pull(state.waiting, unvisited.array, *shared)
         kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), *shared)
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), state.queue, state.seen, state.counters, state.after)
         found = self._read(state, env)
@@ -288,21 +324,26 @@ class BreadthFirstSearch(Primitive[State]):
         """Make what was found the frontier, and tell of it."""
         own, ghosts = int(found[NEXT]), int(found[GHOSTS])
         state.count, state.weight = own, int(found[WEIGHT])
+        state.unreached -= own
         votes = state.direction.votes(own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1))
         values = {} if to == "ghosts" else {"parent": state.parent}
         return Messages(
-            state.queue[:own], state.ghost_queue[:ghosts], values, own > 0, frontier, edges, to=to, votes=votes
+            state.queue[:own], state.ghost_queue.array[:ghosts], values, own > 0, frontier, edges, to=to, votes=votes
         )
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
         depth, parent, few = state.depth[:owned], state.parent[:owned], part.ghosts is not None
+        lists = state.pulled and not plain and env.size > 1
+        listed = state.hubs.array
+        if lists and len(listed) < owned:
+            listed = env.xp.empty(owned, depth.dtype)
         state.kernels.bfs_result(
             owned, depth, parent, part.ids, part.ghosts if few else part.ids[:0], int(few), owned, part.first_position,
-            part.num_vertices, int(plain), state.hubs, state.counters,
+            part.num_vertices, int(plain), listed, state.counters,
         )  # fmt: skip
-        if state.pulled and not plain and env.size > 1:
-            places = state.hubs[: int(env.backend.to_host(state.counters)[LISTED])]
+        if lists:
+            places = listed[: int(env.backend.to_host(state.counters)[LISTED])]
             parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
         if owned == part.num_slots:
             return {"depth": depth, "parent": parent}
@@ -315,6 +356,7 @@ def bfs(
     *,
     direction: str = "auto",
     exchange: str | None = None,
+    allocation: str | float | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BfsResult:
@@ -331,6 +373,10 @@ def bfs(
         call has made the in-edges. The answer is the same.
     exchange : {"selective", "broadcast"}, optional
         Send a reached vertex to its owner only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
+        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
+        would do if it may not. Default: maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -351,7 +397,7 @@ def bfs(
     InputError
         Where `G` is not a Graph, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is.
+        Where it would need more memory than there is, or than it was given.
     PeerLost
         Where a worker died and could not be replaced in time.
 
@@ -379,5 +425,10 @@ def bfs(
         raise InputError(f"direction={direction!r} is not one of {', '.join(DIRECTIONS)}")
     start = int(G.ids.to_internal(source, "source"))
     return runtime().run(
-        G, BreadthFirstSearch((start,), direction=direction), exchange=exchange, client=client, progress=progress
+        G,
+        BreadthFirstSearch((start,), direction=direction),
+        exchange=exchange,
+        allocation=allocation,
+        client=client,
+        progress=progress,
     )

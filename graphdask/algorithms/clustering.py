@@ -52,7 +52,12 @@ def coefficients(xp: Any, links: Any, degree: Any) -> Any:
 
 
 def local_clustering_coefficient(
-    G: Graph, *, exchange: str | None = None, client: Any = None, progress: bool | None = None
+    G: Graph,
+    *,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
 ) -> ClusteringResult:
     """Local clustering coefficient of each vertex: how many of the possible edges among its neighbours there are.
 
@@ -70,6 +75,9 @@ def local_clustering_coefficient(
         Directed or undirected.
     exchange : {"selective", "broadcast"}, optional
         Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Accepted so that all algorithms can be called alike. There are no queues, and arrays are as long as what was
+        counted, so both are the same, and a fixed share is refused.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -103,4 +111,6 @@ def local_clustering_coefficient(
     [0.5, 0.5, 0.167, 0.0]
     """
     checked_graph(G)
-    return runtime().run(G, LocalClustering(), exchange=exchange, client=client, progress=progress)
+    return runtime().run(
+        G, LocalClustering(), exchange=exchange, allocation=allocation, client=client, progress=progress
+    )

@@ -7,6 +7,8 @@ there are one component. What no rank has seen are edges between the giants of t
 such edge is searched for, and usually the first that is looked at is one. The distinct pairs of labels, few in all but
 contrived cases, go to every rank, and each joins them by itself: two supersteps, whatever the graph.
 
+Allocated just-enough or in part, the list of the rows outside the giant has room for those that a count has found.
+
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC); Sutton, Ben-Nun, Barak, Optimizing parallel graph
 connectivity computation via subgraph sampling (Afforest, 2018); Jaiganesh, Burtscher (2018).
 """
@@ -20,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation, put_aside
 from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
@@ -78,8 +81,11 @@ class ConnectedComponents(Primitive[State]):
     def inward(self) -> bool:
         return True
 
-    def memory(self, part: Part) -> int:
-        return 9 * part.num_slots * part.vertex_map.dtype.itemsize
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        words = 9 * part.num_slots
+        if allocation.partial:
+            words += allocation.first(part.num_owned) + put_aside(*part.directions) - 2 * part.num_owned
+        return words * part.vertex_map.dtype.itemsize
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
@@ -89,10 +95,13 @@ class ConnectedComponents(Primitive[State]):
             kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
-        rows, counters, edges = xp.empty(owned, dtype), xp.zeros(1, np.int64), 0
+        room, counters, edges = env.room("the list of rows outside the giant", owned, dtype), xp.zeros(1, np.int64), 0
+        if env.allocation.partial:
+            room.fit(int((link[:owned] != giant).sum()))
+        rows = room.array
         kernels.components_outside(owned, link, giant, rows, counters)
         rows = rows[: int(counters[0])]
-        hubs = xp.empty(len(rows), dtype)
+        hubs = xp.empty(put_aside(*part.directions) if env.allocation.partial else len(rows), dtype)
         for csr in part.directions:
             counters = xp.zeros(2, np.int64)
             kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
@@ -189,7 +198,12 @@ def _distinct(xp: Any, a: Array, b: Array) -> list[Array]:
 
 
 def connected_components(
-    G: Graph, *, exchange: str | None = None, client: Any = None, progress: bool | None = None
+    G: Graph,
+    *,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
 ) -> ComponentsResult:
     """Connected components; of a directed graph the weak ones.
 
@@ -199,6 +213,10 @@ def connected_components(
     exchange : {"selective", "broadcast"}, optional
         Send a lowered label to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room for the vertices outside the largest tree: for all; for an estimate, which grows to their number; or for a
+        fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it does not. Default:
+        maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -216,7 +234,7 @@ def connected_components(
     InputError
         Where `G` is not a Graph, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is.
+        Where it would need more memory than there is, or than it was given.
     PeerLost
         Where a worker died and could not be replaced in time.
 
@@ -233,4 +251,6 @@ def connected_components(
     [0, 0, 2, 3, 3]
     """
     checked_graph(G)
-    return runtime().run(G, ConnectedComponents(), exchange=exchange, client=client, progress=progress)
+    return runtime().run(
+        G, ConnectedComponents(), exchange=exchange, allocation=allocation, client=client, progress=progress
+    )

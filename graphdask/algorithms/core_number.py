@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_undirected
 from graphdask.part import Part
@@ -69,22 +70,32 @@ class CoreNumber(Primitive[State]):
     verifier = "graphdask.verify.core_number"
     result_type = CoreResult
     votes = 2
+    needs_all = "its queue ends with every vertex in it"
 
-    def memory(self, part: Part) -> int:
+    def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
+        """Entries of the lists of ghosts and of rows put aside."""
+        ghosts = part.num_slots - part.num_owned
+        if not allocation.partial:
+            return ghosts, part.num_owned
+        return min(ghosts, part.out.num_edges), put_aside(part.out)
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
         item = part.vertex_map.dtype.itemsize
-        return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 5 * item
+        spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
+        return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 5 * item - item * spared
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         kernels = env.kernels("core_number", index_t=dtype)
         degree = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype)
-        hubs, counters = xp.empty(owned, dtype), xp.zeros(5, np.int64)
+        most_ghosts, most_aside = self._lists(part, env.allocation)
+        hubs, counters = xp.empty(most_aside, dtype), xp.zeros(5, np.int64)
         kernels.core_degrees(owned, part.out.indptr, part.out.indices, degree, hubs, counters)
         kernels.core_degrees_hubs(HUB_THREADS, part.out.indptr, part.out.indices, degree, hubs, counters)
         counters.fill(0)
         state = State(
             degree, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.empty(owned, dtype),
-            xp.zeros(part.num_slots, dtype), xp.empty(part.num_slots - owned, dtype), hubs, counters,
+            xp.zeros(part.num_slots, dtype), xp.empty(most_ghosts, dtype), hubs, counters,
             xp.arange(owned, dtype=dtype),
         )  # fmt: skip
         return state, self._messages(state, 0, 0, 0)
@@ -137,7 +148,12 @@ class CoreNumber(Primitive[State]):
 
 
 def core_number(
-    G: Graph, *, exchange: str | None = None, client: Any = None, progress: bool | None = None
+    G: Graph,
+    *,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
 ) -> CoreResult:
     """Core number of each vertex of an undirected graph (k-core decomposition).
 
@@ -151,6 +167,9 @@ def core_number(
         Undirected; `G.to_undirected()` makes one of a directed graph.
     exchange : {"selective", "broadcast"}, optional
         Tell the owner of a vertex only what it lost, or everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Room of lists: for all vertices, or for as many as there can be in this graph. Every vertex ends in the queue,
+        so a fixed share is refused. Default: maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -182,4 +201,4 @@ def core_number(
     [2, 2, 2, 1]
     """
     checked_undirected(G, "core_number")
-    return runtime().run(G, CoreNumber(), exchange=exchange, client=client, progress=progress)
+    return runtime().run(G, CoreNumber(), exchange=exchange, allocation=allocation, client=client, progress=progress)

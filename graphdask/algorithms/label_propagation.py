@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -95,13 +96,16 @@ class LabelPropagation(Primitive[State]):
     def inward(self) -> bool:
         return True
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         item = part.vertex_map.dtype.itemsize
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         long = lengths[lengths > SHORT] if part.num_owned else lengths
         table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
         ghosts = part.num_slots - part.num_owned
-        return part.num_owned * (6 * item + 17) + ghosts * 6 * item + table * (item + 4)
+        changed = part.num_owned
+        if allocation.partial:
+            changed = allocation.first(changed, int((lengths > 0).sum()))
+        return part.num_owned * (5 * item + 17) + changed * item + ghosts * 6 * item + table * (item + 4)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -122,9 +126,10 @@ class LabelPropagation(Primitive[State]):
             if a < b
         ]
         table = int(np.diff(begins).max(initial=0))
+        short = places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype)
+        changed = env.room("label propagation's list of changes", owned, dtype, len(short) + len(long))
         state = State(
-            label, label[:owned].copy(), label[:owned].copy(), xp.empty(owned, dtype),
-            places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype), long, start, chunks, batches,
+            label, label[:owned].copy(), label[:owned].copy(), changed.array, short, long, start, chunks, batches,
             xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),
             sum(csr.num_edges for csr in part.directions),
         )  # fmt: skip
@@ -166,6 +171,7 @@ def label_propagation(
     iterations: int = 10,
     *,
     exchange: str | None = None,
+    allocation: str | float | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> LabelPropagationResult:
@@ -185,6 +191,10 @@ def label_propagation(
     exchange : {"selective", "broadcast"}, optional
         Tell a changed label to the ranks that have a ghost of the vertex, or to everyone. Default: selective. The
         answer is the same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room for changed vertices: for all; for those that have neighbours, as the first iteration may change each; or
+        for a fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not.
+        Default: maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -201,7 +211,7 @@ def label_propagation(
     InputError
         Where `G` is not a Graph, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is.
+        Where it would need more memory than there is, or than it was given.
     PeerLost
         Where a worker died and could not be replaced in time.
 
@@ -220,4 +230,6 @@ def label_propagation(
     checked_graph(G)
     if not isinstance(iterations, int | np.integer) or isinstance(iterations, bool) or iterations < 0:
         raise InputError(f"iterations={iterations!r} must be a whole number, 0 or more")
-    return runtime().run(G, LabelPropagation(int(iterations)), exchange=exchange, client=client, progress=progress)
+    return runtime().run(
+        G, LabelPropagation(int(iterations)), exchange=exchange, allocation=allocation, client=client, progress=progress
+    )

@@ -23,6 +23,7 @@ import numpy as np
 from graphdask.algorithms.distribution import Distribution, distribution
 from graphdask.algorithms.pull import Chunks, Rows, refuse_weights, without_loop
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.errors import GraphdaskWarning, InputError
 from graphdask.graph import Graph, checked_graph
@@ -124,6 +125,7 @@ class PageRank(Primitive[State]):
     verifier = "graphdask.verify.pagerank"
     result_type = PageRankResult
     tells_ghosts = True
+    needs_all = "it has no queues, and every vertex takes part in every iteration"
     votes = 5
     """Upper and lower 32 bits of both sums in fixed point, and the largest change."""
 
@@ -147,7 +149,7 @@ class PageRank(Primitive[State]):
     def inward(self) -> bool:
         return True
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         assert part.inward is not None
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
         owned, slots, edges = part.num_owned, part.num_slots, part.inward.num_edges
@@ -314,6 +316,7 @@ def pagerank(
     dtype: Any = "float64",
     start: Any = None,
     exchange: str | None = None,
+    allocation: str | float | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult:
@@ -346,6 +349,9 @@ def pagerank(
     exchange : {"selective", "broadcast"}, optional
         Send contributions to the ranks that have ghosts of the vertex only, or to everyone. Default: selective. The
         answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Accepted so that all algorithms can be called alike. There are no queues and every array is needed in full, so
+        both are the same, and a fixed share is refused.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -408,7 +414,7 @@ def pagerank(
         personalization=distribution(G, personalization, "personalization"),
         start=distribution(G, start, "start"),
     )
-    result = runtime().run(G, primitive, exchange=exchange, client=client, progress=progress)
+    result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
     if not result.converged:
         warnings.warn(
             f"pagerank stopped after max_iter={max_iter} iterations with a residual of {result.residual:.3g}, above "

@@ -27,6 +27,9 @@ circle n, and n times the largest weight is what `distance_dtype` asks about.
 Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards: an edge of weight 0, or one that
 rounding swallows, joins equal distances; 64-bit distances leave no room.
 
+One launch goes through many steps, so that the queues must have room for every vertex from the start: allocated
+just-enough, for every one that an edge leads to, and they never grow.
+
 Sources: Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths (2014),
 Section 4.3 (near-far); Meyer, Sanders: Delta-stepping (2003); Zhang et al.: Optimizing ordered graph algorithms with
 GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation).
@@ -42,6 +45,7 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
 from graphdask.backend import Array
+from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -142,11 +146,19 @@ class ShortestPaths(Primitive[State]):
         self.label = np.dtype(np.int64) if self.with_parents else distance
         self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
 
-    def memory(self, part: Part) -> int:
+    def _queued(self, part: Part, allocation: Allocation) -> tuple[int, int]:
+        """How many own vertices may ever be near, the source among them, and how many rows are put aside."""
+        if not allocation.partial:
+            return part.num_owned, part.num_owned
+        return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
         index, distance = part.vertex_map.dtype.itemsize, self.distance.itemsize
         slots, owned = part.num_slots, part.num_owned
         ghosts = slots - owned
-        search = (self.label.itemsize + 4 + 2 * index) * slots + 3 * index * owned + index * ghosts
+        most_near, most_aside = self._queued(part, allocation)
+        near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
+        search = (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
         if self.with_parents:
             return search
         tree = 2 * distance * slots + index * ghosts + (2 * index * slots + (index + 8) * owned) + 8 * owned
@@ -159,8 +171,12 @@ class ShortestPaths(Primitive[State]):
         labels = xp.full(slots, unreached(self.label), self.label)
         control = np.zeros(COUNTERS + 4, np.int64)
         control[COUNTERS : COUNTERS + 3].view(np.float64)[:] = math.inf
-        near = (xp.empty(owned, dtype), xp.empty(owned, dtype))
-        far = (xp.empty(slots, dtype), xp.empty(slots, dtype))
+        most_near, most_aside = self._queued(part, env.allocation)
+        sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
+        near, far = (
+            tuple(env.room(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
+            for what, most, expected in sizes
+        )
         state = State(labels, *weights_of(part.out, xp), None)
         rank, local = part.vertex_map.locate(self.source)
         if rank == part.rank:
@@ -169,7 +185,7 @@ class ShortestPaths(Primitive[State]):
             state.far, state.nearest = 1, 0.0
         words = env.backend.from_host(control)
         state.work = Work(
-            xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(owned, dtype), words,
+            xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
         )  # fmt: skip
         return state, self._said(state, state.work.ghost_queue[:0])
@@ -238,6 +254,7 @@ def sssp(
     *,
     delta: float | None = None,
     exchange: str | None = None,
+    allocation: str | float | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ShortestPathsResult:
@@ -255,6 +272,10 @@ def sssp(
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room of queues: for all vertices; for those that an edge leads to, counted first; or for a fixed share of all
+        (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not. They never grow, as one
+        launch goes through many steps. Default: maximal. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -283,7 +304,7 @@ def sssp(
         Where `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
         dtype (naming the vertex), or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is.
+        Where it would need more memory than there is, or than it was given.
     PeerLost
         Where a worker died and could not be replaced in time.
 
@@ -321,7 +342,9 @@ def sssp(
     checked_lengths(G, facts)
     width = None if delta is None else float(delta)
     search = ShortestPaths(start, width, bucket_unit(G, facts), distance_dtype(G, facts), facts.least == 0)
-    result: ShortestPathsResult = runtime().run(G, search, exchange=exchange, client=client, progress=progress)
+    result: ShortestPathsResult = runtime().run(
+        G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
+    )
     too_far = result._value("too_far")
     if too_far != NO_VERTEX:
         raise InputError(

@@ -44,6 +44,7 @@ import numpy as np
 from graphdask.algorithms._strong_rest import components_among
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
 from graphdask.backend import Array
+from graphdask.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
@@ -105,6 +106,7 @@ class StrongComponents(Primitive[State]):
     columns: ClassVar[Mapping[str, Any]] = {"value": INDEX}
     tells_ghosts = True
     votes = 4
+    needs_all = "its queue holds what a phase takes out, and that may be every vertex"
     verifier = "graphdask.verify.strong"
     result_type = ComponentsResult
 
@@ -115,16 +117,25 @@ class StrongComponents(Primitive[State]):
     def inward(self) -> bool:
         return True
 
-    def memory(self, part: Part) -> int:
+    def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
+        """Entries of the lists of ghosts and of rows put aside."""
+        ghosts = part.num_slots - part.num_owned
+        if not allocation.partial:
+            return ghosts, part.num_owned
+        return min(ghosts, max(csr.num_edges for csr in part.directions)), put_aside(*part.directions)
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize
         most = part.num_owned + part.out.num_edges if part.size == 1 else self.few
         slots, owned = (4 * width + 5) * part.num_slots, (4 * width + 33) * part.num_owned
-        return slots + owned + (2 * width + 16) * min(self.few, most)
+        spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
+        return slots + owned - width * spared + (2 * width + 16) * min(self.few, most)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
+        most_ghosts, most_aside = self._lists(part, env.allocation)
         state = State(
             ids=ids,
             colour=ids.copy(),
@@ -133,8 +144,8 @@ class StrongComponents(Primitive[State]):
             count=xp.zeros(slots, dtype),
             stamp=xp.zeros(slots, np.int32),
             queue=xp.empty(owned, dtype),
-            ghost_queue=xp.empty(slots - owned, dtype),
-            hubs=xp.empty(owned, dtype),
+            ghost_queue=xp.empty(most_ghosts, dtype),
+            hubs=xp.empty(most_aside, dtype),
             counters=xp.zeros(5, np.int64),
             rows=rows,
             left=owned + part.out.num_edges,
@@ -358,7 +369,12 @@ def _best_pivot(part: Part, state: State) -> tuple[float, float]:
 
 
 def strongly_connected_components(
-    G: Graph, *, exchange: str | None = None, client: Any = None, progress: bool | None = None
+    G: Graph,
+    *,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
 ) -> ComponentsResult:
     """Strongly connected components: two vertices are in one if a path leads from each to the other.
 
@@ -368,6 +384,10 @@ def strongly_connected_components(
         In an undirected graph these are the connected components, and are computed as such.
     exchange : {"selective", "broadcast"}, optional
         Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Room of lists: for all vertices, or for as many as there can be in this graph. A phase may take out every vertex
+        in one launch, so a fixed share is refused. Undirected graphs: as in `connected_components`. Default: maximal.
+        The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -410,4 +430,4 @@ def strongly_connected_components(
     """
     checked_graph(G)
     primitive = StrongComponents() if G.directed else ConnectedComponents()
-    return runtime().run(G, primitive, exchange=exchange, client=client, progress=progress)
+    return runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
 from graphdask.engine import Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_undirected
@@ -74,12 +75,13 @@ class Triangles(Primitive[State]):
     verifier = "graphdask.verify.triangles"
     result_type: Any = TrianglesResult
     votes = 4
+    needs_all = "it has no queues, and its arrays are as long as what has been counted"
 
     @property
     def inward(self) -> bool:
         return True
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         csrs, item = part.directions, part.vertex_map.dtype.itemsize
         arcs = sum(csr.num_edges for csr in csrs)
         batch = min(max(LEAST, arcs // 2), arcs) if part.size > 1 else 0
@@ -151,7 +153,12 @@ class Triangles(Primitive[State]):
 
 
 def triangles(
-    G: Graph, *, exchange: str | None = None, client: Any = None, progress: bool | None = None
+    G: Graph,
+    *,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
 ) -> TrianglesResult:
     """Count the triangles through each vertex of an undirected graph, and in all.
 
@@ -164,6 +171,9 @@ def triangles(
         Undirected; `G.to_undirected()` makes one of a directed graph.
     exchange : {"selective", "broadcast"}, optional
         Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Accepted so that all algorithms can be called alike. There are no queues, and arrays are as long as what was
+        counted, so both are the same, and a fixed share is refused.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -196,4 +206,4 @@ def triangles(
     ([1, 1, 1, 0], 1)
     """
     checked_undirected(G, "triangles")
-    return runtime().run(G, Triangles(), exchange=exchange, client=client, progress=progress)
+    return runtime().run(G, Triangles(), exchange=exchange, allocation=allocation, client=client, progress=progress)

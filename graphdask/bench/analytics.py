@@ -27,7 +27,7 @@ from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet
-from graphdask.errors import InputError, MissingDependency
+from graphdask.errors import InputError, MissingDependency, OverBudget, Unsupported
 
 SHOWN = (
     "scaling", "graph", "algorithm", "implementation", "ranks", "choice", "ms", "ms_min", "ms_max", "call_ms",
@@ -135,9 +135,9 @@ def run(
     list of dict
         A record for each graph, algorithm and number of ranks, then for each peer: `ms` (of the supersteps) and
         `call_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`, `supersteps`, `bytes_sent`, `memory_estimate`,
-        `memory_peak`, `memory_ratio`, `bsp`, ...; `over_graphdask` of a peer is its time over ours with the best
-        number of ranks, of the GAP suite over ours with as many ranks as it had threads. What cannot run has
-        `skipped` and the reason.
+        `memory_peak`, `memory_ratio`, `memory_allocated` (the algorithm's own arrays in the end), `memory_growths`,
+        `bsp`, ...; `over_graphdask` of a peer is its time over ours with the best number of ranks, of the GAP suite
+        over ours with as many ranks as it had threads. What cannot run has `skipped` and the reason.
 
     Raises
     ------
@@ -229,7 +229,11 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
             elif not len(numbers):
                 yield record | {"skipped": "the graph has no edge to another vertex"}
             else:
-                found = _measured(algorithm, graph, numbers, edges, size, plan, choice)
+                try:
+                    found = _measured(algorithm, graph, numbers, edges, size, plan, choice)
+                except (OverBudget, Unsupported) as error:
+                    yield record | {"skipped": str(error)}
+                    continue
                 best[algorithm.name, size] = found["ms"]
                 best[algorithm.name, None] = min(found["ms"], best.get((algorithm.name, None), found["ms"]))
                 yield record | found
@@ -273,13 +277,16 @@ def _measured(
             first.verify()
         here = plan.client is None
         with PeakMemory(plan.device, size, here) as memory:
-            estimate = once(sources[0]).stats.memory
+            stats = once(sources[0]).stats
+    estimate = stats.memory
     peak = memory.bytes
     return measure(once, sources, reached) | {
         "options": dict(algorithm.options),
         "sources": len(numbers) if algorithm.source else None,
         "memory_estimate": estimate,
         "memory_peak": peak,
+        "memory_allocated": stats.allocated_end,
+        "memory_growths": stats.growths,
         "memory_ratio": None if peak is None or not estimate else peak / estimate,
         "verified": plan.verify or None,
     }

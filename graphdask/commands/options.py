@@ -94,6 +94,31 @@ device_option = click.option(
     help="Where partitions live; auto: on GPUs where there are any.",
 )
 
+
+class Scheme(click.ParamType):
+    """How memory is allocated: a name, or a share of the maximum."""
+
+    name = "scheme"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float:
+        if value in ("maximal", "just-enough", "fixed"):
+            return str(value)
+        try:
+            share = float(value)
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 1:
+            self.fail(
+                f"{value!r} is neither maximal, just-enough nor fixed, nor a share above 0 and up to 1", param, ctx
+            )
+        return share
+
+
+allocation_option = click.option(
+    "--allocation", type=Scheme(), metavar="SCHEME",
+    help="Room of queues: maximal, just-enough (grows), fixed (0.75 of the maximum), or a share such as 0.25.",
+)  # fmt: skip
+
 partition_options = stacked(
     click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
     click.option(
@@ -103,6 +128,7 @@ partition_options = stacked(
     ),
     click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows."),
     click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change."),
+    allocation_option,
     click.option(
         "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."
     ),

@@ -53,9 +53,9 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     with divided(request, steps) as (G, client):
         if warm_up:
             with steps.step("warm up"):
-                chosen.start(G, exchange=request.exchange, client=client)
+                chosen.start(G, **request.how, client=client)
         with steps.step(chosen.title) as step:
-            result = chosen.start(G, exchange=request.exchange, client=client)
+            result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
         found = chosen.summary(result)
         step.detail = chosen.entry.words(found)
@@ -80,7 +80,7 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     click.echo("")
     click.echo(terminal.pairs(in_words(stats.bsp)))
     click.echo("")
-    click.echo(terminal.pairs(facts(stats, False)[:2]))
+    click.echo(terminal.pairs(facts(stats, False)[:3]))
 
 
 def bottlenecks(stats: Any) -> list[str]:

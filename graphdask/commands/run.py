@@ -42,6 +42,7 @@ class Request:
     by: str | None
     ghosts: str | None
     exchange: str | None
+    allocation: str | float | None
     id_width: str | None
     device: str
     workers: int | None
@@ -50,6 +51,11 @@ class Request:
     verify: bool
     output: Path | None
     as_json: bool
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Arguments that all algorithms take."""
+        return {"exchange": self.exchange, "allocation": self.allocation}
 
 
 graph_options = stacked(cluster_options, reading_options, cleaning_options, partition_options, json_option)
@@ -76,7 +82,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
     steps = terminal.Steps()
     with divided(request, steps) as (G, client):
         with steps.step(chosen.title) as step:
-            result = chosen.start(G, exchange=request.exchange, client=client)
+            result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
         with steps.step("gather") as gather:
             found = chosen.summary(result)
@@ -160,12 +166,21 @@ def show(request: Request, G: Any, result: Any, found: dict[str, Any], steps: te
     click.echo(terminal.pairs(facts(stats, request.verify)))
 
 
+def memory_in_words(stats: Any) -> str:
+    """What was announced, what the algorithm's own arrays took, and what grew."""
+    start, end = terminal.size(stats.allocated_start), terminal.size(stats.allocated_end)
+    took = start if start == end else f"{start}, in the end {end}"
+    grew = f", grown {terminal.count(stats.growths, 'time')}" if stats.growths else ""
+    return f"{stats.allocation}: {terminal.size(stats.memory)} announced; arrays of {took}{grew}"
+
+
 def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
     """How a run was done, in words."""
     devices = ", ".join(f"{number} x {name}" for name, number in Counter(stats.devices).items())
     lines = [
         ("partitions", f"{stats.ranks} ({devices}), ghosts {stats.ghosts}"),
         ("transport", f"{stats.transport}, {stats.exchange}, {terminal.size(stats.bytes_sent)} sent"),
+        ("memory", memory_in_words(stats)),
         (stats.algorithm, f"{terminal.count(len(stats), 'superstep')} in {terminal.seconds(stats.seconds)} s"),
         ("verified", "yes" if verified else "not asked for (--verify)"),
     ]

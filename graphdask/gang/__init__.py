@@ -14,10 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.buffers import Allocation
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.errors import GraphdaskError, InputError, OverBudget, PeerLost, VerificationError, WrongWorker
+from graphdask.errors import (
+    GraphdaskError,
+    InputError,
+    OverBudget,
+    PeerLost,
+    Unsupported,
+    VerificationError,
+    WrongWorker,
+)
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -72,8 +81,8 @@ def _add_inward(context: RankContext, part: Part) -> Part:
     return add_inward(context.comm, context.backend, part)
 
 
-def _run(context: RankContext, part: Part, primitive: Any, exchange: Any) -> RankResult:
-    return run_primitive(context.comm, part, primitive, context.environment(exchange))
+def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
+    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation))
 
 
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
@@ -108,20 +117,27 @@ class GangRuntime:
         primitive: Any,
         *,
         exchange: str | None = None,
+        allocation: str | float | None = None,
         client: Any = None,
         progress: bool | None = None,
     ) -> Any:
-        config = Config.load(exchange=exchange, progress=progress)
+        config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
+        scheme = Allocation.of(config.allocation)
+        if scheme.scheme == "fixed" and primitive.needs_all:
+            raise Unsupported(
+                f"a fixed share of its memory can never do for {primitive.name}: {primitive.needs_all}; take "
+                f"allocation='just-enough' or 'maximal'"
+            )
 
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)
             started = time.perf_counter()
             kept = built.gang.run(
-                _run, built.parts, primitive, chosen, summary=_without_columns, label=primitive.name, show=show
+                _run, built.parts, primitive, chosen, scheme, summary=_without_columns, label=primitive.name, show=show
             )
             seconds = time.perf_counter() - started
-            stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds)
+            stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds, str(scheme))
             stats.restarts = restarts
             return primitive.result_type(graph, primitive, kept, built, stats)
 

@@ -139,6 +139,48 @@ def test_the_answer_in_this_process_is_scipys(call, slashdot, options, tmp_path)
         assert np.array_equal(columns["vertex"], np.arange(matrix.shape[0]))
 
 
+@pytest.mark.parametrize(("scheme", "shown"), [("just-enough", "just-enough"), ("1.0", "fixed 1"), ("maximal",) * 2])
+def test_queues_are_allocated_as_asked_for_and_what_they_took_is_told(call, tmp_path, scheme, shown):
+    file = tmp_path / "star.txt"
+    file.write_text("0 1\n" + "".join(f"1 {leaf}\n" for leaf in range(2, 8_000)) + "0 8000\n8000 8001\n8002 8003\n")
+    where = (
+        "--source",
+        0,
+        "--undirected",
+        "--partitions",
+        1,
+        "--device",
+        "cpu",
+        "--direction",
+        "push",
+        "--allocation",
+        scheme,
+    )
+    told = call("run", "bfs", file, *where)
+    assert told.exit_code == 0, told.output
+    assert f"memory      {shown}: " in told.stdout
+    stats = json.loads(call("profile", "bfs", file, *where, "--json").stdout)["stats"]
+    assert stats["allocation"] == shown
+    assert 0 < stats["allocated_start"] <= stats["allocated_end"]
+    assert (stats["growths"] > 0) == (scheme == "just-enough") == ("grown" in told.stdout)
+    assert f"{shown}: " in call("profile", "bfs", file, *where).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("bfs", "--source", 10, "--allocation", "enough"), 2, "neither maximal, just-enough nor fixed"),
+        (("bfs", "--source", 10, "--allocation", "1.5"), 2, "a share above 0 and up to 1"),
+        (("bfs", "--source", 10, "--allocation", "0.1", "--undirected"), 1, "take allocation="),
+        (("pagerank", "--allocation", "fixed"), 2, "a fixed share of its memory can never do for PageRank"),
+    ],
+)
+def test_an_allocation_that_cannot_be_is_refused(call, path_graph, options, code, said):
+    result = call("run", options[0], path_graph, *options[1:], "--partitions", 1, "--device", "cpu")
+    assert result.exit_code == code
+    assert " ".join(said.split()) in " ".join(result.output.split())
+
+
 def test_the_program_runs_on_workers_and_writes_what_scipy_finds(program, slashdot, tmp_path):
     file, matrix = slashdot
     done = program("run", "bfs", file, "--source", "0", "--workers", "2", "--verify", "--output", "depth.parquet")

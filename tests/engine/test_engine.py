@@ -92,7 +92,7 @@ def test_statistics_are_plain_values_and_a_table():
     values = json.loads(json.dumps(stats.to_dict()))
     assert values["edges"] == stats.edges == sum(step["edges"] for step in values["supersteps"])
     assert (values["algorithm"], values["ranks"], values["devices"]) == ("BFS", 3, ["CPU"] * 3)
-    assert len(str(stats).splitlines()) == len(stats) + 3
+    assert len(str(stats).splitlines()) == len(stats) + 4
     assert str(stats).endswith(str(stats.bsp))
     assert values["bsp"]["supersteps"] == len(stats)
     assert stats.seconds > 0
@@ -133,7 +133,7 @@ class Endless(BreadthFirstSearch):
     """Always has something left to do."""
 
     def superstep(self, part, state, inbox, env):
-        return Messages(state.ghost_queue[:0], state.ghost_queue[:0], {"parent": state.parent}, active=True)
+        return Messages(state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.parent}, active=True)
 
 
 @pytest.mark.parametrize("parts", [1, 3])
@@ -155,7 +155,9 @@ def test_the_votes_of_all_ranks_decide_the_end():
         def superstep(self, part, state, inbox, env):
             state.level += 1
             busy = env.rank == 1 and state.level < 25
-            return Messages(state.ghost_queue[:0], state.ghost_queue[:0], {"parent": state.parent}, active=busy)
+            return Messages(
+                state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.parent}, active=busy
+            )
 
     graph, _ = divided("no edges", 3)
     stats = runtime().run(graph, OneWaits((0,))).stats

@@ -31,7 +31,7 @@ class Tell(Primitive):
     def __init__(self, every):
         self.every = every  # 0: all vertices in one word
 
-    def memory(self, part):
+    def memory(self, part, allocation):
         return 64 * part.num_slots
 
     def init(self, part, env):

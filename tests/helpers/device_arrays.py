@@ -116,6 +116,10 @@ class Memory:
     def __init__(self, array: np.ndarray):
         self.array = array
 
+    @property
+    def ptr(self) -> int:
+        return self.array.__array_interface__["data"][0]
+
     def copy_from_device_async(self, source: Memory, nbytes: int, _: Any) -> None:
         self.array.reshape(-1).view(np.uint8)[:nbytes] = source.array.reshape(-1).view(np.uint8)[:nbytes]
 

@@ -33,7 +33,7 @@ class Follow(Sampler):
     def __init__(self, starts):
         self.starts, self.first, self.last = starts, 0, len(starts)
 
-    def memory(self, part):
+    def memory(self, part, allocation):
         return 64 * self.instances
 
     def init(self, part, env):

@@ -13,6 +13,7 @@ LAYERS = (
     ("comm",),
     (
         "bsp",
+        "buffers",
         "build",
         "degrees",
         "engine",

@@ -1,0 +1,29 @@
+"""Bytes that a breadth-first search takes, by the scheme of allocation; the search itself is in `bfs`."""
+
+from __future__ import annotations
+
+from graphdask.buffers import Allocation, put_aside, reachable
+from graphdask.part import Part
+from graphdask.partition import VertexMap
+
+FEW = 64
+"""Edges of a row after which a pull puts it aside."""
+
+
+def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
+    """State, and what a selective exchange makes for the mail: of most vertices in one level, or of as many as there is
+    room for at first."""
+    slots, owned = part.num_slots, part.num_owned
+    ghosts = slots - owned
+    if allocation.partial:
+        own, told = allocation.first(owned), allocation.first(ghosts)
+        most = 2 * own + put_aside(part.out) + told + max(7 * told // 2, 0 if part.size == 1 else 2 * owned)
+        if pulls:
+            assert part.inward is not None
+            left = allocation.first(owned, reachable(part))
+            most += 2 * left + min(left, part.inward.num_edges // FEW)
+            most += owned if part.size > 1 and type(part.vertex_map) is not VertexMap else 0
+    else:
+        push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
+        most = ghosts + (max(push, pull) if pulls else push)
+    return part.vertex_map.dtype.itemsize * (2 * slots + most) + slots // 8
