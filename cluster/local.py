@@ -196,7 +196,7 @@ def _wait_for_workers(client: Any, number: int, timeout: float) -> None:
     try:
         client.wait_for_workers(number, timeout=timeout)
     except TimeoutError:
-        found = len(client.scheduler_info(n_workers=-1)["workers"])
+        found = len(client.nthreads())
         raise DeadlineExceeded(
             f"{found} of {number} workers were there after {timeout:.0f} s; look at the workers' logs, or ask for fewer"
         ) from None

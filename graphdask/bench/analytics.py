@@ -190,7 +190,7 @@ def run(
 def _places(device: str, client: Any) -> int:
     """GPUs, cores or workers."""
     if client is not None:
-        return len(client.scheduler_info(n_workers=-1)["workers"])
+        return len(client.nthreads())
     return cuda_device_count() if device == "cuda" else len(os.sched_getaffinity(0))
 
 

@@ -53,7 +53,7 @@ def command(
     steps.announce("start cluster")
     workers = workers or _default_workers(device)
     with cluster_of(workers, None, None, device) as client:
-        started = len(client.scheduler_info(n_workers=-1)["workers"])
+        started = len(client.nthreads())
         steps.add("start cluster", terminal.count(started, "worker"))
         with steps.step("generate, partition") as step:
             G = G.partition(device=device)

@@ -169,7 +169,7 @@ def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -
         steps.announce("connect" if elsewhere else "start cluster")
     with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
         if client is not None:
-            number = len(client.scheduler_info(n_workers=-1)["workers"])
+            number = len(client.nthreads())
             steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
         found = _work(G, request, steps, client)
     record = {"generator": generator.name, "arguments": arguments, "vertices": G.num_vertices, "directed": G.directed}

@@ -110,7 +110,7 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
         steps.announce("connect" if elsewhere else "start cluster")
     with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
         if client is not None:
-            number = len(client.scheduler_info(n_workers=-1)["workers"])
+            number = len(client.nthreads())
             steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
         G = read(request, steps)
         with steps.step("partition") as step:

@@ -327,6 +327,8 @@ def _returning(client: Any) -> set[tuple[str, str]]:
         return set()
     if client.status != "running":
         raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
+    if client.asynchronous:
+        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
     from graphdask.gang.watch import ask_scheduler
 
     return {(address, worker.name) for address, worker in ask_scheduler(client).items() if worker.returns}

@@ -134,8 +134,6 @@ class DaskGang:
     kind = "dask"
 
     def __init__(self, client: Any, size: int | None, device: str, config: Config, avoid: frozenset[str] = frozenset()):
-        if client.asynchronous:
-            raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
         self.client, self.config = client, config
         workers = {a: worker for a, worker in ask_scheduler(client).items() if a not in avoid}
         if not workers:

@@ -28,8 +28,15 @@ class KnownWorker:
 
 
 def ask_scheduler(client: Any) -> dict[str, KnownWorker]:
-    """Every worker that the scheduler knows, by address, in the order of their names."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    """Every worker that the scheduler knows, by address, in the order of their names; none where it does not answer.
+
+    Not by `client.scheduler_info`, which returns what the client heard last: now and then the client asks for the
+    scheduler without its workers, and that answer can come in between.
+    """
+    try:
+        workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    except OSError:
+        workers = {}
     known = {
         address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")))
         for address, worker in workers.items()

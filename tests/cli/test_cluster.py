@@ -15,7 +15,7 @@ from graphdask.errors import DeadlineExceeded, GraphdaskWarning, InputError
 
 def test_each_worker_is_a_process_with_one_thread():
     with local_cluster(2, "cpu") as client:
-        workers = client.scheduler_info(n_workers=-1)["workers"]
+        workers = client.sync(client.scheduler.identity)["workers"]
         pids = set(client.run(os.getpid).values())
         assert [worker["nthreads"] for worker in workers.values()] == [1, 1]
         assert [worker["memory_limit"] for worker in workers.values()] == [0, 0]  # Dask spills no partition to disk

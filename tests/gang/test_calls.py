@@ -18,6 +18,7 @@ from gangs import active, dask_cluster, generated, occupy, path
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, InputError, PeerLost, Unsupported
+from graphdask.gang.watch import ask_scheduler
 
 
 def test_a_graph_moves_between_this_process_and_clusters(two_workers):
@@ -50,6 +51,22 @@ def test_threads_and_clients_may_call_at_the_same_time(two_workers):
     assert all(np.array_equal(depth, expected[which]) for which, depth in depths)
 
 
+def test_workers_are_known_while_the_client_asks_for_none(two_workers):
+    """Dask's client asks for the scheduler without its workers again and again, and keeps the last answer."""
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            two_workers.sync(two_workers._update_scheduler_info)
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(ask)
+        found = [len(ask_scheduler(two_workers)) for _ in range(200)]
+        over.set()
+        asking.result(30)
+    assert set(found) == {2}
+
+
 HOLD = """
 import sys
 from distributed import Client
@@ -62,7 +79,8 @@ with locked(client, sys.argv[2:], 10.0):
 
 
 def test_the_lock_of_a_killed_client_is_freed(two_workers):
-    workers = list(two_workers.scheduler_info()["workers"])
+    G = generated(200).persist(client=two_workers)
+    workers = list(two_workers.nthreads())
     command = [sys.executable, "-c", HOLD, two_workers.scheduler.address, *workers]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "held\n"
@@ -70,7 +88,7 @@ def test_the_lock_of_a_killed_client_is_freed(two_workers):
             dask.config.set({"graphdask.lock-timeout": 0.2}),
             pytest.raises(DeadlineExceeded, match=r"busy with another graphdask call for 0\.2 s; .*lock-timeout"),
         ):
-            gd.bfs(generated(200), 0, client=two_workers)
+            gd.bfs(G, 0, client=two_workers)
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
         with dask.config.set({"graphdask.lock-timeout": 20.0}):
@@ -79,7 +97,7 @@ def test_the_lock_of_a_killed_client_is_freed(two_workers):
 
 def test_a_call_waits_for_workers_that_are_busy(two_workers):
     G = path(5).persist(client=two_workers)
-    workers = list(two_workers.scheduler_info()["workers"])
+    workers = list(two_workers.nthreads())
     begun, over = Event("begun", client=two_workers), Event("over", client=two_workers)
     foreign = two_workers.submit(occupy, "begun", "over", workers=workers[:1], pure=False)
     assert begun.wait(30)

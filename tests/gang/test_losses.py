@@ -32,7 +32,7 @@ def right(depth: np.ndarray) -> bool:
 def all_back(client: Client, workers: int, without: str = "") -> None:
     """Wait until the scheduler has noticed the end of the worker `without`, and has `workers` again."""
     deadline = time.monotonic() + 30.0
-    while without in client.scheduler_info(n_workers=-1)["workers"]:
+    while without in client.nthreads():
         assert time.monotonic() < deadline, f"{without} is still there"
         threading.Event().wait(0.02)
     client.wait_for_workers(workers, timeout=30)
@@ -178,7 +178,7 @@ def test_workers_come_and_go_between_calls():
             return gd.bfs(G, 1, client=client)
 
         kept = check(2)
-        client.retire_workers(list(client.scheduler_info()["workers"])[:1], close_workers=True)
+        client.retire_workers(list(client.nthreads())[:1], close_workers=True)
         assert np.array_equal(kept.depth, expected)
         check(1)
         client.cluster.scale(3)  # counts the retired one
