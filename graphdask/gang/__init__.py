@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +37,9 @@ from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
 from graphdask.stats import Stats
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
+
+Workers = Mapping[str, Any]
+"""By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
 
 
 @dataclass
@@ -159,9 +163,9 @@ class GangRuntime:
             return self._with_retries(graph, client, config, compute, sampler.ghosts, inward)
 
         def replicated() -> Any:
-            def compute(client: Any, avoid: frozenset[str], restarts: int) -> Any:
+            def compute(client: Any, workers: Workers, restarts: int) -> Any:
                 try:
-                    built = replicas.built(graph, client, config, sampler, avoid)
+                    built = replicas.built(graph, client, config, sampler, workers)
                     return replicas.run(graph, built, sampler, "replicated", restarts, config)
                 except (PeerLost, WrongWorker):
                     graph.replicas = None
@@ -249,9 +253,9 @@ class GangRuntime:
         return delayed_edges(self.persist(graph, client, progress), graph.directed)
 
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
-        def call(client: Any, avoid: frozenset[str], attempt: int) -> Any:
+        def call(client: Any, workers: Workers, attempt: int) -> Any:
             try:
-                return action(self._built(graph, client, config, ghosts, inward, avoid), attempt)
+                return action(self._built(graph, client, workers, config, ghosts, inward), attempt)
             except (PeerLost, WrongWorker):
                 graph.built = None
                 raise
@@ -259,14 +263,15 @@ class GangRuntime:
         return self._retried(client, config, call)
 
     def _retried(self, client: Any, config: Config, call: Any) -> Any:
-        """Call `call(client, avoid, attempt)`, again where a worker was lost; `avoid` are those that are silent."""
+        """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used."""
         client = _checked(client) or _active_client()
+        workers = _workers(client)
+        returning = {address: worker.name for address, worker in workers.items() if worker.returns}
         avoid: frozenset[str] = frozenset()
-        expected = _returning(client)
         lost: GraphdaskError | None = None
         for attempt in range(config.retries + 1):
             try:
-                return call(client, avoid, attempt)
+                return call(client, workers, attempt)
             except OverBudget as error:
                 if lost is None:
                     raise
@@ -276,16 +281,14 @@ class GangRuntime:
                     raise
                 lost = error
                 avoid |= getattr(error, "silent", frozenset())
-                expected -= {worker for worker in expected if worker[0] in avoid}
-                _await_workers(client, config, frozenset(name for _, name in expected), avoid)
+                expected = frozenset(name for address, name in returning.items() if address not in avoid)
+                workers = _await_workers(client, config, expected, avoid)
         raise AssertionError("unreachable")
 
-    def _built(
-        self, graph: Graph, client: Any, config: Config, ghosts: str, inward: bool, avoid: frozenset[str]
-    ) -> Built:
+    def _built(self, graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool) -> Built:
         built: Built | None = graph.built
         if built is not None and (
-            not built.gang.is_whole()
+            not built.gang.is_whole(workers)
             or (built.gang.kind == "dask") != (client is not None)
             or (client is not None and built.gang.client is not client)
             or (graph.plan.device == "auto" and built.gang.config.device != config.device)
@@ -295,7 +298,7 @@ class GangRuntime:
             built.gang.use(config)
         show = is_watched(config.progress)
         if built is None:
-            built = graph.built = _build_all(graph, _gang_for(graph, client, config, avoid), config, ghosts, show)
+            built = graph.built = _build_all(graph, _gang_for(graph, client, config, workers), config, ghosts, show)
         if inward and not built.inward:
             parts = built.gang.run(_add_inward, built.parts, summary=_facts, label="adding in-edges", show=show)
             nbytes = [fact.nbytes for fact in parts.summary]
@@ -321,26 +324,26 @@ def _active_client() -> Any:
         return None
 
 
-def _returning(client: Any) -> set[tuple[str, str]]:
-    """Address and name of the workers that come back under the same name when they end."""
+def _workers(client: Any) -> Workers:
+    """The workers of the client's cluster, by address; none for this process."""
     if client is None:
-        return set()
+        return {}
     if client.status != "running":
         raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
     if client.asynchronous:
         raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
     from graphdask.gang.watch import ask_scheduler
 
-    return {(address, worker.name) for address, worker in ask_scheduler(client).items() if worker.returns}
+    return ask_scheduler(client)
 
 
-def _gang_for(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+def _gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any:
     device = graph.plan.device if graph.plan.device != "auto" else config.device
     if client is None:
         return LocalGang(graph.plan.parts or LocalGang.default_size(device, graph.source.num_edges), device, config)
     from graphdask.gang.cluster import DaskGang
 
-    return DaskGang(client, graph.plan.parts, device, config, avoid)
+    return DaskGang(client, workers, graph.plan.parts, device, config)
 
 
 def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
@@ -394,18 +397,18 @@ def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
 
-def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> None:
-    """Give lost workers that a nanny starts anew time to come back; go on without them after that."""
+def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
+    """Give lost workers that a nanny starts anew time to come back; return those that there are then."""
     from graphdask.gang.watch import ask_scheduler
 
     deadline = time.monotonic() + config.recovery_timeout
     while True:
-        ready = {worker.name for address, worker in ask_scheduler(client).items() if address not in avoid}
-        if ready and ready >= expected:
-            return
+        ready = {address: worker for address, worker in ask_scheduler(client).items() if address not in avoid}
+        if ready and {worker.name for worker in ready.values()} >= expected:
+            return ready
         if time.monotonic() > deadline:
             if ready:
-                return
+                return ready
             raise PeerLost(f"all workers are gone, and none came back in {config.recovery_timeout} s")
         time.sleep(0.1)
 

@@ -2,7 +2,8 @@
 
 Dask is the control plane. A run: lock the workers, have each take its seats (data-plane addresses), start the tasks,
 pinned, all with the same run number, and watch them: a task's error, a worker that the scheduler no longer knows, a
-rank that gives no sign of life, or a deadline ends the run everywhere at once.
+rank that gives no sign of life, or a deadline ends the run everywhere at once. The seats are kept: the next run of the
+gang is begun by a message to each worker, and only where one declines by tasks again (`graphdask.gang.prompt`).
 """
 
 from __future__ import annotations
@@ -11,32 +12,26 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import DeadlineExceeded, GraphdaskError, InputError, PeerLost, StaleMessage, Unsupported
-from graphdask.gang.arguments import Failed, PerRank, travelling_bytes
+from graphdask.errors import InputError, PeerLost, Unsupported
+from graphdask.gang.arguments import PerRank, travelling_bytes
+from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
+from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, run_at_once
+from graphdask.gang.waiting import Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
-POLL = 0.1
-"""Seconds between two looks at a run."""
-
-ASK_SCHEDULER = 0.5
-"""Seconds between two questions to the scheduler which workers it still has."""
-
-ANSWER = 30.0
-"""Seconds that a worker may take to answer a short call."""
-
-ENDING = 10.0
-"""Seconds that the other tasks of a failed run are given to end."""
-
+SETTLE = 0.05
+"""Seconds after which the values of a run become Dask's."""
 
 LARGE = 1 << 20
 """Bytes from which a share of the caller's data travels apart from its task."""
@@ -51,72 +46,15 @@ class Host:
     ranks: tuple[int, ...]
 
 
-class DaskKept:
-    """Values of the ranks, on their workers."""
+@dataclass(frozen=True)
+class Seats:
+    """What the workers told when they took their seats; they keep them for as long as the tasks are held."""
 
-    def __init__(self, gang: DaskGang, futures: dict[str, Any], summary: list[Any]):
-        self.gang, self.futures, self.summary = gang, futures, summary
-
-    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
-        places = self._places()
-        asked = {
-            self.gang.submit(_select_all, places[address], future, select): places[address]
-            for address, future in self.futures.items()
-        }
-        found = self.gang.wait(asked, "fetching results", "deadline")
-        return _in_rank_order(found)
-
-    def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
-        """What `select` picks from the value of one rank."""
-        home = next(host.address for host in self.gang.hosts if rank in host.ranks)
-        place = self._places()[home]
-        task = self.gang.submit(_take, place, self.futures[home], rank, select)
-        return self.gang.wait({task: place}, "fetching edges", "deadline")[task]
-
-    def _places(self) -> dict[str, str]:
-        """Where the values of each worker are now: one that was retired has left them to another."""
-        client = self.gang.client
-        if client.status != "running":
-            raise PeerLost("the values were on a cluster whose client is closed; make the call again")
-        known = ask_scheduler(client)
-        places = {address: address for address in self.futures if address in known}
-        for address in self.futures.keys() - known.keys():
-            future = self.futures[address]
-            holders = () if future.cancelled() else client.who_has([future]).get(future.key, ())
-            if not holders:
-                raise PeerLost(f"the worker {address} left and took its values with it; make the call again")
-            places[address] = holders[0]
-        return places
-
-    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
-        from dask import delayed
-
-        place = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
-        return [
-            delayed(_select_one, pure=False)(delayed(self.futures[place[rank]]), rank, select)
-            for rank in range(self.gang.size)
-        ]
-
-
-def _in_rank_order(found: dict[Any, dict[int, Any]]) -> list[Any]:
-    by_rank = {rank: value for part in found.values() for rank, value in part.items()}
-    return [by_rank[rank] for rank in sorted(by_rank)]
-
-
-def _select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int, Any] | Failed:
-    """Runs on a worker, beside what it selects from."""
-    if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
-        return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
-    return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
-
-
-def _take(kept: PerRank | Failed, rank: int, select: Callable[[Any], Any]) -> Any:
-    found = _select_all(kept, lambda value: value)
-    return found if isinstance(found, Failed) else select(found[rank])
-
-
-def _select_one(kept: PerRank, rank: int, select: Callable[[Any], Any]) -> Any:
-    return select(kept[rank])
+    comm: str
+    tasks: dict[str, Any]
+    """By address of the worker."""
+    planes: tuple[bytes, ...]
+    """Addresses of the data planes, by rank."""
 
 
 class DaskGang:
@@ -125,17 +63,16 @@ class DaskGang:
     Parameters
     ----------
     client : distributed.Client
+    workers : mapping of str to KnownWorker
+        Those that may be used, by address.
     size : int or None
         Number of ranks; default: one for each worker.
-    avoid : set of str
-        Addresses of workers that are not to be used, because they gave no sign of life.
     """
 
     kind = "dask"
 
-    def __init__(self, client: Any, size: int | None, device: str, config: Config, avoid: frozenset[str] = frozenset()):
+    def __init__(self, client: Any, workers: Mapping[str, KnownWorker], size: int | None, device: str, config: Config):
         self.client, self.config = client, config
-        workers = {a: worker for a, worker in ask_scheduler(client).items() if a not in avoid}
         if not workers:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
         self.size = size or len(workers)
@@ -144,6 +81,10 @@ class DaskGang:
         self.topic = f"graphdask-{self.gang:08x}"
         self.comm = "?"
         self._run = 0
+        self._seats: Seats | None = None
+        """Of the last run, if nothing went wrong in it."""
+        self._dropped: list[str] = []
+        """Keys of values that the caller has let go of since the last run."""
         self._abilities: dict[str, Ability] = {}
         self.device = device
         self._settle()
@@ -164,9 +105,8 @@ class DaskGang:
             machines[machine] = machines.get(machine, 0) + len(host.ranks)
         return max(machines.values())
 
-    def is_whole(self) -> bool:
-        """Whether all workers that hold partitions are still there."""
-        known = ask_scheduler(self.client) if self.client.status == "running" else {}
+    def is_whole(self, known: Mapping[str, KnownWorker]) -> bool:
+        """Whether all workers that hold partitions are among those that the scheduler has now."""
         return all(host.address in known and known[host.address].name == host.name for host in self.hosts)
 
     def _settle(self) -> None:
@@ -202,13 +142,13 @@ class DaskGang:
             return wanted
         return "ucx" if ucx else "tcp"
 
-    def submit(self, function: Callable[..., Any], address: str, *arguments: Any) -> Any:
+    def submit(self, function: Callable[..., Any], address: str, *arguments: Any, key: str | None = None) -> Any:
         """Start a task on the worker at `address`, and on no other."""
         from distributed.client import FuturesCancelledError
 
         try:
             return self.client.submit(
-                function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
+                function, *arguments, key=key, workers=[address], allow_other_workers=False, pure=False, retries=0
             )
         except FuturesCancelledError as error:
             reason = "the cluster was restarted, or its data cancelled, and took the partitions with it"
@@ -236,30 +176,101 @@ class DaskGang:
         """
         addresses = [host.address for host in self.hosts]
         with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show, total) as progress:
-            self._run += 1
-            run = self._run
-            plans = {host.address: self._plan(host, run) for host in self.hosts}
-            life = LifeSigns(self.client, self.config.heartbeat_timeout)
-            try:
-                asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
-                seats = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", life)
-                places = tuple(_in_rank_order(seats))
-                self.client.subscribe_topic(self.topic, RunWatch(run, progress, life).take)
-                try:
-                    tasks, summaries = {}, {}
-                    for host in self.hosts:
-                        share = [self._share(argument, host) for argument in arguments]
-                        task = self.submit(run_ranks, host.address, plans[host.address], places, program, *share)
-                        tasks[host.address] = task
-                        summaries[self.submit(_select_all, host.address, task, summary)] = host.address
-                    end = partial(self._end, run)
-                    found = self.wait(summaries, label, "deadline", life, progress, end)
-                finally:
-                    self.client.unsubscribe_topic(self.topic)
-            except BaseException as error:
-                self._end(run, str(error) or type(error).__name__)
-                raise
-            return DaskKept(self, tasks, _in_rank_order(found))
+            seats = self._seats
+            if seats is not None and seats.comm == self.comm and all(_is_light(argument) for argument in arguments):
+                with suppress(Declined):
+                    return self._run_at_once(seats, program, arguments, summary, label, progress)
+            return self._run_by_tasks(program, arguments, summary, label, progress)
+
+    @contextmanager
+    def _new_run(self, progress: Progress) -> Iterator[RunWatch]:
+        """The next run; ended on all workers where anything goes wrong."""
+        self._run += 1
+        run = self._run
+        life = LifeSigns(self.client, self.config.heartbeat_timeout)
+        try:
+            with RunWatch(self.client, self.topic, run, progress, life) as watch:
+                yield watch
+        except BaseException as error:
+            self._seats = None
+            self._end(run, str(error) or type(error).__name__)
+            raise
+
+    def _run_by_tasks(
+        self,
+        program: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        summary: Callable[[Any], Any],
+        label: str,
+        progress: Progress,
+    ) -> DaskKept:
+        self._seats = None
+        with self._new_run(progress) as watch:
+            plans = {host.address: self._plan(host, watch.run) for host in self.hosts}
+            asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
+            told = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
+            planes = tuple(in_rank_order(told))
+            tasks, summaries = {}, {}
+            for host in self.hosts:
+                share = [self._share(argument, host) for argument in arguments]
+                task = self.submit(run_ranks, host.address, plans[host.address], planes, program, *share)
+                tasks[host.address] = task
+                summaries[self.submit(select_all, host.address, task, summary)] = host.address
+            found = self.wait(summaries, label, "deadline", watch.life, watch, partial(self._end, watch.run))
+        self._seats = Seats(self.comm, {address: task for task, address in asked.items()}, planes)
+        return DaskKept(self, {address: task.key for address, task in tasks.items()}, in_rank_order(found), tasks)
+
+    def _run_at_once(
+        self,
+        seats: Seats,
+        program: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        summary: Callable[[Any], Any],
+        label: str,
+        progress: Progress,
+    ) -> DaskKept:
+        """Raise Declined where a worker is not ready for it."""
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        async def order(host: Host, what: Order) -> None:
+            done.put((host.address, await answer_of(self.client, host.address, run_at_once, what)))
+
+        with self._new_run(progress) as watch:
+            keys = {host.address: f"{KEPT}{self.gang:08x}-{watch.run}-{host.ranks[0]}" for host in self.hosts}
+            dropped = tuple(self._dropped)
+            del self._dropped[: len(dropped)]
+            for host in self.hosts:
+                address = host.address
+                share = tuple(_known(argument, host) for argument in arguments)
+                what = Order(
+                    plan=self._plan(host, watch.run),
+                    addresses=seats.planes,
+                    seats=seats.tasks[address].key,
+                    program=program,
+                    arguments=share,
+                    summary=summary,
+                    key=keys[address],
+                    dropped=dropped,
+                )
+                self.client.loop.add_callback(order, host, what)
+            homes = {address: address for address in keys}
+            limit = Wait(label, "deadline", self.config.deadline)
+            found = collect(homes, done, limit, watch.life, watch, partial(self._end, watch.run))
+        values = DaskKept(self, keys, in_rank_order(found))
+        weakref.finalize(values, self._dropped.extend, keys.values()).atexit = False
+        loop = self.client.loop
+        loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
+        return values
+
+    async def _settle_values(self, of: weakref.ref[DaskKept], run: int) -> None:
+        """Make the values of a run Dask's, or say that nobody wants them. Runs in the client's loop."""
+        values = of()
+        with suppress(Exception):  # whoever asks for them will be told that they are gone
+            if values is not None:
+                _ = values.futures
+            elif run == self._run:  # a later one tells, or will
+                dropped, addresses = tuple(self._dropped), [host.address for host in self.hosts]
+                await self.client.run(forget, dropped, workers=addresses, on_error="ignore")
 
     def _plan(self, host: Host, run: int) -> RunPlan:
         return RunPlan(
@@ -280,9 +291,7 @@ class DaskGang:
     def _share(self, argument: Any, host: Host) -> Any:
         if isinstance(argument, DaskKept):
             return argument.futures[host.address]
-        share = argument
-        if isinstance(argument, PerRank):
-            share = PerRank({rank: argument[rank] for rank in host.ranks})
+        share = _of_host(argument, host)
         if travelling_bytes(share) < LARGE:
             return share
         limit = self.config.deadline
@@ -297,10 +306,10 @@ class DaskGang:
         what: str,
         setting: str,
         life: LifeSigns | None = None,
-        progress: Progress | None = None,
+        watch: RunWatch | None = None,
         on_failure: Callable[[str], None] | None = None,
     ) -> dict[Any, Any]:
-        """Return the results of all futures, by future; raise the first real error, or PeerLost for a lost worker.
+        """Return the results of all futures, by future; `collect` says what it raises.
 
         `setting` names the time limit. `on_failure` is called once, with the reason, when the first task fails.
         """
@@ -309,62 +318,15 @@ class DaskGang:
 
         def bring(task: Any) -> None:
             if not over.is_set():
-                threading.Thread(target=lambda: done.put((task, _outcome(task, tasks[task]))), daemon=True).start()
+                threading.Thread(target=lambda: done.put((task, outcome_of(task, tasks[task]))), daemon=True).start()
 
         for task in tasks:
             task.add_done_callback(bring)
+        life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         try:
-            return self._collect(tasks, done, what, setting, life, progress, on_failure)
+            return collect(tasks, done, Wait(what, setting, getattr(self.config, setting)), life, watch, on_failure)
         finally:
             over.set()
-
-    def _collect(
-        self,
-        tasks: dict[Any, str],
-        done: queue.SimpleQueue[Any],
-        what: str,
-        setting: str,
-        life: LifeSigns | None,
-        progress: Progress | None,
-        on_failure: Callable[[str], None] | None,
-    ) -> dict[Any, Any]:
-        life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
-        pending, failed = set(tasks), []
-        results: dict[Any, Any] = {}
-        asked_at = time.monotonic()
-        limit = getattr(self.config, setting)
-        give_up = asked_at + limit
-        while pending:
-            try:
-                task, outcome = done.get(timeout=POLL)
-            except queue.Empty:
-                task = None
-            now = time.monotonic()
-            if task is not None:
-                pending.discard(task)
-                if not isinstance(outcome, Failed):
-                    results[task] = outcome
-                else:
-                    failed.append(outcome.error)
-                    if len(failed) == 1:
-                        give_up = min(give_up, now + ENDING)
-                        if on_failure is not None:
-                            on_failure(f"the worker {tasks[task]} failed")
-            if progress is not None:
-                progress.draw()
-            if now > give_up:
-                if failed:
-                    break
-                raise DeadlineExceeded(
-                    f"{what} took longer than {limit} s; raise the setting graphdask.{setting.replace('_', '-')} "
-                    "if it may take as long as that"
-                )
-            if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
-                asked_at = now
-                life.check({tasks[task] for task in pending}, what)
-        if failed:
-            raise _cause(failed)
-        return results
 
     def _end(self, run: int, reason: str) -> None:
         """End a run on all workers that answer, without waiting for those that do not."""
@@ -383,7 +345,7 @@ class DaskGang:
             thread.join(max(0.0, end - time.monotonic()))
 
 
-def _seated(workers: dict[str, KnownWorker], size: int) -> list[Host]:
+def _seated(workers: Mapping[str, KnownWorker], size: int) -> list[Host]:
     hosts = list(workers.items())[:size]
     count = len(hosts)
     return [
@@ -392,25 +354,15 @@ def _seated(workers: dict[str, KnownWorker], size: int) -> list[Host]:
     ]
 
 
-def _outcome(task: Any, address: str) -> Any:
-    """The result of a task that is over, or Failed with what went wrong."""
-    from distributed.client import FutureCancelledError, FuturesCancelledError
-    from distributed.scheduler import KilledWorker
-
-    try:
-        return task.result(timeout=ANSWER)
-    except GraphdaskError as error:
-        return Failed(error)
-    except TimeoutError:
-        return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
-    except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
-        return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
-    except Exception as error:  # whatever the task raised; the caller decides what it means
-        return Failed(error)
+def _of_host(argument: Any, host: Host) -> Any:
+    """The caller's own argument, for the ranks of one worker."""
+    return PerRank({rank: argument[rank] for rank in host.ranks}) if isinstance(argument, PerRank) else argument
 
 
-def _cause(errors: list[BaseException]) -> BaseException:
-    """The error that explains the others: not a report of another rank's, if there is one."""
-    from graphdask.comm.failure import is_secondary
+def _is_light(argument: Any) -> bool:
+    """Whether an argument may travel within a message."""
+    return isinstance(argument, DaskKept) or travelling_bytes(argument) < LARGE
 
-    return min(errors, key=lambda error: (is_secondary(error), isinstance(error, PeerLost)))
+
+def _known(argument: Any, host: Host) -> Any:
+    return Known(argument.keys[host.address]) if isinstance(argument, DaskKept) else _of_host(argument, host)

@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -138,9 +138,9 @@ def write(
         found = with_partitions(graph, from_parts)
     else:
 
-        def from_source(client: Any, avoid: frozenset[str], attempt: int) -> Written:
+        def from_source(client: Any, workers: Mapping[str, Any], attempt: int) -> Written:
             most = 1 if order.single and not order.content.joins else None if order.single else order.files
-            gang = _writers(graph, most, order.device, client, config, avoid)
+            gang = _writers(graph, most, order.device, client, config, workers)
             files = most or gang.size
             plan = _plan(graph, order, files, token, attempt)
             shares = [
@@ -165,7 +165,9 @@ def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> w
     )
 
 
-def _writers(graph: Graph, most: int | None, device: str, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+def _writers(
+    graph: Graph, most: int | None, device: str, client: Any, config: Config, workers: Mapping[str, Any]
+) -> Any:
     """A gang of as many ranks as can work at the same time, or of `most`."""
     device = device if device != "auto" else config.device
     if not isinstance(graph.source, GeneratedSource):
@@ -174,10 +176,8 @@ def _writers(graph: Graph, most: int | None, device: str, client: Any, config: C
         cores = LocalGang.default_size("cpu", graph.source.num_edges)
         return LocalGang(min(cores, most or cores), device, config)
     from graphdask.gang.cluster import DaskGang
-    from graphdask.gang.watch import ask_scheduler
 
-    workers = sum(address not in avoid for address in ask_scheduler(client))
-    return DaskGang(client, min(workers, most or workers) or None, device, config, avoid)
+    return DaskGang(client, workers, min(len(workers), most or len(workers)) or None, device, config)
 
 
 def _carry_out(
@@ -227,8 +227,8 @@ def count(graph: Graph, device: str, client: Any, config: Config, retried: Calla
     started = time.perf_counter()
     each = edge_bytes(graph.source, graph.ids)
 
-    def attempt(client: Any, avoid: frozenset[str], number: int) -> Made:
-        gang = _writers(graph, None, device, client, config, avoid)
+    def attempt(client: Any, workers: Mapping[str, Any], number: int) -> Made:
+        gang = _writers(graph, None, device, client, config, workers)
         shares = PerRank([[Share.of(graph.source, rank, gang.size)] for rank in range(gang.size)])
         total = graph.source.num_edges
         gang.use(replace(config, deadline=config.deadline + total / gang.size / SLOWEST))

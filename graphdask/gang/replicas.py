@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,19 +86,19 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
 
 
-def built(graph: Graph, client: Any, config: Config, sampler: Any, avoid: frozenset[str]) -> Replicas:
+def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapping[str, Any]) -> Replicas:
     """The whole graph on every worker, made where it is not there yet."""
     show = is_watched(config.progress)
     there: Replicas | None = graph.replicas or _only_partition(graph)
     if there is not None and (
-        not there.holders.is_whole()
+        not there.holders.is_whole(workers)
         or (there.holders.kind == "dask") != (client is not None)
         or (client is not None and there.holders.client is not client)
         or (graph.plan.device == "auto" and there.holders.config.device != config.device)
     ):
         there = None
     if there is None:
-        holders = _holders(graph, client, config, avoid)
+        holders = _holders(graph, client, config, workers)
         there = graph.replicas = Replicas(holders, _build_all(graph, holders, show), holders)
     else:
         there.holders.use(config)
@@ -123,14 +124,13 @@ def _device(graph: Graph, config: Config) -> str:
     return graph.plan.device if graph.plan.device != "auto" else config.device
 
 
-def _holders(graph: Graph, client: Any, config: Config, avoid: frozenset[str]) -> Any:
+def _holders(graph: Graph, client: Any, config: Config, workers: Mapping[str, Any]) -> Any:
     device, parts = _device(graph, config), graph.plan.parts
     if client is None:
         return LocalGang(min(parts or 1, devices_used(device, parts or 1)), device, config)
     from graphdask.gang.cluster import DaskGang
 
-    gang = DaskGang(client, None, device, config, avoid)
-    return gang if parts is None or parts >= gang.size else DaskGang(client, parts, device, config, avoid)
+    return DaskGang(client, workers, min(parts or len(workers), len(workers)) or None, device, config)
 
 
 def _build_all(graph: Graph, gang: Any, show: bool) -> Any:

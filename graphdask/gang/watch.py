@@ -84,15 +84,34 @@ class LifeSigns:
 
 
 class RunWatch:
-    """Takes in what the ranks of a run send."""
+    """Takes in what the ranks of a run send; one that is over soon is not listened to. A context manager.
 
-    def __init__(self, run: int, progress: Progress, life: LifeSigns):
-        self.run, self.progress, self.life = run, progress, life
+    Only who listens is told by the scheduler, so a run is listened to from the first `look` on.
+    """
 
-    def take(self, event: tuple[float, dict[str, Any]]) -> None:
+    def __init__(self, client: Any, topic: str, run: int, progress: Progress, life: LifeSigns):
+        self.run, self.life = run, life
+        self._client, self._topic, self._progress = client, topic, progress
+        self._listening = False
+
+    def look(self) -> None:
+        """Show how far the run is."""
+        if not self._listening:
+            self._listening = True
+            self._client.subscribe_topic(self._topic, self._take)
+        self._progress.draw()
+
+    def _take(self, event: tuple[float, dict[str, Any]]) -> None:
         """Called by Dask with each message."""
         message = event[1]
         if message["run"] == self.run:
             self.life.pulse(message["worker"])
             for rank in message["ranks"]:
-                self.progress.note(*rank)
+                self._progress.note(*rank)
+
+    def __enter__(self) -> RunWatch:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._listening:
+            self._client.unsubscribe_topic(self._topic)

@@ -1,8 +1,9 @@
 """What runs on a Dask worker: taking seats (data-plane addresses), and the one long task of a run.
 
-A worker process keeps one Seat for each rank that it hosts: the rank's data plane, which outlives a run unless a run
-on it failed. The long task runs its ranks as threads, or in its own thread where there is one rank, sends signs of
-life to the client, and ends at once when the client cancels it.
+A worker process keeps a data plane for each rank that it hosts, which outlives a run unless a run on it failed. The
+long task runs its ranks as threads, or in its own thread where there is one rank, sends signs of life to the client,
+and ends at once when the client cancels it. Later runs of a gang that holds its seats need no task
+(`graphdask.gang.prompt`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class RunPlan:
 
 
 @dataclass
-class _Run:
+class Run:
     """A run that has a seat here and is not over."""
 
     cancel: Cancel = field(default_factory=Cancel)
@@ -65,17 +66,33 @@ class _Run:
 
 
 @dataclass
-class _Process:
+class Seats:
+    """What a worker knows of a gang whose planes it has told."""
+
+    key: str
+    """Of the task that told them. Dask holds it for as long as the client wants the seats, and is there."""
+    addresses: dict[int, bytes]
+    """By rank."""
+    run: int
+    """The last one that was begun, or ended before it began."""
+
+
+@dataclass
+class Process:
     """What a worker keeps between calls."""
 
     planes: dict[tuple[str, int], Any] = field(default_factory=dict)
     """By kind and place of the rank on this worker."""
-    runs: dict[tuple[int, int], _Run] = field(default_factory=dict)
+    runs: dict[tuple[int, int], Run] = field(default_factory=dict)
     """By gang and run number; more than one only while an abandoned one ends."""
+    seats: dict[int, Seats] = field(default_factory=dict)
+    """By gang."""
+    kept: dict[str, PerRank] = field(default_factory=dict)
+    """Values that no task of Dask has taken over yet, by the key that it will have."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-_processes: dict[str, _Process] = {}
+_processes: dict[str, Process] = {}
 """By worker address: workers of one process, as in tests, do not share."""
 
 
@@ -85,8 +102,9 @@ def _this_worker() -> Any:
     return get_worker()
 
 
-def _process(worker: Any) -> _Process:
-    return _processes.setdefault(worker.address, _Process())
+def process_of(worker: Any) -> Process:
+    """What the worker of that name keeps."""
+    return _processes.setdefault(worker.address, Process())
 
 
 def examine() -> Ability:
@@ -102,21 +120,23 @@ def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
     """Make ready for a run; return the data-plane address of each rank here."""
     worker = _this_worker()
     try:
-        _check_worker(plan, worker)
-        process = _process(worker)
+        check_worker(plan, worker)
+        process = process_of(worker)
         _end_abandoned_runs(process, plan)
         addresses = {}
         with process.lock:
-            process.runs[plan.gang, plan.run] = _Run()
+            process.runs[plan.gang, plan.run] = Run()
             for place, rank in enumerate(plan.ranks):
                 has_plane = plan.comm in ("tcp", "ucx", "nccl")
                 addresses[rank] = _plane(process, worker, plan, place).address if has_plane else b""
+            _forget_gangs(process, worker)
+            process.seats[plan.gang] = Seats(worker.get_current_task(), addresses, plan.run)
         return addresses
     except Exception as error:  # the client raises it
         return Failed.of(error)
 
 
-def _end_abandoned_runs(process: _Process, plan: RunPlan) -> None:
+def _end_abandoned_runs(process: Process, plan: RunPlan) -> None:
     """The caller holds this worker's lock, so no other run has a right to be here; none may use a plane any more."""
     for key, run in list(process.runs.items()):
         run.cancel.set("another call has taken the worker")
@@ -125,14 +145,30 @@ def _end_abandoned_runs(process: _Process, plan: RunPlan) -> None:
         process.runs.pop(key, None)
 
 
-def _plane(process: _Process, worker: Any, plan: RunPlan, place: int) -> Any:
-    kind = "tcp" if plan.comm == "tcp" else "ucx"
-    plane = process.planes.get((kind, place))
-    if plane is None or getattr(plane, "spoiled", False):
-        if plane is not None:
-            plane.close()
+def _forget_gangs(process: Process, worker: Any) -> None:
+    for gang in [gang for gang, seats in process.seats.items() if seats.key not in worker.state.tasks]:
+        del process.seats[gang]
+
+
+def _plane(process: Process, worker: Any, plan: RunPlan, place: int) -> Any:
+    plane = sound_plane(process, plan.comm, place)
+    if plane is None:
+        kind = _kind_of_plane(plan.comm)
+        spoiled = process.planes.get((kind, place))
+        if spoiled is not None:
+            spoiled.close()
         process.planes[kind, place] = plane = _new_plane(kind, worker, get_backend(plan.device))
     return plane
+
+
+def sound_plane(process: Process, comm: str, place: int) -> Any:
+    """The plane of a rank, or None where there is none on which a run may begin."""
+    plane = process.planes.get((_kind_of_plane(comm), place))
+    return None if getattr(plane, "spoiled", False) else plane
+
+
+def _kind_of_plane(comm: str) -> str:
+    return "tcp" if comm == "tcp" else "ucx"
 
 
 def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
@@ -153,7 +189,10 @@ def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
 
 def leave_seats(gang: int, run: int, reason: str, dask_worker: Any = None) -> None:
     """End a run here; the waits of its ranks raise PeerLost. Called by the client through `Client.run`."""
-    process = _process(dask_worker)
+    process = process_of(dask_worker)
+    seats = process.seats.get(gang)
+    if seats is not None:
+        seats.run = max(seats.run, run)
     ending = process.runs.get((gang, run))
     if ending is not None:
         ending.cancel.set(reason)
@@ -166,14 +205,27 @@ def run_ranks(
 ) -> PerRank | Failed:
     """The one long task of a run on a worker: call the program for each rank here; return their values by rank."""
     worker = _this_worker()
-    process = _process(worker)
+    process = process_of(worker)
     try:
-        _check_worker(plan, worker)
+        check_worker(plan, worker)
         run = _start(process, plan, arguments)
     except GraphdaskError as error:  # the client raises it
         return Failed.of(error)
-    cancel = run.cancel
-    pulse = _Pulse(worker, plan, cancel)
+    return perform(worker, plan, run, worker.get_current_task(), addresses, program, arguments)
+
+
+def perform(
+    worker: Any,
+    plan: RunPlan,
+    run: Run,
+    wanted: str,
+    addresses: tuple[bytes, ...],
+    program: Callable[..., Any],
+    arguments: tuple[Any, ...],
+) -> PerRank | Failed:
+    """Call the program for each rank here, for as long as Dask holds the task of the key `wanted`."""
+    process, cancel = process_of(worker), run.cancel
+    pulse = _Pulse(worker, plan, cancel, wanted)
     results: dict[int, Any] = {}
     raised: list[BaseException] = []
     deadline = time.monotonic() + plan.deadline
@@ -213,7 +265,7 @@ def run_ranks(
     return PerRank(results)
 
 
-def _start(process: _Process, plan: RunPlan, arguments: tuple[Any, ...]) -> _Run:
+def _start(process: Process, plan: RunPlan, arguments: tuple[Any, ...]) -> Run:
     with process.lock:
         run = process.runs.get((plan.gang, plan.run))
         if run is None or run.started:
@@ -225,7 +277,7 @@ def _start(process: _Process, plan: RunPlan, arguments: tuple[Any, ...]) -> _Run
         return run
 
 
-def _check_worker(plan: RunPlan, worker: Any) -> None:
+def check_worker(plan: RunPlan, worker: Any) -> None:
     if str(worker.name) != plan.worker:
         raise WrongWorker(f"a task for worker {plan.worker} found itself on {worker.name}")
 
@@ -240,7 +292,7 @@ def _thread_group(plan: RunPlan, cancel: Cancel) -> Any:
 
 def _communicator(
     plan: RunPlan,
-    process: _Process,
+    process: Process,
     place: int,
     rank: int,
     addresses: tuple[bytes, ...],
@@ -283,20 +335,18 @@ def _communicator(
 class _Pulse:
     """Signs of life to the client, with where each rank is; and a look whether the client still wants the run."""
 
-    def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel):
+    def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel, wanted: str):
         self._worker, self._plan, self._cancel = worker, plan, cancel
-        self._task = worker.get_current_task()
+        self._task = wanted
         self._ranks: dict[int, tuple[int, int, int]] = {}
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="graphdask-pulse", daemon=True)
+        self._over = False
 
     def __enter__(self) -> _Pulse:
-        self._thread.start()
+        self._worker.loop.add_callback(self._wait)
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        self._over.set()
-        self._thread.join()
+        self._over = True
 
     def of_rank(self, rank: int) -> Callable[[Superstep], None]:
         edges = 0
@@ -308,13 +358,16 @@ class _Pulse:
 
         return note
 
+    def _wait(self) -> None:
+        self._worker.loop.call_later(self._plan.heartbeat_interval, self._beat)
+
     def _beat(self) -> None:
-        plan = self._plan
-        while True:
-            ranks = [[rank, *where] for rank, where in list(self._ranks.items())]
-            self._worker.log_event(plan.topic, {"run": plan.run, "worker": plan.worker, "ranks": ranks})
-            if self._over.wait(plan.heartbeat_interval):
-                return
-            task = self._worker.state.tasks.get(self._task)
-            if task is None or task.state == "cancelled":
-                self._cancel.set("the client gave up the run, or is gone")
+        """Called by the worker's event loop."""
+        if self._over:
+            return
+        ranks = [[rank, *where] for rank, where in list(self._ranks.items())]
+        self._worker.log_event(self._plan.topic, {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks})
+        task = self._worker.state.tasks.get(self._task)
+        if task is None or task.state == "cancelled":
+            self._cancel.set("the client gave up the run, or is gone")
+        self._wait()

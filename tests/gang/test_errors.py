@@ -15,7 +15,7 @@ from graphdask.config import Config
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang import RUNTIME
 from graphdask.gang.arguments import Failed
-from graphdask.gang.cluster import _select_all
+from graphdask.gang.kept import select_all
 from graphdask.gang.worker import leave_seats, run_ranks, take_seats
 
 RAISING = """
@@ -76,7 +76,7 @@ def test_a_task_of_an_unknown_run_is_stale(seated):
     gang, host, plan = seated
     outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=30)
     assert isinstance(outcome.error, StaleMessage)
-    lost = _select_all(outcome, len)
+    lost = select_all(outcome, len)
     assert isinstance(lost.error, PeerLost)
 
 
@@ -120,7 +120,7 @@ def test_an_abandoned_run_ends_before_its_worker_is_used_again():
         plan = gang._plan(gang.hosts[0], 100)
         gang.submit(take_seats, gang.hosts[0].address, plan).result(timeout=30)
         abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_told)
-        summary = gang.submit(_select_all, gang.hosts[0].address, abandoned, rank_of)
+        summary = gang.submit(select_all, gang.hosts[0].address, abandoned, rank_of)
         assert gd.bfs(G, 0, client=client).depth.tolist() == [0, 1, 2, 3, 4]
         assert "another call has taken the worker" in str(summary.result(timeout=30).error)
 

@@ -1,0 +1,109 @@
+"""DaskKept: the values that a run left on the workers.
+
+A run by tasks leaves them with Dask. One that was begun by a message leaves them with its workers, and they become
+Dask's when they are asked for, or after a moment: a caller that makes one call after the other lets go of most values
+before that, and a task for each would take longer than the call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphdask.errors import PeerLost, StaleMessage
+from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.prompt import take_over
+from graphdask.gang.watch import ask_scheduler
+
+if TYPE_CHECKING:
+    from graphdask.gang.cluster import DaskGang
+
+
+class DaskKept:
+    """Values of the ranks, on their workers.
+
+    Parameters
+    ----------
+    gang : DaskGang
+    keys : dict of str to str
+        The values' names on the workers, by address.
+    summary : list
+        Of the value of each rank.
+    futures : dict of str to Future, optional
+        By address, where the values are Dask's.
+    """
+
+    def __init__(self, gang: DaskGang, keys: dict[str, str], summary: list[Any], futures: dict[str, Any] | None = None):
+        self.gang, self.keys, self.summary = gang, keys, summary
+        self._futures, self._lock = futures, threading.Lock()
+
+    @property
+    def futures(self) -> dict[str, Any]:
+        """The values, which are Dask's from the first use on."""
+        with self._lock:
+            if self._futures is None:
+                self._futures = {a: self.gang.submit(take_over, a, key=key) for a, key in self.keys.items()}
+            return self._futures
+
+    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        places = self._places()
+        asked = {
+            self.gang.submit(select_all, places[address], future, select): places[address]
+            for address, future in self.futures.items()
+        }
+        found = self.gang.wait(asked, "fetching results", "deadline")
+        return in_rank_order(found)
+
+    def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
+        """What `select` picks from the value of one rank."""
+        home = next(host.address for host in self.gang.hosts if rank in host.ranks)
+        place = self._places()[home]
+        task = self.gang.submit(_take, place, self.futures[home], rank, select)
+        return self.gang.wait({task: place}, "fetching edges", "deadline")[task]
+
+    def _places(self) -> dict[str, str]:
+        """Where the values of each worker are now: one that was retired has left them to another."""
+        client = self.gang.client
+        if client.status != "running":
+            raise PeerLost("the values were on a cluster whose client is closed; make the call again")
+        known = ask_scheduler(client)
+        places = {address: address for address in self.keys if address in known}
+        for address in self.keys.keys() - known.keys():
+            future = self.futures[address]
+            holders = () if future.cancelled() else client.who_has([future]).get(future.key, ())
+            if not holders:
+                raise PeerLost(f"the worker {address} left and took its values with it; make the call again")
+            places[address] = holders[0]
+        return places
+
+    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
+        from dask import delayed
+
+        place = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
+        return [
+            delayed(_select_one, pure=False)(delayed(self.futures[place[rank]]), rank, select)
+            for rank in range(self.gang.size)
+        ]
+
+
+def in_rank_order(found: dict[Any, dict[int, Any]]) -> list[Any]:
+    """The values of all ranks, of what each worker has sent."""
+    by_rank = {rank: value for part in found.values() for rank, value in part.items()}
+    return [by_rank[rank] for rank in sorted(by_rank)]
+
+
+def select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int, Any] | Failed:
+    """Runs on a worker, beside what it selects from."""
+    if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
+        return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
+    return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
+
+
+def _take(kept: PerRank | Failed, rank: int, select: Callable[[Any], Any]) -> Any:
+    found = select_all(kept, lambda value: value)
+    return found if isinstance(found, Failed) else select(found[rank])
+
+
+def _select_one(kept: PerRank, rank: int, select: Callable[[Any], Any]) -> Any:
+    return select(kept[rank])

@@ -1,0 +1,172 @@
+"""What runs on a Dask worker when a gang that holds its seats makes another call: its ranks, at once.
+
+A task of Dask's takes several times as long to start as a message to the worker. So the client sends the order for a
+run in such a message, and may have a task take the values over later. A worker declines an order unless
+everything is as it was when the seats were taken; the client then takes them anew, the slow way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.errors import GraphdaskError, PeerLost, StaleMessage
+from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.worker import Process, Run, RunPlan, check_worker, perform, process_of, sound_plane
+
+KEEP = 30.0
+"""Seconds between two looks whether values that no task has taken over are still wanted."""
+
+KEPT = "graphdask-kept-"
+"""What the keys of the tasks that take values over begin with."""
+
+
+class Declined(GraphdaskError):
+    """A worker cannot begin a run at once."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """An argument that lies on the worker already, by its key there."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run, as one worker is told of it."""
+
+    plan: RunPlan
+    addresses: tuple[bytes, ...]
+    """Of the data planes, by rank."""
+    seats: str
+    """Key of the task that took the seats on this worker."""
+    program: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    summary: Callable[[Any], Any]
+    key: str
+    """What the values will be called by Dask."""
+    dropped: tuple[str, ...]
+    """Values of earlier runs that nobody wants any more."""
+
+
+async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed:
+    """Run the ranks of this worker in a thread; return the summaries by rank. Called through `Client.run`."""
+    worker, process = dask_worker, process_of(dask_worker)
+    forget(order.dropped, worker)
+    try:
+        check_worker(order.plan, worker)
+        _check_thread(worker)
+        arguments = tuple(_found(argument, process, worker) for argument in order.arguments)
+    except GraphdaskError as error:  # the client raises it
+        return Failed.of(error)
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[Any] = loop.create_future()
+
+    def hand_over(value: Any) -> None:
+        if not outcome.done():
+            outcome.set_result(value)
+
+    def work() -> None:
+        value = _outcome(order, arguments, process, worker)
+        with suppress(RuntimeError):  # the worker has closed
+            loop.call_soon_threadsafe(hand_over, value)
+
+    threading.Thread(target=work, name="graphdask-run", daemon=True).start()
+    found = await outcome
+    if not isinstance(found, Failed):
+        worker.loop.call_later(KEEP, _sweep, order, process, worker)
+    return found
+
+
+def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker: Any) -> dict[int, Any] | Failed:
+    try:
+        run = _begun(order, process, worker)
+        values = perform(worker, order.plan, run, order.seats, order.addresses, order.program, arguments)
+        if isinstance(values, Failed):
+            return values
+        summaries = {rank: order.summary(value) for rank, value in values.values.items()}
+        process.kept[order.key] = values
+        return summaries
+    except Exception as error:  # the client raises it
+        return Failed.of(error)
+
+
+def _check_thread(worker: Any) -> None:
+    """A foreign task may hold the thread for long; the taking of seats waits for it."""
+    busy = sum(not str(task.key).startswith(KEPT) for task in worker.state.executing)
+    if busy >= worker.state.nthreads:
+        raise Declined("no thread is free")
+
+
+def _found(argument: Any, process: Process, worker: Any) -> Any:
+    if not isinstance(argument, Known):
+        return argument
+    value = process.kept.get(argument.key)
+    value = worker.data.get(argument.key) if value is None else value
+    if value is None:
+        raise Declined(f"{argument.key} is not here")
+    if isinstance(value, Failed):
+        raise PeerLost(f"{worker.name} was started anew and has lost its partitions")
+    return value
+
+
+def _begun(order: Order, process: Process, worker: Any) -> Run:
+    plan = order.plan
+    with process.lock:
+        seats = process.seats.get(plan.gang)
+        if seats is None or seats.key != order.seats or seats.key not in worker.state.tasks:
+            raise Declined("the gang has no seats here")
+        if plan.run <= seats.run:
+            raise StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over on {plan.worker}")
+        if process.runs:
+            raise Declined("a run that was given up has not ended")
+        for place, (rank, address) in enumerate(seats.addresses.items()):
+            if order.addresses[rank] != address or address != _address(process, plan.comm, place, address):
+                raise Declined("a run of another gang failed here")
+        seats.run = plan.run
+        run = process.runs[plan.gang, plan.run] = Run(started=True)
+        return run
+
+
+def _address(process: Process, comm: str, place: int, address: bytes) -> bytes | None:
+    """Of the plane on which a rank would run now; None where it needs a new one. Without data plane it has none."""
+    if not address:
+        return address
+    plane = sound_plane(process, comm, place)
+    return None if plane is None else plane.address
+
+
+def _sweep(order: Order, process: Process, worker: Any) -> None:
+    """Drop the values if no task will take them over: the client is gone."""
+    if order.key not in process.kept:
+        return
+    seats = process.seats.get(order.plan.gang)
+    held = seats is not None and seats.key in worker.state.tasks
+    if held or order.key in worker.state.tasks:
+        worker.loop.call_later(KEEP, _sweep, order, process, worker)
+    else:
+        process.kept.pop(order.key, None)
+
+
+def forget(keys: tuple[str, ...], dask_worker: Any) -> None:
+    """Drop values that no task has taken over. Called through `Client.run`."""
+    process = process_of(dask_worker)
+    for key in keys:
+        process.kept.pop(key, None)
+
+
+def take_over() -> PerRank | Failed:
+    """The task that makes the values of a run, which lie here under its key, known to Dask."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = str(worker.get_current_task())
+    values = process_of(worker).kept.pop(key, None)
+    if values is None:
+        return Failed(StaleMessage(f"{key} is not on {worker.name} any more"))
+    return values

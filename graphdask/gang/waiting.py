@@ -1,0 +1,120 @@
+"""How the client waits for workers: for all of them, with a limit, while it looks whether they live."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.comm.failure import is_secondary
+from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost
+from graphdask.gang.arguments import Failed
+from graphdask.gang.watch import LifeSigns, RunWatch
+
+POLL = 0.1
+"""Seconds between two looks at a run."""
+
+ASK_SCHEDULER = 0.5
+"""Seconds between two questions to the scheduler which workers it still has."""
+
+ANSWER = 30.0
+"""Seconds that a worker may take to answer a short call."""
+
+ENDING = 10.0
+"""Seconds that the other tasks of a failed run are given to end."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What is waited for, and for how long."""
+
+    what: str
+    setting: str
+    """Name of the setting that limits it."""
+    limit: float
+    """Its value, in seconds."""
+
+
+def collect(
+    tasks: dict[Any, str],
+    done: queue.SimpleQueue[Any],
+    wait: Wait,
+    life: LifeSigns,
+    watch: RunWatch | None = None,
+    on_failure: Callable[[str], None] | None = None,
+) -> dict[Any, Any]:
+    """Return the results of all tasks, by task; raise the first real error, or PeerLost for a lost worker.
+
+    `tasks` names the address of each; `done` brings pairs of a task and its result or Failed. `on_failure` is called
+    once, with the reason, when the first task fails.
+    """
+    pending, failed = set(tasks), []
+    results: dict[Any, Any] = {}
+    asked_at = time.monotonic()
+    give_up = asked_at + wait.limit
+    while pending:
+        try:
+            task, outcome = done.get(timeout=POLL)
+        except queue.Empty:
+            task = None
+        now = time.monotonic()
+        if task is not None:
+            pending.discard(task)
+            if not isinstance(outcome, Failed):
+                results[task] = outcome
+            else:
+                failed.append(outcome.error)
+                if len(failed) == 1:
+                    give_up = min(give_up, now + ENDING)
+                    if on_failure is not None:
+                        on_failure(f"the worker {tasks[task]} failed")
+        if watch is not None and task is None:
+            watch.look()
+        if now > give_up:
+            if failed:
+                break
+            raise DeadlineExceeded(
+                f"{wait.what} took longer than {wait.limit} s; raise the setting "
+                f"graphdask.{wait.setting.replace('_', '-')} if it may take as long as that"
+            )
+        if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
+            asked_at = now
+            life.check({tasks[task] for task in pending}, wait.what)
+    if failed:
+        raise _cause(failed)
+    return results
+
+
+def outcome_of(task: Any, address: str) -> Any:
+    """The result of a future that is over, or Failed with what went wrong."""
+    from distributed.client import FutureCancelledError, FuturesCancelledError
+    from distributed.scheduler import KilledWorker
+
+    try:
+        return task.result(timeout=ANSWER)
+    except GraphdaskError as error:
+        return Failed(error)
+    except TimeoutError:
+        return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
+    except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
+        return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
+    except Exception as error:  # whatever the task raised; the caller decides what it means
+        return Failed(error)
+
+
+async def answer_of(client: Any, address: str, function: Callable[..., Any], argument: Any) -> Any:
+    """What a function called on a worker returned, or Failed with what went wrong. Runs in the client's loop."""
+    try:
+        answer = (await client.run(function, argument, workers=[address], on_error="return"))[address]
+    except Exception as error:  # the way there may be broken, or the argument not fit to travel
+        answer = error
+    if isinstance(answer, OSError):
+        return Failed(PeerLost(f"the worker {address} left while it was spoken to: {answer}"))
+    return Failed(answer) if isinstance(answer, Exception) else answer
+
+
+def _cause(errors: list[BaseException]) -> BaseException:
+    """The error that explains the others: not a report of another rank's, if there is one."""
+    return min(errors, key=lambda error: (is_secondary(error), isinstance(error, PeerLost)))
