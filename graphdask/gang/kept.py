@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphdask.errors import PeerLost, StaleMessage
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.prompt import take_over
 from graphdask.gang.watch import ask_scheduler
-
-if TYPE_CHECKING:
-    from graphdask.gang.cluster import DaskGang
 
 
 class DaskKept:
@@ -34,7 +31,7 @@ class DaskKept:
         By address, where the values are Dask's.
     """
 
-    def __init__(self, gang: DaskGang, keys: dict[str, str], summary: list[Any], futures: dict[str, Any] | None = None):
+    def __init__(self, gang: Any, keys: dict[str, str], summary: list[Any], futures: dict[str, Any] | None = None):
         self.gang, self.keys, self.summary = gang, keys, summary
         self._futures, self._lock = futures, threading.Lock()
 

@@ -16,6 +16,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphdask as gd
+from graphdask.errors import OverBudget
+from graphdask.gang.prompt import KEPT
+from graphdask.gang.worker import process_of
 
 
 @contextmanager
@@ -94,3 +97,25 @@ def busy_until_told(context) -> None:
     while True:
         context.comm.check()
         time.sleep(0.001)
+
+
+def itself(value):
+    return value
+
+
+def len_of(context, array) -> int:
+    return len(array)
+
+
+def too_much(context) -> None:
+    raise OverBudget("too much")
+
+
+def values_kept(dask_worker) -> int:
+    """How many values lie on a worker that Dask does not know of."""
+    return len(process_of(dask_worker).kept)
+
+
+def values_of_dask(dask_worker) -> int:
+    """How many of those that began so are Dask's now."""
+    return sum(str(key).startswith(KEPT) for key in dask_worker.data)

@@ -1,0 +1,218 @@
+"""A gang keeps its seats from one call to the next, and gives them up when anything is not as it was."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from dataclasses import replace
+
+import dask
+import numpy as np
+import pytest
+from distributed import Event
+from gangs import (
+    active,
+    dask_cluster,
+    generated,
+    itself,
+    len_of,
+    occupy,
+    path,
+    rank_of,
+    too_much,
+    values_kept,
+    values_of_dask,
+)
+from ranks import needs_ucx
+
+import graphdask as gd
+from graphdask.errors import OverBudget, StaleMessage, WrongWorker
+from graphdask.gang import cluster
+from graphdask.gang.arguments import Failed
+from graphdask.gang.prompt import Declined, Known, Order, run_at_once
+from graphdask.gang.worker import leave_seats
+
+
+@pytest.fixture
+def tasks(monkeypatch):
+    """The names of the functions that a gang has sent as tasks."""
+    sent: list[str] = []
+    submit = cluster.DaskGang.submit
+
+    def noted(gang, function, *arguments, **options):
+        sent.append(function.__name__)
+        return submit(gang, function, *arguments, **options)
+
+    monkeypatch.setattr(cluster.DaskGang, "submit", noted)
+    monkeypatch.setattr(cluster, "SETTLE", 3600.0)
+    return sent
+
+
+def run(gang, program=rank_of, *arguments):
+    return gang.run(program, *arguments, summary=itself, label="trying", show=False)
+
+
+@pytest.mark.parametrize("comm", ["tcp", "ucx"])
+@pytest.mark.parametrize("parts", [2, 5])
+def test_a_call_of_a_gang_that_has_its_seats_sends_no_task(two_workers, tasks, comm, parts):
+    if comm == "ucx":
+        needs_ucx()
+    with dask.config.set({"graphdask.comm": comm}):
+        G = generated().partition(parts=parts).persist(client=two_workers)
+        tasks.clear()
+        found = [gd.bfs(G, source, client=two_workers) for source in range(3)]
+        assert tasks == []
+        assert {r.stats.transport for r in found} == {comm}
+        found[0].verify()  # reads values that are not Dask's yet
+        assert tasks == []
+        for source, r in enumerate(found):
+            assert np.array_equal(r.depth, gd.bfs(generated(), source).depth)
+        assert set(tasks) == {"take_over", "select_all"}
+
+
+def test_another_data_plane_needs_other_seats(two_workers, tasks):
+    needs_ucx()
+    G = path(5).persist(client=two_workers)
+    for comm, sent in (("tcp", True), ("tcp", False), ("ucx", True), ("ucx", False)):
+        tasks.clear()
+        with dask.config.set({"graphdask.comm": comm}):
+            assert gd.bfs(G, 0, client=two_workers).stats.transport == comm
+        assert ("take_seats" in tasks) == sent, comm
+
+
+def test_a_failed_run_gives_the_seats_up(two_workers, tasks):
+    G = path(5).persist(client=two_workers)
+    gang = G.built.gang
+    tasks.clear()
+    with pytest.raises(OverBudget, match="too much"):
+        run(gang, too_much)
+    assert tasks == []
+    assert run(gang).summary == [0, 1]
+    assert "take_seats" in tasks
+    tasks.clear()
+    assert run(gang).summary == [0, 1]
+    assert tasks == []
+
+
+def test_gangs_on_the_same_workers_keep_their_seats(two_workers, tasks):
+    gangs = [path(length).persist(client=two_workers).built.gang for length in (4, 6)]
+    tasks.clear()
+    for gang in gangs * 3:
+        assert run(gang).summary == [0, 1]
+    assert tasks == []
+
+
+def test_a_run_that_failed_ends_the_seats_of_another_gang_too(two_workers, tasks):
+    needs_ucx()
+    with dask.config.set({"graphdask.comm": "ucx"}):
+        one, other = (path(length).persist(client=two_workers).built.gang for length in (4, 6))
+        with pytest.raises(OverBudget):
+            run(one, too_much)  # its UCX planes are spoiled
+        assert run(one).summary == [0, 1]  # so it has new ones
+        tasks.clear()
+        assert run(other).summary == [0, 1]
+        assert "take_seats" in tasks
+
+
+def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
+    gang = path(5).persist(client=two_workers).built.gang
+    workers = [host.address for host in gang.hosts]
+    begun, over = Event("begun", client=two_workers), Event("over", client=two_workers)
+    foreign = two_workers.submit(occupy, "begun", "over", workers=workers[1:], pure=False)
+    assert begun.wait(30)
+    tasks.clear()
+    ending = threading.Timer(1.0, over.set)
+    ending.start()
+    started = time.monotonic()
+    assert run(gang).summary == [0, 1]
+    assert time.monotonic() - started > 0.5
+    assert "take_seats" in tasks
+    ending.join()
+    foreign.result(timeout=30)
+
+
+def test_large_arguments_travel_as_data(two_workers, tasks):
+    gang = path(5).persist(client=two_workers).built.gang
+    tasks.clear()
+    kept = run(gang, len_of, np.zeros(cluster.LARGE, np.uint8))
+    assert kept.summary == [cluster.LARGE] * 2
+    assert "run_ranks" in tasks
+
+
+def eventually(holds) -> None:
+    deadline = time.monotonic() + 20.0
+    while not holds():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+
+
+def test_values_become_dasks_after_a_moment_or_are_dropped():
+    with dask_cluster(2) as client, active(client):
+        G = path(5).persist()
+        r = gd.bfs(G, 0)
+        eventually(lambda: set(client.run(values_of_dask).values()) == {1})
+        assert set(client.run(values_kept).values()) == {0}
+        assert r.depth.tolist() == [0, 1, 2, 3, 4]
+        del r
+        for source in range(5):
+            gd.bfs(G, source)
+        gc.collect()
+        eventually(lambda: set(client.run(values_kept).values()) | set(client.run(values_of_dask).values()) == {0})
+
+
+@pytest.fixture
+def told(two_workers):
+    """Gives what a worker answers to an order for the next run of a gang, changed."""
+    gang = path(5).partition(parts=1).persist(client=two_workers).built.gang
+    host = gang.hosts[0]
+
+    def tell(**changes):
+        plan = gang._plan(host, gang._run + 1)
+        plan = replace(plan, **{k: changes.pop(k) for k in ("worker", "run", "gang") if k in changes})
+        order = Order(plan, gang._seats.planes, gang._seats.tasks[host.address].key, rank_of, (), itself, "k", ())
+        outcome = two_workers.run(run_at_once, replace(order, **changes), workers=[host.address])[host.address]
+        return outcome.error if isinstance(outcome, Failed) else outcome
+
+    tell.gang, tell.host, tell.client = gang, host, two_workers
+    return tell
+
+
+def test_an_order_is_carried_out_once(told):
+    assert told() == {0: 0}
+    assert isinstance(told(), StaleMessage)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"worker": "somebody else"}, WrongWorker),
+        ({"run": 1}, StaleMessage),
+        ({"gang": 12345}, Declined),
+        ({"seats": "of an earlier time"}, Declined),
+        ({"addresses": (b"elsewhere",)}, Declined),
+        ({"arguments": (Known("not here"),)}, Declined),
+    ],
+)
+def test_an_order_that_does_not_fit_is_refused(told, changes, error):
+    assert type(told(**changes)) is error
+    assert told() == {0: 0}
+
+
+def test_an_order_for_a_run_that_was_ended_is_stale(told):
+    ended = told.gang._run + 1
+    told.client.run(leave_seats, told.gang.gang, ended, "over", workers=[told.host.address])
+    assert isinstance(told(), StaleMessage)
+
+
+def test_seats_end_with_the_gang(told):
+    key = told.gang._seats.tasks[told.host.address].key
+    told.gang._seats = None
+    eventually(lambda: not any(told.client.run(lambda k, dask_worker: k in dask_worker.data, key).values()))
+
+
+def test_a_call_that_is_declined_takes_new_seats(two_workers, tasks):
+    gang = path(5).persist(client=two_workers).built.gang
+    gang._seats = replace(gang._seats, planes=(b"elsewhere",) * 2)
+    assert run(gang).summary == [0, 1]
+    assert "take_seats" in tasks
