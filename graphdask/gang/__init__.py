@@ -328,6 +328,8 @@ def _workers(client: Any) -> Workers:
     """The workers of the client's cluster, by address; none for this process."""
     if client is None:
         return {}
+    if client.asynchronous:
+        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
     if client.status != "running":
         raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
     if client.asynchronous:

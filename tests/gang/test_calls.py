@@ -136,6 +136,24 @@ def test_workers_may_be_threads_of_one_process(comm):
             assert np.array_equal(r.depth, gd.bfs(generated(), 1).depth)
 
 
+def test_every_question_for_the_workers_has_its_own_answer(two_workers):
+    workers = set(ask_scheduler(two_workers))
+    assert len(workers) == 2
+    over = threading.Event()
+
+    def ask_for_none():
+        while not over.is_set():
+            two_workers.scheduler_info(n_workers=0)
+
+    other = threading.Thread(target=ask_for_none)
+    other.start()
+    try:
+        assert all(set(ask_scheduler(two_workers)) == workers for _ in range(100))
+    finally:
+        over.set()
+        other.join()
+
+
 def test_two_threads_to_a_worker():
     with dask_cluster(2, threads=2) as client:
         G = generated()
