@@ -252,6 +252,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
     mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
     history = env.history
+    votes = np.zeros((comm.size, 0))
     started = time.perf_counter()
     state, messages = primitive.init(part, env)
     holdings, allocated = Holdings(part, backend), -1
@@ -259,16 +260,20 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         computed = time.perf_counter()
         sends, meta, codes = mail.post(messages)
         coded = time.perf_counter()
-        sent_before, sent = comm.bytes_sent, int(meta[:, 1].sum())
-        control = np.zeros(3 + primitive.votes, np.int64)
-        control[:3] = messages.active, sent, int((computed - started) * 1e9)
-        control[3:].view(np.float64)[:] = messages.votes or 0.0
+        sent_before, sent = comm.bytes_sent, sum(meta[:, 1].tolist())
+        control = np.array([messages.active, sent, int((computed - started) * 1e9)], np.int64)
+        if primitive.votes:
+            voted = np.zeros(primitive.votes)
+            voted[:] = messages.votes or 0.0
+            control = np.concatenate([control, voted.view(np.int64)])
         received = comm.exchange(sends, meta, control)
         exchanged = time.perf_counter()
-        votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
-        ends = primitive.ends(state, votes) or not received.control[:, :2].any()
+        if primitive.votes:
+            votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
+        active, said, computing = received.control[:, :3].T.tolist()
+        ends = primitive.ends(state, votes) or not (any(active) or any(said))
         inbox = mail.open(received.payloads, received.meta, votes)
-        slowest = received.control[:, 2].max() / 1e9
+        slowest = max(computing) / 1e9
         wait = min(max(slowest - (computed - started), 0.0), exchanged - coded)
         step = Superstep(
             number=len(history),
