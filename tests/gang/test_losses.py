@@ -15,7 +15,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
-from gangs import dask_cluster, generated, kill, path, pids
+from gangs import dask_cluster, eventually, generated, kill, path, pids, values_of_dask
 from ranks import needs_ucx
 
 import graphdask as gd
@@ -178,6 +178,7 @@ def test_workers_come_and_go_between_calls():
             return gd.bfs(G, 1, client=client)
 
         kept = check(2)
+        eventually(lambda: set(client.run(values_of_dask).values()) == {1})  # which a retired worker hands on
         client.retire_workers(list(client.nthreads())[:1], close_workers=True)
         assert np.array_equal(kept.depth, expected)
         check(1)

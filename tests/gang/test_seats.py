@@ -14,6 +14,7 @@ from distributed import Event
 from gangs import (
     active,
     dask_cluster,
+    eventually,
     generated,
     itself,
     len_of,
@@ -138,13 +139,6 @@ def test_large_arguments_travel_as_data(two_workers, tasks):
     kept = run(gang, len_of, np.zeros(cluster.LARGE, np.uint8))
     assert kept.summary == [cluster.LARGE] * 2
     assert "run_ranks" in tasks
-
-
-def eventually(holds) -> None:
-    deadline = time.monotonic() + 20.0
-    while not holds():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.02)
 
 
 def test_values_become_dasks_after_a_moment_or_are_dropped():

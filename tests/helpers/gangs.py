@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import dask
@@ -119,3 +120,11 @@ def values_kept(dask_worker) -> int:
 def values_of_dask(dask_worker) -> int:
     """How many of those that began so are Dask's now."""
     return sum(str(key).startswith(KEPT) for key in dask_worker.data)
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, at most 20 s."""
+    deadline = time.monotonic() + 20.0
+    while not holds():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
