@@ -25,8 +25,8 @@ from graphdask.gang.arguments import PerRank, travelling_bytes
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
-from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, run_at_once
-from graphdask.gang.waiting import Wait, answer_of, collect, outcome_of
+from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, run_at_once, take_over
+from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
 
@@ -235,8 +235,16 @@ class DaskGang:
         async def order(host: Host, what: Order) -> None:
             done.put((host.address, await answer_of(self.client, host.address, run_at_once, what)))
 
+        begun: dict[str, Any] = {}
+
+        def occupy(address: str) -> None:
+            """Let Dask know of a worker that is long at work: it gives signs of life, so its order has arrived."""
+            if address in keys and address not in begun:
+                begun[address] = self.take_over(address, keys[address])
+
         with self._new_run(progress) as watch:
             keys = {host.address: f"{KEPT}{self.gang:08x}-{watch.run}-{host.ranks[0]}" for host in self.hosts}
+            watch.on_sign = occupy
             dropped = tuple(self._dropped)
             del self._dropped[: len(dropped)]
             for host in self.hosts:
@@ -256,11 +264,15 @@ class DaskGang:
             homes = {address: address for address in keys}
             limit = Wait(label, "deadline", self.config.deadline)
             found = collect(homes, done, limit, watch.life, watch, partial(self._end, watch.run))
-        values = DaskKept(self, keys, in_rank_order(found))
+        values = DaskKept(self, keys, in_rank_order(found), begun)
         weakref.finalize(values, self._dropped.extend, keys.values()).atexit = False
         loop = self.client.loop
         loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
         return values
+
+    def take_over(self, address: str, key: str) -> Any:
+        """Start the task that makes the values of a run on a worker Dask's."""
+        return self.submit(take_over, address, self.config.deadline + ENDING, key=key)
 
     async def _settle_values(self, of: weakref.ref[DaskKept], run: int) -> None:
         """Make the values of a run Dask's, or say that nobody wants them. Runs in the client's loop."""

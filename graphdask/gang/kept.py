@@ -13,7 +13,6 @@ from typing import Any
 
 from graphdask.errors import PeerLost, StaleMessage
 from graphdask.gang.arguments import Failed, PerRank
-from graphdask.gang.prompt import take_over
 from graphdask.gang.watch import ask_scheduler
 
 
@@ -28,19 +27,19 @@ class DaskKept:
     summary : list
         Of the value of each rank.
     futures : dict of str to Future, optional
-        By address, where the values are Dask's.
+        By address, those of the values that are Dask's.
     """
 
     def __init__(self, gang: Any, keys: dict[str, str], summary: list[Any], futures: dict[str, Any] | None = None):
         self.gang, self.keys, self.summary = gang, keys, summary
-        self._futures, self._lock = futures, threading.Lock()
+        self._futures, self._lock = dict(futures or {}), threading.Lock()
 
     @property
     def futures(self) -> dict[str, Any]:
         """The values, which are Dask's from the first use on."""
         with self._lock:
-            if self._futures is None:
-                self._futures = {a: self.gang.submit(take_over, a, key=key) for a, key in self.keys.items()}
+            for address in self.keys.keys() - self._futures.keys():
+                self._futures[address] = self.gang.take_over(address, self.keys[address])
             return self._futures
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:

@@ -1,7 +1,8 @@
 """What runs on a Dask worker when a gang that holds its seats makes another call: its ranks, at once.
 
 A task of Dask's takes several times as long to start as a message to the worker. So the client sends the order for a
-run in such a message, and may have a task take the values over later. A worker declines an order unless
+run in such a message, and may have a task take the values over later. Of a run that takes long the task begins before
+its end, so that Dask sees a worker at work and gives it nothing else to do. A worker declines an order unless
 everything is as it was when the seats were taken; the client then takes them anew, the slow way.
 """
 
@@ -71,8 +72,13 @@ async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed
         if not outcome.done():
             outcome.set_result(value)
 
+    process.ordered[order.key] = threading.Event()
+
     def work() -> None:
-        value = _outcome(order, arguments, process, worker)
+        try:
+            value = _outcome(order, arguments, process, worker)
+        finally:
+            process.ordered.pop(order.key).set()
         with suppress(RuntimeError):  # the worker has closed
             loop.call_soon_threadsafe(hand_over, value)
 
@@ -160,13 +166,19 @@ def forget(keys: tuple[str, ...], dask_worker: Any) -> None:
         process.kept.pop(key, None)
 
 
-def take_over() -> PerRank | Failed:
-    """The task that makes the values of a run, which lie here under its key, known to Dask."""
+def take_over(deadline: float) -> PerRank | Failed:
+    """The task that makes the values of a run, which lie here under its key, or will, known to Dask.
+
+    `deadline` is that of the run, in seconds; it is longer than the run may still take.
+    """
     from distributed import get_worker
 
     worker = get_worker()
-    key = str(worker.get_current_task())
-    values = process_of(worker).kept.pop(key, None)
+    key, process = str(worker.get_current_task()), process_of(worker)
+    over = process.ordered.get(key)
+    if over is not None:
+        over.wait(deadline)
+    values = process.kept.pop(key, None)
     if values is None:
         return Failed(StaleMessage(f"{key} is not on {worker.name} any more"))
     return values

@@ -8,7 +8,7 @@ client's clock when something new arrives, so clocks need not agree.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,8 @@ class RunWatch:
 
     def __init__(self, client: Any, topic: str, run: int, progress: Progress, life: LifeSigns):
         self.run, self.life = run, life
+        self.on_sign: Callable[[str], None] | None = None
+        """Called with the address of a worker that has given a sign of life, in the client's loop."""
         self._client, self._topic, self._progress = client, topic, progress
         self._listening = False
 
@@ -106,6 +108,8 @@ class RunWatch:
         message = event[1]
         if message["run"] == self.run:
             self.life.pulse(message["worker"])
+            if self.on_sign is not None:
+                self.on_sign(message["worker"])
             for rank in message["ranks"]:
                 self._progress.note(*rank)
 

@@ -89,6 +89,8 @@ class Process:
     """By gang."""
     kept: dict[str, PerRank] = field(default_factory=dict)
     """Values that no task of Dask has taken over yet, by the key that it will have."""
+    ordered: dict[str, threading.Event] = field(default_factory=dict)
+    """Set when a run that was begun by a message is over, by the key of its values; those that are not."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 

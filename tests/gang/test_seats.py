@@ -21,6 +21,7 @@ from gangs import (
     occupy,
     path,
     rank_of,
+    rank_when_told,
     too_much,
     values_kept,
     values_of_dask,
@@ -70,6 +71,24 @@ def test_a_call_of_a_gang_that_has_its_seats_sends_no_task(two_workers, tasks, c
         for source, r in enumerate(found):
             assert np.array_equal(r.depth, gd.bfs(generated(), source).depth)
         assert set(tasks) == {"take_over", "select_all"}
+
+
+def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
+    with dask.config.set({"graphdask.heartbeat-interval": 0.05}):
+        gang = path(5).persist(client=two_workers).built.gang
+        tasks.clear()
+        over, found = tmp_path / "over", []
+        runner = threading.Thread(target=lambda: found.append(run(gang, rank_when_told, str(over))))
+        runner.start()
+        try:
+            eventually(lambda: [len(keys) for keys in two_workers.processing().values()] == [1, 1])
+            assert tasks == ["take_over"] * 2
+        finally:
+            over.touch()
+            runner.join(20)
+        assert found[0].summary == [0, 1]
+        assert found[0].fetch(itself) == [0, 1]
+        assert tasks == ["take_over"] * 2 + ["select_all"] * 2
 
 
 def test_another_data_plane_needs_other_seats(two_workers, tasks):

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -98,6 +99,15 @@ def busy_until_told(context) -> None:
     while True:
         context.comm.check()
         time.sleep(0.001)
+
+
+def rank_when_told(context, over: str) -> int:
+    """Its rank, once there is a file of that name."""
+    path = Path(over)
+    while not path.exists():
+        context.comm.check()
+        time.sleep(0.01)
+    return context.comm.rank
 
 
 def itself(value):
