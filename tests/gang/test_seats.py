@@ -138,8 +138,8 @@ def test_a_run_that_failed_ends_the_seats_of_another_gang_too(two_workers, tasks
 def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
     workers = [host.address for host in gang.hosts]
-    begun, over = Event("begun", client=two_workers), Event("over", client=two_workers)
-    foreign = two_workers.submit(occupy, "begun", "over", workers=workers[1:], pure=False)
+    begun, over = Event("foreign begun", client=two_workers), Event("foreign over", client=two_workers)
+    foreign = two_workers.submit(occupy, "foreign begun", "foreign over", workers=workers[1:], pure=False)
     assert begun.wait(30)
     tasks.clear()
     ending = threading.Timer(1.0, over.set)
