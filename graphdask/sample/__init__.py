@@ -6,7 +6,11 @@ Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on 
 from importlib import import_module as _import_module
 
 _HOME: dict[str, str] = {
+    "Neighborhoods": "neighborhoods",
     "Samples": "result",
+    "forest_fire": "neighbors",
+    "neighbors": "neighbors",
+    "snowball": "neighbors",
 }
 """Public names, and the modules that have them; these are loaded on first use."""
 

@@ -1,0 +1,318 @@
+"""Neighbour, snowball and forest fire sampling: what the caller sees of traversal sampling.
+
+Sources: Pandey et al., c-saw, Section II-A and Table I; Hamilton, Ying, Leskovec, Inductive representation learning on
+large graphs (2017); Stivala et al., Snowball sampling for estimating exponential random graph models for large networks
+(2016); Leskovec, Faloutsos, Sampling from large graphs (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import WeightFacts
+from graphdask.runtime import runtime
+from graphdask.sample.neighborhoods import Neighborhoods
+from graphdask.sample.traversal import METHODS, Traversal, checked_weights
+from graphdask.sources import ArraySource
+
+PLACEMENTS = ("auto", "replicated", "partitioned")
+BIASES = (None, "weight", "degree")
+DIRECTIONS = ("out", "in")
+
+
+def neighbors(
+    G: Graph,
+    seeds: Any,
+    fanouts: Sequence[int] = (10, 10),
+    *,
+    replace: bool = False,
+    bias: str | None = None,
+    direction: str = "out",
+    method: str = "auto",
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Neighborhoods:
+    """Neighbour sampling: a fixed number of neighbours of every vertex reached, hop by hop.
+
+    A vertex is expanded at most once in an instance, at the hop that reaches it first. A vertex with fewer neighbours
+    than asked for gives all of them, in the order of their ids; one without any gives none, and a seed without any is
+    an instance without edges. Parallel edges count as often as they are there.
+
+    Parameters
+    ----------
+    G : Graph
+    seeds : array of vertex ids, shape (k,), or sequence of arrays
+        With an array, every seed is an instance of its own; with a sequence of arrays, each array is the seeds of one
+        instance. A seed that stands twice in an instance counts once.
+    fanouts : sequence of int
+        Neighbours of a vertex at each hop; -1 for all of them.
+    replace : bool
+        Whether an edge may be drawn again; then a vertex that has neighbours gives exactly as many as asked for.
+    bias : {None, "weight", "degree"}
+        What a neighbour is drawn in proportion to: nothing, the weight of the edge, or the number of the neighbour's
+        own edges in `direction`. Without replacement, in proportion among those that are left. An edge of bias 0 is
+        like none. Biases are whole numbers, or are rounded to some: those of a row with d edges are scaled by a power
+        of two so that the greatest has 61 - log2(d) binary places or fewer, and none above 0 comes below 1.
+    direction : {"out", "in"}
+        Whether edges are followed or gone against.
+    method : {"auto", "repeated", "updated", "bipartite"}
+        How draws without replacement avoid what is drawn already, where no more than 32 neighbours are asked for;
+        the law is the same. `auto`: by Floyd's algorithm without a bias; with one, by up to 8 redraws, then among what
+        is left; for rows of up to 32 edges among what is left at once. `repeated`: redraw until it is new. `updated`:
+        among what is left. `bipartite`: a second number for the regions on either side of what is drawn already, then
+        redraw. More than 32 are drawn among what is left, by a tree of sums.
+    seed : int
+        Same seed, same edges, whatever the placement, the devices and the number of workers.
+    placement : {"auto", "replicated", "partitioned"}
+        Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits.
+    client : distributed.Client, optional
+    progress : bool, optional
+
+    Returns
+    -------
+    Neighborhoods
+        `src`, `dst`, `hop`, `instance`: a row for each edge. `nodes`, `node_offsets`, `row`, `col`, `edge_offsets`:
+        the same with the vertices of each instance numbered from 0 on, as loaders of PyTorch Geometric do.
+
+    Raises
+    ------
+    VertexNotFound
+        For a seed that is no vertex.
+    InputError
+        For fan-outs that are no whole numbers of -1 or more, an unknown name, a bias by weight of a graph without
+        weights, or a weight that is negative or infinite.
+    OverBudget
+        If the samples do not fit the memory.
+
+    References
+    ----------
+    Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on GPUs, SC 2020, Sections II-A and IV.
+    Bentley, Floyd, Programming pearls: a sample of brilliance, CACM 30 (1987).
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> s = gd.sample.neighbors(G, [0, 3], fanouts=[2, 1])
+    >>> s.src.tolist(), s.dst.tolist(), s.hop.tolist(), s.instance.tolist()
+    ([0, 0, 1, 2], [1, 2, 3, 3], [0, 0, 1, 1], [0, 0, 0, 0])
+    >>> s.nodes.tolist(), s.node_offsets.tolist()
+    ([0, 1, 2, 3, 3], [0, 4, 5])
+    """
+    checked_graph(G)
+    flat, bounds = checked_seeds(G, seeds)
+    sizes = checked_sizes(fanouts, "fanouts", -1)
+    if not isinstance(replace, bool | np.bool_):
+        raise InputError(f"replace={replace!r} is neither True nor False")
+    if replace and any(size < 0 for size in sizes):
+        raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
+    checked_name("method", method, METHODS)
+    if replace and method != "auto":
+        raise InputError(f"method={method!r} is a way to draw without replacement; leave it out with replace=True")
+    sampler = Traversal(
+        flat, bounds, sizes, replace=bool(replace), bias=checked_bias(G, bias), method=method, seed=whole("seed", seed),
+        direction=checked_name("direction", direction, DIRECTIONS),
+    )  # fmt: skip
+    return sampled(G, sampler, placement, client, progress)
+
+
+def snowball(
+    G: Graph,
+    seeds: Any,
+    depth: int,
+    *,
+    direction: str = "out",
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Neighborhoods:
+    """Snowball sampling: all neighbours of every vertex reached, up to a depth.
+
+    Parameters
+    ----------
+    G : Graph
+    seeds : array of vertex ids, or sequence of arrays
+        As for `neighbors`.
+    depth : int
+        Hops.
+    direction : {"out", "in"}
+    seed : int
+        Nothing is drawn; all seeds give the same.
+    placement, client, progress
+        As for `neighbors`.
+
+    Returns
+    -------
+    Neighborhoods
+
+    Raises
+    ------
+    VertexNotFound
+        For a seed that is no vertex.
+    InputError
+        For a depth that is no whole number of 0 or more, or an unknown name.
+    OverBudget
+        If the samples do not fit the memory.
+
+    References
+    ----------
+    Stivala, Koskinen, Rolls, Wang, Robins, Social Networks 47 (2016); Pandey et al., c-saw, Section II-A.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3])
+    >>> gd.sample.snowball(G, [0], depth=2).dst.tolist()
+    [1, 2]
+    """
+    checked_graph(G)
+    flat, bounds = checked_seeds(G, seeds)
+    sampler = Traversal(
+        flat, bounds, (-1,) * at_least("depth", depth, 0), seed=whole("seed", seed),
+        direction=checked_name("direction", direction, DIRECTIONS),
+    )  # fmt: skip
+    return sampled(G, sampler, placement, client, progress)
+
+
+def forest_fire(
+    G: Graph,
+    seeds: Any,
+    p: float = 0.7,
+    depth: int = 2,
+    *,
+    bias: str | None = None,
+    direction: str = "out",
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Neighborhoods:
+    """Forest fire sampling: every vertex reached burns a random number of its edges, p / (1 - p) in the mean.
+
+    The number is geometric: one edge more with probability p, again and again, as long as there are any. Which edges
+    burn is drawn without replacement.
+
+    Parameters
+    ----------
+    G : Graph
+    seeds : array of vertex ids, or sequence of arrays
+        As for `neighbors`.
+    p : float
+        Probability of burning forward, 0 <= p < 1.
+    depth : int
+        Hops.
+    bias : {None, "weight", "degree"}
+        What edges burn in proportion to; as for `neighbors`.
+    direction : {"out", "in"}
+    seed, placement, client, progress
+        As for `neighbors`.
+
+    Returns
+    -------
+    Neighborhoods
+
+    Raises
+    ------
+    VertexNotFound
+        For a seed that is no vertex.
+    InputError
+        For p out of its range, a depth that is no whole number of 0 or more, an unknown name, or weights that make no
+        biases.
+    OverBudget
+        If the samples do not fit the memory.
+
+    References
+    ----------
+    Leskovec, Faloutsos, Sampling from large graphs, KDD 2006; Pandey et al., c-saw, Section II-A.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3])
+    >>> gd.sample.forest_fire(G, [0], p=0.999, depth=2, seed=1).dst.tolist()
+    [1, 2]
+    """
+    checked_graph(G)
+    flat, bounds = checked_seeds(G, seeds)
+    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p < 1:
+        raise InputError(f"p={p!r} is not a probability of burning on, 0 or more and below 1")
+    hops = at_least("depth", depth, 0)
+    burn = int(Fraction(float(p)) * 2**64)
+    sampler = Traversal(
+        flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=whole("seed", seed), burn=burn,
+        direction=checked_name("direction", direction, DIRECTIONS),
+    )  # fmt: skip
+    sampler.name = "forest fire sampling"
+    return sampled(G, sampler, placement, client, progress)
+
+
+def sampled(G: Graph, sampler: Any, placement: str, client: Any, progress: bool | None) -> Any:
+    """Run a sampler."""
+    checked_name("placement", placement, PLACEMENTS)
+    return runtime().sample(G, sampler, placement, client=client, progress=progress)
+
+
+def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Vertex numbers of the seeds of all instances, int64, and where those of each begin; each once in its instance."""
+    if isinstance(seeds, np.ndarray) and seeds.ndim != 1:
+        raise InputError(f"seeds is an array of {seeds.ndim} dimensions; it has one, or is a list of arrays")
+    if not hasattr(seeds, "__len__") or isinstance(seeds, str):
+        raise InputError(f"seeds={seeds!r} is neither an array of vertices nor a list of arrays")
+    nested = not isinstance(seeds, np.ndarray) and any(np.ndim(of_one) > 0 for of_one in seeds)
+    if not nested:
+        numbers = G.ids.to_internal(seeds, "seed") if len(seeds) else np.zeros(0, np.int64)
+        return numbers, np.arange(len(numbers) + 1)
+    if any(np.ndim(of_one) != 1 for of_one in seeds):
+        raise InputError("seeds is a list of arrays, but not all of them have one dimension")
+    numbers = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
+    instance = np.repeat(np.arange(len(numbers)), [len(of_one) for of_one in numbers])
+    flat = np.concatenate(numbers)
+    order = np.lexsort((flat, instance))  # equal ones in the order given
+    again = (np.diff(flat[order], prepend=-1) == 0) & (np.diff(instance[order], prepend=-1) == 0)
+    first = np.sort(order[~again])
+    return flat[first], np.searchsorted(instance[first], np.arange(len(numbers) + 1))
+
+
+def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
+    """Whole numbers, one for each hop."""
+    if isinstance(sizes, str) or not hasattr(sizes, "__len__"):
+        raise InputError(f"{name}={sizes!r} is not a sequence of whole numbers, one for each hop")
+    return tuple(at_least(f"{name}[{hop}]", size, least) for hop, size in enumerate(sizes))
+
+
+def at_least(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
+        raise InputError(f"{name}={value!r} is not a whole number of {least} or more")
+    return int(value)
+
+
+def whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name}={value!r} is not a whole number")
+    return int(value)
+
+
+def checked_name(name: str, value: Any, names: Sequence[Any]) -> Any:
+    if not any(value is known or (isinstance(value, str) and value == known) for known in names):
+        raise InputError(f"{name}={value!r} is not one of {', '.join(map(str, names))}")
+    return value
+
+
+def checked_bias(G: Graph, bias: str | None) -> str | None:
+    """Refuse an unknown bias, and weights that make none as far as they are at hand."""
+    checked_name("bias", bias, BIASES)
+    if bias == "weight":
+        if not G.weighted:
+            raise InputError('bias="weight", but this graph has no weights')
+        if isinstance(G.source, ArraySource) and G.source.weights is not None:
+            checked_weights(WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights), G.ids.to_caller)
+    return bias

@@ -1,0 +1,379 @@
+"""Traversal sampling: instances grow from their seeds hop by hop, over some neighbours of each vertex of their frontier.
+
+A vertex is expanded at most once in an instance, at the hop that reaches it first. The frontier of hop 0 is the seeds,
+that of the next one the vertices that the edges of this one reach for the first time, in the order of these edges. So
+one list serves all: edges stand in the order of their instance, then of the vertex in the frontier, then as drawn.
+
+An instance is at home on one rank, which knows its frontier and what it has visited. With the whole graph there, all
+happens at home. Else the home sends each vertex of the frontier to its owner, which draws the neighbours and sends them
+back: two exchanges a hop. What is drawn depends on the seed, the instance and the vertex alone (kernels/neighbors.py).
+
+Sources: Pandey et al., c-saw, Sections II-A and III; Hamilton, Ying, Leskovec, Inductive representation learning on
+large graphs (2017), for a fixed number of neighbours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.build import from_cyclic, to_cyclic_positions
+from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.errors import DeadlineExceeded, InputError
+from graphdask.part import Csr, Part, WeightFacts
+from graphdask.partition import VertexMap
+from graphdask.sample.neighborhoods import Neighborhoods
+from graphdask.sample.sampler import Sampler, routed
+
+METHODS = ("auto", "repeated", "updated", "bipartite")
+"""In the order of their numbers in kernels/neighbors.py."""
+FEW = 32
+"""Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
+CHUNK = 1 << 22
+"""Vertices of a frontier in one launch: some tens of milliseconds."""
+
+
+@dataclass
+class Frontier:
+    """Vertices that instances expand at a hop, in the order of the instances."""
+
+    vertices: Array
+    """Vertex numbers, index dtype."""
+    instances: Array
+    """int64."""
+    bounds: Array
+    """int64, shape (instances + 1,): where the vertices of each instance begin."""
+
+
+@dataclass
+class Edges:
+    """Edges drawn at a hop, in the order of the frontier."""
+
+    src: Array
+    dst: Array
+    instances: Array
+    starts: Array
+    """int64, shape (instances + 1,): where the edges of each instance begin."""
+
+
+@dataclass
+class State:
+    rows: Csr
+    """What neighbours are drawn from; without those of bias 0."""
+    sums: Array | None
+    """int64: sums of the biases of each row (kernels/neighbors.py)."""
+    kernels: Any
+    frontiers: list[Frontier] = field(default_factory=list)
+    """Of every hop so far."""
+    hops: list[Edges] = field(default_factory=list)
+
+
+class Traversal(Sampler[State]):
+    """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
+
+    name = "neighbour sampling"
+    verifier = "graphdask.verify.neighborhoods"
+    result_type = Neighborhoods
+    record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}
+    burn = 0
+
+    def __init__(
+        self, seeds: np.ndarray, bounds: np.ndarray, fanouts: Sequence[int], *, replace: bool = False,
+        bias: str | None = None, direction: str = "out", method: str = "auto", seed: int = 0, burn: int = 0,
+    ):  # fmt: skip
+        self.seeds, self.bounds, self.first, self.last = seeds, bounds, 0, len(bounds) - 1
+        self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
+        self.method, self.seed, self.burn = method, seed, burn
+
+    @property
+    def inward(self) -> bool:
+        return self.direction == "in"
+
+    @property
+    def work(self) -> int:
+        return int(self._edges_at_most(self.last - self.first, 10.0)[1])
+
+    def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
+        """Vertices in all frontiers but the last, and edges, where rows are as long as `degree` in the mean."""
+        items = len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
+        expanded = edges = 0.0
+        for fanout in self.fanouts:
+            drawn = items * (degree if fanout < 0 else fanout if self.replace else min(fanout, 2 * degree))
+            expanded, edges, items = expanded + items, edges + drawn, drawn
+        return expanded, edges
+
+    def memory(self, part: Part) -> int:
+        """Edges as they are drawn and as they are handed back, tables of what is visited, biases.
+
+        Rows are taken to be as long as they are in the mean, or twice that where less of them is wanted.
+        """
+        rows, width = part.out, part.vertex_map.dtype.itemsize
+        share = -(-self.instances // part.size)
+        stored = rows.num_edges * part.size
+        expanded, edges = self._edges_at_most(share, stored / max(part.num_vertices, 1))
+        edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
+        expanded = min(expanded, share * float(part.num_vertices))
+        each = 4 * width + 28 + (width + 8 if part.size > 1 else 0)
+        biases = 0 if self.bias is None else rows.num_edges * (8 + width) + (8 * part.num_slots)
+        return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        state = self._prepared(part, env)
+        state.frontiers.append(self._seeds_at_home(part, env))
+        if part.size > 1 and self.fanouts:
+            return state, self._asked(part, state, env)
+        return state, self._nothing(part, active=bool(self.fanouts))
+
+    def _seeds_at_home(self, part: Part, env: Environment) -> Frontier:
+        bounds = self.homes(part.size)
+        first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
+        of_each = self.bounds[first : last + 1]
+        seeds = self.seeds[of_each[0] : of_each[-1]].astype(part.vertex_map.dtype)
+        instances = np.repeat(np.arange(first, last), np.diff(of_each))
+        return Frontier(*(env.backend.from_host(a) for a in (seeds, instances, of_each - of_each[0])))
+
+    def _prepared(self, part: Part, env: Environment) -> State:
+        kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
+        rows = part.inward if self.inward else part.out
+        assert rows is not None
+        if self.bias is None:
+            return State(rows, None, kernels)
+        return State(*biased_rows(part, env, rows, self.bias, kernels), kernels)
+
+    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        hop = len(state.hops)
+        if part.size == 1:
+            here = state.frontiers[-1]
+            rows = part.vertex_map.to_position(env.backend, here.vertices)
+            src, slots, instances, offsets = self._draw(
+                state, env, rows, here.vertices, here.instances, here.instances, hop
+            )
+            dst = ids_of_slots(part, env, slots)
+            state.hops.append(Edges(src, dst, instances, offsets[here.bounds]))
+            more = hop + 1 < len(self.fanouts)  # as many supersteps on every rank
+            if more:
+                state.frontiers.append(self._fresh(part, state, env))
+            return self._nothing(part, active=more, frontier=len(here.vertices), edges=len(dst))
+        if len(env.history) % 2:
+            return self._answered(part, state, inbox, env)
+        self._take_in(state, inbox, env)
+        if hop + 1 == len(self.fanouts):
+            return self._nothing(part, active=False)
+        state.frontiers.append(self._fresh(part, state, env))
+        return self._asked(part, state, env)
+
+    def _nothing(self, part: Part, **more: Any) -> Messages:
+        none = {"number": np.zeros(0, np.int64), "vertex": np.zeros(0, part.vertex_map.dtype)}
+        none = {name: part.ids[:0].astype(column.dtype) for name, column in none.items()}
+        return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
+
+    def _asked(self, part: Part, state: State, env: Environment) -> Messages:
+        """The frontier, to the owners; two records for a vertex: (instance, position), (place in the frontier, -)."""
+        xp, here = env.xp, state.frontiers[-1]
+        positions = part.vertex_map.to_position(env.backend, here.vertices)
+        inner = env.backend.from_host(part.vertex_map.offsets[1:-1])
+        records, bounds = routed(env, xp.searchsorted(inner, positions, side="right"), {
+            "instance": here.instances, "position": positions, "place": xp.arange(len(positions), dtype=np.int64),
+        })  # fmt: skip
+        number = xp.empty(2 * len(positions), np.int64)
+        number[0::2], number[1::2] = records["instance"], records["place"]
+        vertex = xp.repeat(records["position"], 2)
+        # every rank goes on until no rank has a frontier: the exchange says when, except for what a rank tells itself
+        return Messages.of_records({"number": number, "vertex": vertex}, 2 * bounds, active=len(positions) > 0)
+
+    def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        """The neighbours of vertices that are asked for, to the homes, which have asked in the order of their ranks."""
+        xp, came = env.xp, inbox.records
+        instances = xp.ascontiguousarray(came["number"][0::2])
+        places = xp.ascontiguousarray(came["number"][1::2])
+        rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
+        _, slots, places, offsets = self._draw(state, env, rows, part.ids[rows], instances, places, self._hop(env))
+        homes = self.homes(part.size)[1:-1]
+        homes = xp.searchsorted(env.backend.from_host(homes), instances, side="right")
+        bounds = offsets[xp.searchsorted(homes, xp.arange(part.size + 1), side="left")]
+        records = {"number": places, "vertex": ids_of_slots(part, env, slots)}
+        return Messages.of_records(
+            records, env.backend.to_host(bounds), active=len(places) > 0, frontier=len(rows), edges=len(places)
+        )
+
+    def _hop(self, env: Environment) -> int:
+        return len(env.history) // 2
+
+    def _take_in(self, state: State, inbox: Inbox, env: Environment) -> None:
+        """The edges of the frontier, in its order; each vertex's came from one rank in theirs."""
+        xp, here = env.xp, state.frontiers[-1]
+        places, dst = inbox.records["number"], inbox.records["vertex"]
+        order = xp.argsort(places, kind="stable")
+        places, dst = places[order], dst[order]
+        starts = xp.searchsorted(places, here.bounds, side="left")
+        state.hops.append(Edges(here.vertices[places], dst, here.instances[places], starts))
+
+    def _draw(
+        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+    ) -> tuple[Array, Array, Array, Array]:
+        """Draw for the vertices of a frontier: src, dst (slots), the tag of each edge's vertex, and where each begins."""
+        xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
+        fanout, indptr = self.fanouts[hop], state.rows.indptr
+        counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
+        kernels.neighbors_counts(
+            n, rows, vertices, instances, indptr, fanout, int(self.replace), np.uint64(self.burn), seed, counts
+        )
+        xp.cumsum(counts, out=offsets[1:])
+        total = int(offsets[-1])
+        dtype = vertices.dtype
+        out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
+        for begin in range(0, n, CHUNK):
+            if begin:
+                env.backend.synchronize()
+                if time.monotonic() > env.deadline:
+                    raise DeadlineExceeded(
+                        f"{self.name} passed its deadline in hop {hop}; raise the setting graphdask.deadline if the "
+                        f"run is as long as that"
+                    )
+            items = [array[begin : begin + CHUNK] for array in (rows, vertices, instances, tags)]
+            of_items = offsets[begin : begin + CHUNK + 1]
+            if self.bias is None and self.method == "auto":
+                self._draw_alike(state, env, items, of_items, fanout, seed, out)
+            else:
+                self._draw_biased(state, env, items, of_items, counts[begin : begin + CHUNK], fanout, seed, out)
+        return *out, offsets
+
+    def _draw_alike(
+        self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
+    ) -> None:
+        kernels, n, csr = state.kernels, len(items[0]), state.rows
+        kernels.neighbors_uniform(n, *items, csr.indptr, csr.indices, offsets, int(self.replace), seed, *out)
+        if env.backend.name == "cpu" or self.replace or not (self.burn or fanout < 0 or fanout > FEW):
+            return
+        origin = stop = 0
+        if self.burn or fanout > 0:
+            origin, stop = (int(bound) for bound in env.backend.to_host(offsets[[0, n]]))
+        drawn, table = env.xp.empty(stop - origin, np.int64), env.xp.empty(2 * (stop - origin), np.int64)
+        kernels.neighbors_uniform_long(
+            n, *items, csr.indptr, csr.indices, offsets, seed, origin, drawn, table, *out, per_item=256
+        )
+
+    def _draw_biased(
+        self, state: State, env: Environment, items: list[Array], offsets: Array, counts: Array, fanout: int,
+        seed: np.uint64, out: Any,
+    ) -> None:  # fmt: skip
+        xp, csr = env.xp, state.rows
+        rooms = trees = xp.empty(0, np.int64)
+        if not self.replace and (fanout > FEW or self.burn):
+            degrees = csr.indptr[items[0] + 1] - csr.indptr[items[0]]
+            degrees *= (counts > FEW) & (counts < degrees)
+            rooms = xp.zeros(len(counts) + 1, np.int64)
+            xp.cumsum(degrees, out=rooms[1:])
+            trees = xp.empty(int(rooms[-1]), np.int64)
+        state.kernels.neighbors_biased(
+            len(counts), *items, csr.indptr, csr.indices, offsets, state.sums, int(self.replace),
+            METHODS.index(self.method), seed, rooms, trees, *out,
+        )  # fmt: skip
+
+    def _fresh(self, part: Part, state: State, env: Environment) -> Frontier:
+        """What the last hop has reached that was not visited."""
+        xp, dtype, kernels, edges = env.xp, part.vertex_map.dtype, state.kernels, state.hops[-1]
+        regions = sum((frontier.bounds for frontier in state.frontiers), edges.starts)
+        room = 2 * (sum(len(frontier.vertices) for frontier in state.frontiers) + len(edges.dst))
+        keys = xp.full(room, -1, dtype)
+        earliest = xp.full(0 if env.backend.name == "cpu" else room, np.iinfo(np.int64).max, np.int64)
+        fresh = xp.empty(len(edges.dst), np.uint8)
+        first = int(self.homes(part.size)[part.rank])
+        for frontier in state.frontiers:
+            kernels.neighbors_enter(
+                len(frontier.vertices), frontier.vertices, frontier.instances, first, regions, 1, keys, earliest, fresh
+            )
+        shared = first, regions
+        kernels.neighbors_enter(len(fresh), edges.dst, edges.instances, *shared, 0, keys, earliest, fresh)
+        kernels.neighbors_fresh(len(fresh), edges.dst, edges.instances, *shared, keys, earliest, fresh)
+        places = xp.flatnonzero(fresh)
+        instances = edges.instances[places]
+        bounds = xp.searchsorted(instances, xp.arange(first, first + len(edges.starts)), side="left")
+        return Frontier(edges.dst[places], instances, bounds)
+
+    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+        xp, hops = env.xp, state.hops
+        total = sum(len(edges.dst) for edges in hops)
+        src, dst = (xp.empty(total, part.vertex_map.dtype) for _ in range(2))
+        hop_of, instance = xp.empty(total, np.int32), xp.empty(total, np.int64)
+        bounds = self.homes(part.size)
+        first, count = int(bounds[part.rank]), int(bounds[part.rank + 1] - bounds[part.rank])
+        before = xp.zeros(count, np.int64)  # edges of the instances before, then of the hops before too
+        for edges in hops:
+            before += edges.starts[:-1]
+        for hop, edges in enumerate(hops):
+            state.kernels.neighbors_place(
+                len(edges.dst), hop, first, before - edges.starts[:-1], edges.src, edges.dst, edges.instances, src, dst,
+                hop_of, instance,
+            )  # fmt: skip
+            before += edges.starts[1:] - edges.starts[:-1]
+        return {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
+
+
+def ids_of_slots(part: Part, env: Environment, slots: Array) -> Array:
+    """Vertex numbers of an array of slots."""
+    if part.size == 1 and type(part.vertex_map) is VertexMap:
+        return slots
+    return part.vertex_map.to_id(env.backend, from_cyclic(part, to_cyclic_positions(part, slots)))
+
+
+def biased_rows(part: Part, env: Environment, rows: Csr, bias: str, kernels: Any) -> tuple[Csr, Array]:
+    """Rows without the edges of bias 0, and the sums of the biases of each row (kernels/neighbors.py).
+
+    Raises
+    ------
+    InputError
+        On every rank, for a negative or infinite weight.
+    """
+    xp = env.xp
+    indptr, indices = rows.indptr, rows.indices
+    if bias == "degree":
+        degrees = indptr[1:] - indptr[:-1]
+        values = (env.fetch_ghosts(part, [degrees])[0] if part.size > 1 else degrees)[indices]
+        floating = False
+    else:
+        refuse_unfit(part, env)
+        assert rows.weights is not None
+        floating = rows.weights.dtype.kind == "f"
+        values = rows.weights.astype(np.float64 if floating else np.int64)
+        if floating:
+            values += 0.0  # -0.0 is 0.0
+            values = values.view(np.int64)
+    kept = values > 0
+    if not bool(kept.all()):
+        before = xp.zeros(len(kept) + 1, np.int64)
+        xp.cumsum(kept, out=before[1:])
+        indptr, indices, values = before[indptr], indices[kept], values[kept]
+    kernels.neighbors_sums(len(indptr) - 1, indptr, int(floating), values, per_item=32)
+    return Csr(indptr, indices), values
+
+
+def refuse_unfit(part: Part, env: Environment) -> None:
+    """Raise on every rank where any has read a weight that is negative or infinite."""
+    facts = part.weights
+    mine = (-1.0, -1.0, 0.0) if facts is None or facts.unfit is None else facts.unfit
+    found = np.array(mine, np.float64)
+    if part.size > 1:
+        found = env.backend.to_host(env.gather(env.backend.from_host(found)))
+    found = found.reshape(-1, 3)
+    found = found[found[:, 0] >= 0]
+    if len(found):
+        u, v, weight = min(found.tolist())
+        raise InputError(unfit_message(int(u), int(v), weight))
+
+
+def unfit_message(u: Any, v: Any, weight: float) -> str:
+    kind = "negative" if weight < 0 else "infinite"
+    return f"the weight {weight:g} of the edge from {u} to {v} is {kind}; biases are finite and 0 or more"
+
+
+def checked_weights(facts: WeightFacts, names: Any) -> None:
+    """Refuse weights that make no biases, naming the edge by the caller's ids."""
+    if facts.unfit is not None:
+        u, v, weight = facts.unfit
+        raise InputError(unfit_message(*names(np.array([u, v])), weight))
