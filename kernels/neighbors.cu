@@ -21,6 +21,10 @@ __device__ __forceinline__ gd_u64 gd_key_of(gd_u64 seed, gd_u64 vertex) {
     return gd_hash(gd_key(seed, GD_DRAW_NEIGHBOR, 0), gd_key(seed, GD_DRAW_NEIGHBOR, 1), vertex);
 }
 
+__device__ __forceinline__ gd_u64 gd_one_pass_key(gd_u64 seed, gd_u64 vertex) {
+    return gd_hash(gd_key(seed, GD_DRAW_ONE_PASS, 0), gd_key(seed, GD_DRAW_ONE_PASS, 1), vertex);
+}
+
 // The 64-bit numbers of one item, one after the other.
 struct Words {
     gd_u64 key, instance, next;
@@ -36,7 +40,12 @@ struct Words {
     }
 };
 
-// One of them, number `number`.
+// The neighbour at a place; without neighbours, the place.
+__device__ __forceinline__ index_t gd_entry(const index_t *indices, gd_i64 place) {
+    return indices ? indices[place] : (index_t)place;
+}
+
+// Number `number` of the 64-bit numbers of an item.
 __device__ __forceinline__ gd_u64 gd_word_at(gd_u64 key, gd_u64 instance, gd_u32 number) {
     gd_u64 first, second;
     gd_philox(key, instance, 0, number >> 1, first, second);
@@ -78,14 +87,14 @@ extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restr
             tag[out + s] = mark;
         }
         if (!replace && count == degree) {
-            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = indices[begin + s];
+            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = gd_entry(indices, begin + s);
             continue;
         }
         Words words(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0);
         if (replace) {
             for (gd_i64 s = 0; s < count; ++s) {
                 gd_u64 word = words.take();
-                dst[out + s] = indices[begin + (gd_i64)gd_digit(word, (gd_u64)degree)];
+                dst[out + s] = gd_entry(indices, begin + (gd_i64)gd_digit(word, (gd_u64)degree));
             }
             continue;
         }
@@ -102,7 +111,7 @@ extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restr
             }
             chosen[s] = place;
         }
-        for (int s = 0; s < (int)count; ++s) dst[out + s] = indices[begin + chosen[s]];
+        for (int s = 0; s < (int)count; ++s) dst[out + s] = gd_entry(indices, begin + chosen[s]);
     }
 }
 
@@ -131,7 +140,7 @@ extern "C" __global__ void neighbors_uniform_long(long long n, const index_t *__
             tag[out + s] = mark;
         }
         if (count == degree) {
-            for (gd_i64 s = t; s < count; s += threads) dst[out + s] = indices[begin + s];
+            for (gd_i64 s = t; s < count; s += threads) dst[out + s] = gd_entry(indices, begin + s);
             continue;
         }
         const gd_u64 key = gd_key_of(seed, (gd_u64)vertex), room = 2 * (gd_u64)count;
@@ -167,7 +176,7 @@ extern "C" __global__ void neighbors_uniform_long(long long n, const index_t *__
                 if (taken || place < kept || place - kept >= at) break;
                 at = place - kept;
             }
-            dst[out + s] = indices[begin + (taken ? kept + s : mine[s])];
+            dst[out + s] = gd_entry(indices, begin + (taken ? kept + s : mine[s]));
         }
         __syncthreads();
     }
@@ -401,6 +410,52 @@ extern "C" __global__ void neighbors_biased(long long n, const index_t *__restri
             for (gd_i64 p = place + 1; p <= degree; p += p & -p) tree[p] -= (gd_i64)width;
             left -= width;
             dst[out + s] = indices[begin + place];
+        }
+    }
+}
+
+// A warp takes a row: how many of its edges have a key below `least`, of those that lead to no smaller number if `once`.
+extern "C" __global__ void neighbors_below(long long n, const index_t *__restrict__ vertices,
+                                           const gd_i64 *__restrict__ indptr, const index_t *__restrict__ ends,
+                                           gd_i64 once, gd_u64 seed, gd_u64 least, gd_i64 *__restrict__ counts) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 row = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; row < n; row += warps) {
+        const gd_u64 key = gd_one_pass_key(seed, (gd_u64)vertices[row]);
+        const gd_i64 begin = indptr[row], end = indptr[row + 1];
+        gd_i64 count = 0;
+        for (gd_i64 e = begin + lane; e < end; e += 32)
+            count += gd_word_at(key, (gd_u64)(e - begin), 0) <= least && (!once || vertices[row] <= ends[e]);
+        for (int by = 16; by; by >>= 1) count += __shfl_xor_sync(0xffffffffu, count, by);
+        if (lane == 0) counts[row] = count;
+    }
+}
+
+// The same edges and their keys, in the order of the rows.
+extern "C" __global__ void neighbors_listed(long long n, const index_t *__restrict__ vertices,
+                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ ends,
+                                            gd_i64 once, gd_u64 seed, gd_u64 least,
+                                            const gd_i64 *__restrict__ offsets, index_t *__restrict__ src,
+                                            gd_i64 *__restrict__ edges, gd_u64 *__restrict__ keys) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 row = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; row < n; row += warps) {
+        const gd_u64 key = gd_one_pass_key(seed, (gd_u64)vertices[row]);
+        const gd_i64 begin = indptr[row], end = indptr[row + 1];
+        gd_i64 out = offsets[row];
+        if (out == offsets[row + 1]) continue;
+        for (gd_i64 base = begin; base < end; base += 32) {
+            const gd_i64 e = base + lane;
+            const gd_u64 word = e < end ? gd_word_at(key, (gd_u64)(e - begin), 0) : 0;
+            const bool mine = e < end && word <= least && (!once || vertices[row] <= ends[e]);
+            const unsigned all = __ballot_sync(0xffffffffu, mine);
+            if (mine) {
+                const gd_i64 place = out + __popc(all & ((1u << lane) - 1));
+                src[place] = vertices[row];
+                edges[place] = e;
+                keys[place] = word;
+            }
+            out += __popc(all);
         }
     }
 }

@@ -6,7 +6,7 @@ rows      where the item's row of neighbours is, index dtype
 vertices  its vertex number, index dtype: it and the instance decide what is drawn
 instances its instance, int64
 tags      int64, what every edge drawn for the item is marked with
-indptr, indices   rows of neighbours
+indptr, indices   rows of neighbours; where `indices` is None, places stand for them
 offsets   int64: where the edges of each item begin among those drawn, and their number
 sums      int64: the biases of each row, summed up to each edge and with it; None where all are 1
 src, dst, tag     of the edges drawn: vertex number of the item, neighbour as `indices` has it, mark of the item
@@ -22,7 +22,7 @@ is left. Where more neighbours are asked for than there are, all of them in the 
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, hashed, inlined, key, multiply_high
-from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
+from graphdask.kernels.philox import DRAW_NEIGHBOR, DRAW_ONE_PASS, philox
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -49,6 +49,12 @@ def _word(pair, key, instance, step, number):
         return pair[0]
     first, pair[0] = philox(key, instance, step, np.uint64(number >> 1))
     return first
+
+
+@inlined
+def _entry(indices, place):
+    """The neighbour at a place; without neighbours, the place."""
+    return place if indices is None else indices[place]
 
 
 @inlined
@@ -88,13 +94,13 @@ def neighbors_uniform(
             tag[e] = mark
         if not replace and count == degree:
             for s in range(count):
-                dst[out + s] = indices[begin + s]
+                dst[out + s] = _entry(indices, begin + s)
             continue
         of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
         if replace:
             for s in range(count):
                 place = multiply_high(_word(pair, of_item, instance, _ZERO, s), np.uint64(degree))
-                dst[out + s] = indices[begin + np.int64(place)]
+                dst[out + s] = _entry(indices, begin + np.int64(place))
         elif count <= FEW:
             for s in range(count):
                 last = degree - count + s
@@ -104,7 +110,7 @@ def neighbors_uniform(
                         place = last
                         break
                 chosen[s] = place
-                dst[out + s] = indices[begin + place]
+                dst[out + s] = _entry(indices, begin + place)
         else:
             if len(table) < 2 * count:
                 table = np.empty(2 * count, np.int64)
@@ -122,7 +128,7 @@ def neighbors_uniform(
                     while table[slot] != -1:
                         slot = slot + 1 if slot + 1 < room else 0
                 table[slot] = place
-                dst[out + s] = indices[begin + place]
+                dst[out + s] = _entry(indices, begin + place)
 
 
 @twin
@@ -349,3 +355,38 @@ def neighbors_biased(
                     p += p & -p
                 left -= width
                 dst[out + s] = indices[begin + place]
+
+
+@twin
+def neighbors_below(n, vertices, indptr, ends, once, seed, least, counts):
+    """How many edges of each row have a key of no more than `least`.
+
+    The key of an edge is drawn for its vertex and its place in the row. `once`: of edges that are stored at both ends,
+    `ends` being the numbers of these, one counts.
+    """
+    key_0, key_1 = key(seed, DRAW_ONE_PASS, 0), key(seed, DRAW_ONE_PASS, 1)
+    for row in range(n):
+        begin, count = indptr[row], 0
+        of_row = hashed(key_0, key_1, np.uint64(vertices[row]))
+        for e in range(begin, indptr[row + 1]):
+            word, _ = philox(of_row, np.uint64(e - begin), _ZERO, _ZERO)
+            count += word <= least and (not once or vertices[row] <= ends[e])
+        counts[row] = count
+
+
+@twin
+def neighbors_listed(n, vertices, indptr, ends, once, seed, least, offsets, src, edges, keys):
+    """The same edges and their keys, in the order of the rows, from `offsets` on."""
+    key_0, key_1 = key(seed, DRAW_ONE_PASS, 0), key(seed, DRAW_ONE_PASS, 1)
+    for row in range(n):
+        begin, out = indptr[row], offsets[row]
+        if out == offsets[row + 1]:
+            continue
+        of_row = hashed(key_0, key_1, np.uint64(vertices[row]))
+        for e in range(begin, indptr[row + 1]):
+            word, _ = philox(of_row, np.uint64(e - begin), _ZERO, _ZERO)
+            if word <= least and (not once or vertices[row] <= ends[e]):
+                src[out] = vertices[row]
+                edges[out] = e
+                keys[out] = word
+                out += 1

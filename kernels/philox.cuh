@@ -11,7 +11,6 @@
 #define GD_DRAW_NEIGHBOR 257
 #define GD_DRAW_FRONTIER 258
 #define GD_DRAW_ONE_PASS 259
-#define GD_DRAW_LAYER 264
 
 #define GD_PHILOX_M0 0xd2511f53u
 #define GD_PHILOX_M1 0xcd9e8d57u

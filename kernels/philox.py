@@ -8,7 +8,6 @@ DRAW_WALK = np.uint64(256)
 DRAW_NEIGHBOR = np.uint64(257)
 DRAW_FRONTIER = np.uint64(258)
 DRAW_ONE_PASS = np.uint64(259)
-DRAW_LAYER = np.uint64(264)
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

@@ -8,9 +8,12 @@ from importlib import import_module as _import_module
 _HOME: dict[str, str] = {
     "Neighborhoods": "neighborhoods",
     "Samples": "result",
-    "forest_fire": "neighbors",
-    "neighbors": "neighbors",
-    "snowball": "neighbors",
+    "forest_fire": "hops",
+    "layer": "layers",
+    "neighbors": "hops",
+    "random_edges": "one_pass",
+    "random_nodes": "one_pass",
+    "snowball": "hops",
 }
 """Public names, and the modules that have them; these are loaded on first use."""
 

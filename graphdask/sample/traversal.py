@@ -71,6 +71,8 @@ class State:
     frontiers: list[Frontier] = field(default_factory=list)
     """Of every hop so far."""
     hops: list[Edges] = field(default_factory=list)
+    items: Array | None = None
+    """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 
 
 class Traversal(Sampler[State]):
@@ -246,16 +248,24 @@ class Traversal(Sampler[State]):
     def _draw_alike(
         self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
     ) -> None:
-        kernels, n, csr = state.kernels, len(items[0]), state.rows
-        kernels.neighbors_uniform(n, *items, csr.indptr, csr.indices, offsets, int(self.replace), seed, *out)
+        self._launch_alike(
+            state.kernels, env, items, state.rows.indptr, state.rows.indices, offsets, fanout, seed, out
+        )
+
+    def _launch_alike(
+        self, kernels: Any, env: Environment, items: list[Array], indptr: Array, indices: Array | None, offsets: Array,
+        fanout: int, seed: np.uint64, out: Any,
+    ) -> None:  # fmt: skip
+        n = len(items[0])
+        kernels.neighbors_uniform(n, *items, indptr, indices, offsets, int(self.replace), seed, *out)
         if env.backend.name == "cpu" or self.replace or not (self.burn or fanout < 0 or fanout > FEW):
             return
         origin = stop = 0
         if self.burn or fanout > 0:
-            origin, stop = (int(bound) for bound in env.backend.to_host(offsets[[0, n]]))
+            origin, stop = (int(bound) for bound in env.backend.to_host(offsets[::n]))
         drawn, table = env.xp.empty(stop - origin, np.int64), env.xp.empty(2 * (stop - origin), np.int64)
         kernels.neighbors_uniform_long(
-            n, *items, csr.indptr, csr.indices, offsets, seed, origin, drawn, table, *out, per_item=256
+            n, *items, indptr, indices, offsets, seed, origin, drawn, table, *out, per_item=256
         )
 
     def _draw_biased(

@@ -75,7 +75,8 @@ def test_orders_of_neighbours_by_weight(weights, method):
     weights = np.array(weights)
     for k in range(1, min(4, np.count_nonzero(weights))):
         law = law_of_orders(weights, k)
-        rows = drawn(len(weights), k, 20_000 if max(weights) < 100 else 3000, weights, seed=k, method=method)
+        trials = 30_000 if max(weights) < 100 else 400
+        rows = drawn(len(weights), k, trials, weights, seed=k, method=method)
         found = {tuple(order): 0 for order in law}
         for order, count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
             found[tuple(order.tolist())] += int(count)
@@ -87,23 +88,18 @@ def test_sets_by_weight_where_rows_are_not_short(method):
     """A row of 40: redraws, then what is left."""
     weights = np.ones(40, np.int64)
     weights[[0, 20, 39]] = 2000, 3000, 1000
-    rows = drawn(40, 3, 60_000, weights, method=method)
-    law = law_of_orders(np.array([2000, 3000, 1000, 37]), 3)
+    rows = drawn(40, 3, 30_000, weights, method=method)
     kind = np.full(40, 3)
     kind[[0, 20, 39]] = 0, 1, 2
     found, counts = np.unique(kind[rows], axis=0, return_counts=True)
-    other = law_of_orders(weights, 1)
-    assert len(other) == 40
     expected = []
     for order in found.tolist():
-        chance, left = 1.0, float(weights.sum())
-        many = 37
+        chance, left, light = 1.0, float(weights.sum()), 37
         for number in order:
-            weight = [2000, 3000, 1000, many][number]
-            chance, left = chance * weight / left, left - ([2000, 3000, 1000, 1][number])
-            many -= number == 3
+            chance *= [2000, 3000, 1000, light][number] / left
+            left -= [2000, 3000, 1000, 1][number]
+            light -= number == 3
         expected.append(chance * len(rows))
-    assert len(law) <= len(found)
     assert fits(counts, expected)
 
 
@@ -122,7 +118,7 @@ def included(weights, k):
         return counts.sum()
 
     return np.array([
-        quad(lambda u, i=i: before(i, -np.log(u) / weights[i]), 0, 1, limit=200)[0] for i in range(len(weights))
+        quad(lambda u, i=i: before(i, -np.log(u) / weights[i]), 0, 1, limit=60, epsabs=1e-6)[0] for i in range(len(weights))
     ])  # fmt: skip
 
 
@@ -140,14 +136,15 @@ def check_inclusion(rows, chances, degree):
     # counts of one set are negatively related: their squares sum to no more than those of as many free ones
     freedom = len(z) - 1
     p = chi2.sf((z**2).sum() * (freedom / len(z)), freedom)
-    assert LEAST < p < 1 - LEAST
+    assert p > LEAST
+    assert freedom < 30 or p < 1 - LEAST
 
 
 @pytest.mark.parametrize("degree", [1, 2, 31, 32, 33, 1023, 1024, 1025, 40_000])
 @pytest.mark.parametrize("k", [1, 10, 33, 100])
 def test_every_neighbour_is_as_likely(degree, k):
     taken = min(degree, k)
-    trials = max(200, min(20_000, 40 * degree // taken + 1000))
+    trials = max(200, min(12_000, 20 * degree // taken + 500))
     rows = drawn(degree, k, trials, seed=5) if taken == k else None
     if rows is None:
         rows = drawn(degree, taken, trials, seed=5)
@@ -162,7 +159,7 @@ def test_every_neighbour_is_as_likely(degree, k):
 def test_neighbours_are_included_as_exponential_clocks_ring(degree, k, method):
     weights = np.arange(degree) % 7 + 1
     weights[0], weights[-1] = 20, 3
-    rows = drawn(degree, k, 20_000, weights, seed=2, method=method)
+    rows = drawn(degree, k, 10_000, weights, seed=2, method=method)
     assert (np.diff(np.sort(rows, axis=1), axis=1) > 0).all()
     check_inclusion(rows, included(weights, k), degree)
 

@@ -1,0 +1,240 @@
+"""One-pass samples of vertices and of edges: a number of them, without replacement, all sets alike.
+
+Vertices are drawn by Floyd's algorithm. Edges get 64-bit keys, drawn for their vertex and their place in its row, and
+those of the smallest keys are the sample: one pass over the edges, wherever they are. A pass lists the few edges whose
+keys are below a threshold that leaves out none of the smallest, but for a chance of e^-30; then another one is made.
+
+Sources: Pandey et al., c-saw, Table I; Fan, Muller, Rezucha, Development of sampling plans by using sequential (item
+by item) selection techniques (1962); Bentley, Floyd, A sample of brilliance (1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array, get_backend
+from graphdask.engine import Environment, Inbox, Messages
+from graphdask.errors import InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Part
+from graphdask.sample.hops import at_least, sampled, whole
+from graphdask.sample.result import Samples
+from graphdask.sample.sampler import Sampler
+from graphdask.sample.traversal import ids_of_slots
+
+TOP = 2**64 - 1
+
+
+class SampledEdges(Samples):
+    """Edges in the order in which they were drawn."""
+
+    columns = ("src", "dst")
+    vertex_valued = ("src", "dst")
+
+    @property
+    def src(self) -> np.ndarray:
+        """The caller's id of the source of each edge; of an undirected edge, its end of the smaller number."""
+        return self._column("src")
+
+    @property
+    def dst(self) -> np.ndarray:
+        """The caller's id of its destination."""
+        return self._column("dst")
+
+
+class OnePassEdges(Sampler[dict[str, Array]]):
+    """The sampler: instance i is the edge of the i-th smallest key."""
+
+    name = "edge sampling"
+    verifier = "graphdask.verify.one_pass"
+    result_type = SampledEdges
+    record_columns: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, k: int, directed: bool, seed: int):
+        self.k, self.directed, self.seed, self.first, self.last = k, directed, seed, 0, k
+
+    def memory(self, part: Part) -> int:
+        width = part.vertex_map.dtype.itemsize
+        ends = 0 if self.directed else 4 * width * part.out.num_edges
+        return 16 * part.num_owned + ends + 64 * self._wanted()
+
+    def _wanted(self) -> int:
+        """How many edges are listed in the mean, so that they are k at least but for a chance of e^-30."""
+        return self.k + int(8 * self.k**0.5) + 64
+
+    def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
+        """The whole pass, and the smallest keys of all ranks."""
+        xp, csr = env.xp, part.out
+        ends = csr.indices if self.directed else ids_of_slots(part, env, csr.indices)
+        here = csr.num_edges if self.directed else int(self._offsets(part, env, ends, TOP)[-1])
+        stored = _summed(part, env, here)
+        if self.k > stored:
+            raise InputError(f"k={self.k} edges are asked for, and the graph has {stored}")
+        chance = min(1.0, self._wanted() / max(stored, 1))
+        while True:
+            least = TOP if chance >= 1 else int(chance * 2.0**64)
+            keys, src, edges = self._listed(part, env, ends, least)
+            if chance >= 1 or _summed(part, env, len(keys)) >= self.k:
+                break
+            chance = min(1.0, 2 * chance)
+        order = _smallest(xp, keys, src, edges, self.k)
+        keys, src = keys[order], src[order]
+        places = edges[order] - csr.indptr[part.vertex_map.to_position(env.backend, src) - part.first_position]
+        dst = ids_of_slots(part, env, csr.indices[edges[order]])
+        if part.size > 1:
+            keys, src, dst, places = (env.gather(column) for column in (keys, src, dst, places))
+            order = _smallest(xp, keys, src, places, self.k)
+            src, dst = src[order], dst[order]
+        bounds = self.homes(part.size)
+        mine = slice(int(bounds[part.rank]), int(bounds[part.rank + 1]))
+        state = {"src": src[mine].copy(), "dst": dst[mine].copy()}
+        return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False, edges=csr.num_edges)
+
+    def _below(self, part: Part, ends: Array, least: int) -> tuple[Any, ...]:
+        number = np.uint64(self.seed & TOP)
+        return part.ids, part.out.indptr, ends, int(not self.directed), number, np.uint64(least)
+
+    def _offsets(self, part: Part, env: Environment, ends: Array, least: int) -> Array:
+        """How many edges of the rows before each have a key of no more than `least`."""
+        xp, n = env.xp, part.out.num_rows
+        kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
+        counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
+        kernels.neighbors_below(n, *self._below(part, ends, least), counts, per_item=32)
+        xp.cumsum(counts, out=offsets[1:])
+        return offsets
+
+    def _listed(self, part: Part, env: Environment, ends: Array, least: int) -> tuple[Array, Array, Array]:
+        xp, dtype = env.xp, part.vertex_map.dtype
+        offsets = self._offsets(part, env, ends, least)
+        total = int(offsets[-1])
+        src, edges, keys = xp.empty(total, dtype), xp.empty(total, np.int64), xp.empty(total, np.uint64)
+        env.kernels("neighbors", index_t=dtype).neighbors_listed(
+            part.out.num_rows, *self._below(part, ends, least), offsets, src, edges, keys, per_item=32
+        )
+        return keys, src, edges
+
+    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
+        raise AssertionError("an edge sample is made before the first superstep")
+
+    def share(self, rank: int, size: int) -> OnePassEdges:
+        return _Shared(self, rank, size)
+
+    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
+        return state
+
+
+class _Shared(OnePassEdges):
+    """The edges of the smallest keys, of which a worker with the whole graph hands back its share."""
+
+    def __init__(self, whole: OnePassEdges, rank: int, size: int):
+        super().__init__(whole.k, whole.directed, whole.seed)
+        self.mine = whole.homes(size)[rank : rank + 2]
+
+    def homes(self, size: int) -> np.ndarray:
+        return self.mine
+
+
+def _summed(part: Part, env: Environment, number: int) -> int:
+    if part.size == 1:
+        return number
+    return int(env.gather(env.xp.full(1, number, np.int64)).sum())
+
+
+def _smallest(xp: Any, keys: Array, src: Array, places: Array, k: int) -> Array:
+    """The places of the k smallest keys, in their order; of equal ones the smaller vertex and place first."""
+    order = xp.lexsort(xp.stack([places, src.astype(np.int64), (keys ^ np.uint64(1 << 63)).view(np.int64)]))
+    return order[:k]
+
+
+def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
+    """Random vertices without replacement, all sets of k alike.
+
+    Parameters
+    ----------
+    G : Graph
+    k : int
+    seed : int
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        The caller's ids, as Floyd's algorithm draws them: the set is random, the order in it is not quite.
+
+    Raises
+    ------
+    InputError
+        For a k that is no whole number of 0 or more, or more than there are vertices.
+
+    References
+    ----------
+    Bentley, Floyd, Programming pearls: a sample of brilliance, CACM 30 (1987).
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1], [1, 2, 2])
+    >>> sorted(gd.sample.random_nodes(G, 3).tolist())
+    [0, 1, 2]
+    """
+    n = checked_graph(G).num_vertices
+    if at_least("k", k, 0) > n:
+        raise InputError(f"k={k} vertices are asked for, and the graph has {n}")
+    kernels = get_backend("cpu").kernels("neighbors")
+    one, out = np.zeros(1, np.int64), [np.empty(int(k), np.int64) for _ in range(3)]
+    number = np.uint64(whole("seed", seed) & TOP)
+    kernels.neighbors_uniform(
+        1, one, np.full(1, -(1 << 62)), one, one, np.array([0, n]), None, np.array([0, int(k)]), 0, number, *out
+    )  # no vertex has such a number
+    return G.ids.to_caller(out[1])
+
+
+def random_edges(
+    G: Graph,
+    k: int,
+    *,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> SampledEdges:
+    """Random edges without replacement, all sets of k alike, in random order; one pass over the edges.
+
+    An undirected edge counts once, parallel edges as often as they are there.
+
+    Parameters
+    ----------
+    G : Graph
+    k : int
+    seed, placement, client, progress
+        As for `neighbors`.
+
+    Returns
+    -------
+    SampledEdges
+        `src`, `dst`: a row for each edge.
+
+    Raises
+    ------
+    InputError
+        For a k that is no whole number of 0 or more, or more than there are edges.
+    OverBudget
+        If the samples do not fit the memory.
+
+    References
+    ----------
+    Fan, Muller, Rezucha, Journal of the American Statistical Association 57 (1962).
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1], [1, 2, 2])
+    >>> e = gd.sample.random_edges(G, 3)
+    >>> sorted(zip(e.src.tolist(), e.dst.tolist()))
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    checked_graph(G)
+    sampler = OnePassEdges(at_least("k", k, 0), G.directed, whole("seed", seed))
+    return sampled(G, sampler, placement, client, progress)
