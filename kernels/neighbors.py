@@ -330,9 +330,7 @@ def neighbors_biased(
         elif count <= FEW:
             number = 0
             for s in range(count):
-                place, number = _choose(
-                    sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number
-                )
+                place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
                 chosen[s] = place
                 left -= _below(sums, begin, place + 1) - _below(sums, begin, place)
                 dst[out + s] = indices[begin + place]

@@ -273,13 +273,13 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:
         return numbers, np.arange(len(numbers) + 1)
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    numbers = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
-    instance = np.repeat(np.arange(len(numbers)), [len(of_one) for of_one in numbers])
-    flat = np.concatenate(numbers)
+    of_each = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
+    instance = np.repeat(np.arange(len(of_each)), [len(of_one) for of_one in of_each])
+    flat = np.concatenate(of_each)
     order = np.lexsort((flat, instance))  # equal ones in the order given
     again = (np.diff(flat[order], prepend=-1) == 0) & (np.diff(instance[order], prepend=-1) == 0)
     first = np.sort(order[~again])
-    return flat[first], np.searchsorted(instance[first], np.arange(len(numbers) + 1))
+    return flat[first], np.searchsorted(instance[first], np.arange(len(of_each) + 1))
 
 
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:

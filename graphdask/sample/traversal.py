@@ -248,9 +248,7 @@ class Traversal(Sampler[State]):
     def _draw_alike(
         self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
     ) -> None:
-        self._launch_alike(
-            state.kernels, env, items, state.rows.indptr, state.rows.indices, offsets, fanout, seed, out
-        )
+        self._launch_alike(state.kernels, env, items, state.rows.indptr, state.rows.indices, offsets, fanout, seed, out)
 
     def _launch_alike(
         self, kernels: Any, env: Environment, items: list[Array], indptr: Array, indices: Array | None, offsets: Array,
@@ -386,4 +384,5 @@ def checked_weights(facts: WeightFacts, names: Any) -> None:
     """Refuse weights that make no biases, naming the edge by the caller's ids."""
     if facts.unfit is not None:
         u, v, weight = facts.unfit
-        raise InputError(unfit_message(*names(np.array([u, v])), weight))
+        named = names(np.array([u, v]))
+        raise InputError(unfit_message(named[0], named[1], weight))

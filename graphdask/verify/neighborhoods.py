@@ -55,9 +55,7 @@ def _standing(sampler: Traversal, first: int, last: int, n: int, columns: dict[s
     return _first(wrong, src, dst, instance, "an edge of instance {instance} is out of order, or of no vertex or hop")
 
 
-def _first(
-    wrong: np.ndarray, src: np.ndarray, dst: np.ndarray, instance: np.ndarray, message: str
-) -> Violation | None:
+def _first(wrong: np.ndarray, src: np.ndarray, dst: np.ndarray, instance: np.ndarray, message: str) -> Violation | None:
     places = np.flatnonzero(wrong)
     if not len(places):
         return None

@@ -69,8 +69,8 @@ def test_sets_of_neighbours_all_alike(method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "weights",
-    [[1, 2, 3, 4], [5, 0, 1, 0, 2], [10**6, 1, 10**6, 1], [0.125, 0.7, 1e-3, 2.5, 0.0, 0.4], [1, 1, 1, 1, 1, 7], [0.1, 0.2]],
-)  # fmt: skip
+    [[1, 2, 3, 4], [5, 0, 1, 0, 2], [10**6, 1, 10**6, 1], [0.125, 0.7, 1e-3, 2.5, 0.0, 0.4], [1, 1, 1, 1, 1, 7]],
+)
 def test_orders_of_neighbours_by_weight(weights, method):
     weights = np.array(weights)
     for k in range(1, min(4, np.count_nonzero(weights))):
@@ -117,9 +117,10 @@ def included(weights, k):
                 counts[1:], counts[0] = counts[1:] * (1 - rung) + counts[:-1] * rung, counts[0] * (1 - rung)
         return counts.sum()
 
-    return np.array([
-        quad(lambda u, i=i: before(i, -np.log(u) / weights[i]), 0, 1, limit=60, epsabs=1e-6)[0] for i in range(len(weights))
-    ])  # fmt: skip
+    def chance(i):
+        return quad(lambda u: before(i, -np.log(u) / weights[i]), 0, 1, limit=60, epsabs=1e-6)[0]
+
+    return np.array([chance(i) for i in range(len(weights))])
 
 
 def check_inclusion(rows, chances, degree):

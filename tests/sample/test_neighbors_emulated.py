@@ -9,7 +9,14 @@ from graphs import GRAPHS
 
 import graphdask as gd
 
-NAMES = ["one vertex with a self-loop", "duplicates both ways", "isolated vertices", "star outward", "short path", "cycle"]
+NAMES = [
+    "one vertex with a self-loop",
+    "duplicates both ways",
+    "isolated vertices",
+    "star outward",
+    "short path",
+    "cycle",
+]
 CALLS = {
     "uniform": lambda G, seeds: gd.sample.neighbors(G, seeds, [3, 2]),
     "all, then many": lambda G, seeds: gd.sample.neighbors(G, seeds, [-1, 40, 1]),
@@ -19,6 +26,7 @@ CALLS = {
     "by degree, bipartite": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="degree", method="bipartite"),
     "repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 40], method="repeated"),
     "updated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="updated"),
+    "layer": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70]),
     "snowball": lambda G, seeds: gd.sample.snowball(G, seeds, 3),
     "forest fire": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.95, 3),
     "forest fire by weight": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.97, 2, bias="weight"),
@@ -52,3 +60,8 @@ def test_the_same_on_a_gpu(make, kind, rng):
                 one, other = getattr(expected, column), getattr(found, column)
                 np.testing.assert_array_equal(other, one, err_msg=f"{name}, {placement}")
                 assert one.dtype == other.dtype
+            found.verify()
+        k = min(3, graph.num_edges)
+        one, other = (gd.sample.random_edges(of, k, placement=placement) for of in (on_cpu, on_gpu))
+        np.testing.assert_array_equal((one.src, one.dst), (other.src, other.dst))
+        other.verify()
