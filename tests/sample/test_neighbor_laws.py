@@ -228,3 +228,43 @@ def test_the_mean_of_a_fire():
     fire = gd.sample.forest_fire(graph, np.arange(n), p, depth=1)
     mean, spread = p / (1 - p), np.sqrt(p) / (1 - p)
     assert abs(len(fire.src) / n - mean) < 4 * spread / np.sqrt(n)
+
+
+def test_a_layer_takes_all_sets_of_edges_alike():
+    """Two seeds of 4 and 2 edges, and one of none."""
+    graph = gd.from_edges([0, 0, 0, 0, 1, 1], [3, 4, 5, 6, 7, 8], num_vertices=9, directed=True).partition(
+        1, device="cpu"
+    )
+    trials = 30_000
+    for k in (1, 2, 3):
+        found = gd.sample.layer(graph, [[0, 1, 2]] * trials, [k], seed=k)
+        rows = np.sort(found.dst.reshape(trials, k) - 3, axis=1)
+        sets, counts = np.unique((1 << rows).sum(axis=1), return_counts=True)
+        assert len(sets) == {1: 6, 2: 15, 3: 20}[k]
+        assert fits(counts, np.full(len(sets), trials / len(sets)))
+
+
+def test_hops_of_a_layer_are_independent():
+    """A ring of vertices with the next 5 as neighbours: what is taken at a hop does not tell what is at the next."""
+    n, trials = 64, 60_000
+    src = np.repeat(np.arange(n), 5)
+    graph = gd.from_edges(src, (src + np.tile(np.arange(1, 6), n)) % n, directed=True).partition(1, device="cpu")
+    found = gd.sample.layer(graph, np.zeros(trials, np.int64), [1, 1])
+    step = (found.dst - found.src).reshape(trials, 2) % n - 1
+    table = np.zeros((5, 5))
+    np.add.at(table, (step[:, 0], step[:, 1]), 1)
+    assert chi2_contingency(table)[1] > LEAST
+    assert fits(table.reshape(-1), np.full(25, trials / 25))
+
+
+def test_random_edges_and_vertices_are_all_alike():
+    graph = gd.from_edges([0, 0, 1, 2, 3], [1, 2, 2, 3, 3], directed=False).partition(1, device="cpu")
+    orders, sets = [], []
+    for seed in range(3000):
+        found = gd.sample.random_edges(graph, 2, seed=seed, progress=False)
+        orders.append(tuple(zip(found.src.tolist(), found.dst.tolist(), strict=True)))
+        sets.append(frozenset(gd.sample.random_nodes(graph, 2, seed=seed).tolist()))
+    for drawn_ones, number in ((orders, 20), (sets, 6)):
+        counts = [drawn_ones.count(one) for one in set(drawn_ones)]
+        assert len(counts) == number
+        assert fits(counts, np.full(number, len(drawn_ones) / number))

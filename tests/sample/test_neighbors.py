@@ -81,7 +81,9 @@ def test_every_vertex_is_expanded_where_it_is_reached_first(name, rng):
     follow(gd.sample.snowball(graph, seeds, 3).verify(), seeds, rows, lambda h, row: len(row))
     follow(gd.sample.forest_fire(graph, seeds, 0.0, 2).verify(), seeds, rows, lambda h, row: 0)
     each = rng.integers(0, len(rows), 9)
-    follow(gd.sample.neighbors(graph, each, [2, 2]), [[v] for v in each.tolist()], rows, lambda h, row: min(2, len(row)))
+    follow(
+        gd.sample.neighbors(graph, each, [2, 2]), [[v] for v in each.tolist()], rows, lambda h, row: min(2, len(row))
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
