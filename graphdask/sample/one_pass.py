@@ -100,9 +100,9 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     def _offsets(self, part: Part, env: Environment, ends: Array, least: int) -> Array:
         """How many edges of the rows before each have a key of no more than `least`."""
         xp, n = env.xp, part.out.num_rows
-        kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
+        kernels = env.kernels("one_pass", index_t=part.vertex_map.dtype)
         counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
-        kernels.neighbors_below(n, *self._below(part, ends, least), counts, per_item=32)
+        kernels.one_pass_below(n, *self._below(part, ends, least), counts, per_item=32)
         xp.cumsum(counts, out=offsets[1:])
         return offsets
 
@@ -111,7 +111,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
         offsets = self._offsets(part, env, ends, least)
         total = int(offsets[-1])
         src, edges, keys = xp.empty(total, dtype), xp.empty(total, np.int64), xp.empty(total, np.uint64)
-        env.kernels("neighbors", index_t=dtype).neighbors_listed(
+        env.kernels("one_pass", index_t=dtype).one_pass_listed(
             part.out.num_rows, *self._below(part, ends, least), offsets, src, edges, keys, per_item=32
         )
         return keys, src, edges

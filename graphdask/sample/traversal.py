@@ -1,4 +1,4 @@
-"""Traversal sampling: instances grow from their seeds hop by hop, over some neighbours of each vertex of their frontier.
+"""Traversal sampling: instances grow from their seeds hop by hop, over some neighbours of each vertex of a frontier.
 
 A vertex is expanded at most once in an instance, at the hop that reaches it first. The frontier of hop 0 is the seeds,
 that of the next one the vertices that the edges of this one reach for the first time, in the order of these edges. So
@@ -31,7 +31,7 @@ from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Sampler, routed
 
 METHODS = ("auto", "repeated", "updated", "bipartite")
-"""In the order of their numbers in kernels/neighbors.py."""
+"""In the order of their numbers in kernels/successive.py."""
 FEW = 32
 """Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 CHUNK = 1 << 22
@@ -66,7 +66,7 @@ class State:
     rows: Csr
     """What neighbours are drawn from; without those of bias 0."""
     sums: Array | None
-    """int64: sums of the biases of each row (kernels/neighbors.py)."""
+    """int64: sums of the biases of each row (kernels/successive.py)."""
     kernels: Any
     frontiers: list[Frontier] = field(default_factory=list)
     """Of every hop so far."""
@@ -145,7 +145,7 @@ class Traversal(Sampler[State]):
         assert rows is not None
         if self.bias is None:
             return State(rows, None, kernels)
-        return State(*biased_rows(part, env, rows, self.bias, kernels), kernels)
+        return State(*biased_rows(part, env, rows, self.bias), kernels)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         hop = len(state.hops)
@@ -218,7 +218,7 @@ class Traversal(Sampler[State]):
     def _draw(
         self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
     ) -> tuple[Array, Array, Array, Array]:
-        """Draw for the vertices of a frontier: src, dst (slots), the tag of each edge's vertex, and where each begins."""
+        """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, and where each begins."""
         xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
         fanout, indptr = self.fanouts[hop], state.rows.indptr
         counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
@@ -278,7 +278,7 @@ class Traversal(Sampler[State]):
             rooms = xp.zeros(len(counts) + 1, np.int64)
             xp.cumsum(degrees, out=rooms[1:])
             trees = xp.empty(int(rooms[-1]), np.int64)
-        state.kernels.neighbors_biased(
+        env.kernels("successive", index_t=items[0].dtype).successive_draw(
             len(counts), *items, csr.indptr, csr.indices, offsets, state.sums, int(self.replace),
             METHODS.index(self.method), seed, rooms, trees, *out,
         )  # fmt: skip
@@ -330,8 +330,8 @@ def ids_of_slots(part: Part, env: Environment, slots: Array) -> Array:
     return part.vertex_map.to_id(env.backend, from_cyclic(part, to_cyclic_positions(part, slots)))
 
 
-def biased_rows(part: Part, env: Environment, rows: Csr, bias: str, kernels: Any) -> tuple[Csr, Array]:
-    """Rows without the edges of bias 0, and the sums of the biases of each row (kernels/neighbors.py).
+def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr, Array]:
+    """Rows without the edges of bias 0, and the sums of the biases of each row (kernels/successive.py).
 
     Raises
     ------
@@ -357,7 +357,8 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str, kernels: Any
         before = xp.zeros(len(kept) + 1, np.int64)
         xp.cumsum(kept, out=before[1:])
         indptr, indices, values = before[indptr], indices[kept], values[kept]
-    kernels.neighbors_sums(len(indptr) - 1, indptr, int(floating), values, per_item=32)
+    kernels = env.kernels("successive", index_t=part.vertex_map.dtype)
+    kernels.successive_sums(len(indptr) - 1, indptr, int(floating), values, per_item=32)
     return Csr(indptr, indices), values
 
 

@@ -32,7 +32,7 @@ def rows_of(name, weights=None):
 
 
 def follow(found, seeds, rows, taken):
-    """Grow every instance from its seeds by the edges found; `taken(h, row)` of each row must have been drawn, if it is given."""
+    """Grow every instance from its seeds by the edges found; `taken(h, row)` of a row must have been drawn, or any."""
     edges = iter(zip(*(getattr(found, name).tolist() for name in ("src", "dst", "hop", "instance")), strict=True))
     number = Counter(zip(found.instance.tolist(), found.hop.tolist(), found.src.tolist(), strict=True))
     for instance, start in enumerate(seeds):

@@ -100,9 +100,7 @@ def test_an_edge_too_often_is_named():
     result = gd.sample.neighbors(graph, [0], [-1]).verify()
     assert result.dst.tolist() == [1, 1, 2]
     fullest(result)["dst"][:] = 1
-    with pytest.raises(
-        gd.VerificationError, match="instance 0, the edge from 0 to 1 is none of the graph, or too often"
-    ):
+    with pytest.raises(gd.VerificationError, match="instance 0, the edge from 0 to 1 is none of the graph"):
         result.verify()
 
 

@@ -1,0 +1,195 @@
+// Traversal sampling by bias: neighbours in proportion to their biases among those that are left, by the paper's methods
+// too. The twins in successive.py say what the arguments are.
+//
+// Sources: Pandey et al., c-saw, Section IV-B, whose bipartite region search is exact with a fresh number for the two
+// regions, and when it starts anew after that.
+#include "neighbors.cuh"
+
+#define GD_REDRAWS 8
+#define GD_MOST_REDRAWS (1 << 16)
+#define GD_REPEATED 1
+#define GD_UPDATED 2
+#define GD_BIPARTITE 3
+
+// What a row's greatest bias is divided by, so that the sum of the row stays below 2^62: `shift` binary places; of
+// floating numbers, the exponent that the lowest place stands for.
+__device__ __forceinline__ int gd_bits(gd_u64 value) { return value ? 64 - __clzll((gd_i64)value) : 0; }
+
+__device__ __forceinline__ gd_u64 gd_scaled(gd_i64 bits, gd_i64 floating, int shift) {
+    if (bits == 0) return 0;
+    gd_u64 value = (gd_u64)bits;
+    int by = -shift;
+    if (floating) {
+        const int exponent = (int)(bits >> 52) & 2047;
+        value = (gd_u64)bits & ((1ULL << 52) - 1);
+        if (exponent) value |= 1ULL << 52;
+        by += exponent ? exponent : 1;
+    }
+    if (by >= 0) return value << by;
+    const gd_u64 scaled = by <= -64 ? 0 : value >> -by;
+    return scaled ? scaled : 1;
+}
+
+__device__ __forceinline__ int gd_shift_of(gd_i64 greatest, gd_i64 floating, gd_i64 degree) {
+    const int room = 62 - gd_bits((gd_u64)degree);
+    if (!floating) {
+        const int over = gd_bits((gd_u64)greatest) - room;
+        return over > 0 ? over : 0;
+    }
+    const int exponent = (int)(greatest >> 52) & 2047;
+    return (exponent ? exponent : 1) + 53 - room;
+}
+
+// A warp takes a row: its greatest bias, then its sums, in place. Positive doubles compare as their bits do.
+extern "C" __global__ void successive_sums(long long n, const gd_i64 *__restrict__ indptr, gd_i64 floating,
+                                          gd_i64 *sums) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 row = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; row < n; row += warps) {
+        const gd_i64 begin = indptr[row], end = indptr[row + 1];
+        gd_i64 greatest = 0;
+        for (gd_i64 e = begin + lane; e < end; e += 32) greatest = sums[e] > greatest ? sums[e] : greatest;
+        for (int by = 16; by; by >>= 1) {
+            const gd_i64 other = __shfl_xor_sync(0xffffffffu, greatest, by);
+            greatest = other > greatest ? other : greatest;
+        }
+        const int shift = gd_shift_of(greatest, floating, end - begin);
+        gd_u64 before = 0;
+        for (gd_i64 base = begin; base < end; base += 32) {
+            const gd_i64 e = base + lane;
+            gd_u64 sum = e < end ? gd_scaled(sums[e], floating, shift) : 0;
+            for (int by = 1; by < 32; by <<= 1) {
+                const gd_u64 below = __shfl_up_sync(0xffffffffu, sum, by);
+                if (lane >= by) sum += below;
+            }
+            if (e < end) sums[e] = (gd_i64)(before + sum);
+            before += __shfl_sync(0xffffffffu, sum, 31);
+        }
+    }
+}
+
+// The biases of a row by their sums; without sums, all are 1.
+struct Row {
+    const gd_i64 *sums;
+    gd_i64 degree;
+
+    __device__ __forceinline__ gd_u64 below(gd_i64 place) const {
+        return sums ? (place ? (gd_u64)sums[place - 1] : 0) : (gd_u64)place;
+    }
+    __device__ __forceinline__ gd_u64 total() const { return below(degree); }
+    // The place whose bias takes in a number: below(place) <= number < below(place + 1).
+    __device__ __forceinline__ gd_i64 find(gd_u64 number) const {
+        if (!sums) return (gd_i64)number;
+        gd_i64 low = 0, high = degree - 1;
+        while (low < high) {
+            const gd_i64 middle = (low + high) >> 1;
+            if ((gd_u64)sums[middle] <= number) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+};
+
+__device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64 place) {
+    for (int i = 0; i < count; ++i)
+        if (chosen[i] == place) return true;
+    return false;
+}
+
+// The place of a number among the biases that are left: those chosen are skipped in the order of the row.
+__device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const gd_i64 *chosen, int count, gd_u64 number) {
+    gd_i64 after = -1;  // the number grows by the biases of chosen places that begin at or below it
+    for (;;) {
+        gd_i64 next = row.degree;
+        for (int i = 0; i < count; ++i)
+            if (chosen[i] > after && chosen[i] < next) next = chosen[i];
+        if (next == row.degree || number < row.below(next)) return row.find(number);
+        number += row.below(next + 1) - row.below(next);
+        after = next;
+    }
+}
+
+__device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen, int count, gd_u64 left,
+                                            gd_i64 method, Words &words) {
+    const int redraws = method == GD_UPDATED || (!method && row.degree <= GD_FEW) ? 0
+                        : method                                                  ? GD_MOST_REDRAWS
+                                                                                  : GD_REDRAWS;
+    const gd_u64 total = row.total();
+    for (int i = 0; i < redraws; ++i) {
+        gd_u64 word = words.take();
+        gd_i64 place = row.find(gd_digit(word, total));
+        if (!gd_among(chosen, count, place)) return place;
+        if (method != GD_BIPARTITE) continue;
+        const gd_u64 low = row.below(place), width = row.below(place + 1) - low;
+        word = words.take();
+        gd_u64 number = gd_digit(word, total - width);
+        if (number >= low) number += width;
+        place = row.find(number);
+        if (!gd_among(chosen, count, place)) return place;
+    }
+    gd_u64 word = words.take();
+    return gd_find_left(row, chosen, count, gd_digit(word, left));
+}
+
+extern "C" __global__ void successive_draw(long long n, const index_t *__restrict__ rows,
+                                            const index_t *__restrict__ vertices,
+                                            const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ tags,
+                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
+                                            const gd_i64 *__restrict__ offsets, const gd_i64 *__restrict__ sums,
+                                            gd_i64 replace, gd_i64 method, gd_u64 seed,
+                                            const gd_i64 *__restrict__ rooms, gd_i64 *trees,
+                                            index_t *__restrict__ src, index_t *__restrict__ dst,
+                                            gd_i64 *__restrict__ tag) {
+    GD_FOR(i, n) {
+        const gd_i64 out = offsets[i], count = offsets[i + 1] - out;
+        if (count == 0) continue;
+        const index_t vertex = vertices[i];
+        const gd_i64 begin = indptr[rows[i]], degree = indptr[rows[i] + 1] - begin, mark = tags[i];
+        const Row row = {sums ? sums + begin : nullptr, degree};
+        for (gd_i64 s = 0; s < count; ++s) {
+            src[out + s] = vertex;
+            tag[out + s] = mark;
+        }
+        if (!replace && count == degree) {
+            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = indices[begin + s];
+            continue;
+        }
+        Words words(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0);
+        const gd_u64 total = row.total();
+        if (replace) {
+            for (gd_i64 s = 0; s < count; ++s) {
+                gd_u64 word = words.take();
+                dst[out + s] = indices[begin + row.find(gd_digit(word, total))];
+            }
+            continue;
+        }
+        gd_u64 left = total;
+        if (count <= GD_FEW) {
+            gd_i64 chosen[GD_FEW];
+            for (int s = 0; s < (int)count; ++s) {
+                chosen[s] = gd_choose(row, chosen, s, left, method, words);
+                left -= row.below(chosen[s] + 1) - row.below(chosen[s]);
+            }
+            for (int s = 0; s < (int)count; ++s) dst[out + s] = indices[begin + chosen[s]];
+            continue;
+        }
+        // sums of what is left in a tree (P. Fenwick, "A new data structure for cumulative frequency tables", 1994)
+        gd_i64 *tree = trees + rooms[i] - 1;
+        for (gd_i64 p = 1; p <= degree; ++p) tree[p] = (gd_i64)(row.below(p) - row.below(p - (p & -p)));
+        for (gd_i64 s = 0; s < count; ++s) {
+            gd_u64 word = words.take();
+            gd_u64 number = gd_digit(word, left);
+            gd_i64 place = 0;
+            for (gd_i64 step = 1LL << (gd_bits((gd_u64)degree) - 1); step; step >>= 1) {
+                if (place + step <= degree && (gd_u64)tree[place + step] <= number) {
+                    place += step;
+                    number -= (gd_u64)tree[place];
+                }
+            }
+            const gd_u64 width = row.below(place + 1) - row.below(place);
+            for (gd_i64 p = place + 1; p <= degree; p += p & -p) tree[p] -= (gd_i64)width;
+            left -= width;
+            dst[out + s] = indices[begin + place];
+        }
+    }
+}

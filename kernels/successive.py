@@ -1,0 +1,206 @@
+"""Traversal sampling by bias, one draw after the other among what is left: twins of successive.cu.
+
+sums   int64: the biases of each row, summed up to each edge and with it; None where all are 1
+
+The other arguments are those of neighbors.py, and so are the numbers that are drawn. Biases are whole numbers here, so
+that sums are the same in whatever order they are made.
+"""
+
+import numpy as np
+
+from graphdask.kernels.hash import hashed, inlined, key, multiply_high
+from graphdask.kernels.neighbors import FEW, word_of
+from graphdask.kernels.philox import DRAW_NEIGHBOR
+from graphdask.kernels.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+REDRAWS = 8
+"""After so many in vain, a draw goes through what is left."""
+MOST_REDRAWS = 1 << 16
+"""The same, of the methods that redraw until they find something."""
+REPEATED, UPDATED, BIPARTITE = 1, 2, 3
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_MANTISSA = np.uint64((1 << 52) - 1)
+_IMPLICIT = np.uint64(1 << 52)
+
+
+@inlined
+def _bits(value):
+    """The length of a number that is not negative."""
+    bits = 0
+    while value:
+        value >>= np.uint64(1)
+        bits += 1
+    return bits
+
+
+@inlined
+def _scaled(bits, floating, shift):
+    if bits == 0:
+        return _ZERO
+    value, by = np.uint64(bits), -shift
+    if floating:
+        exponent = (bits >> 52) & 2047
+        value = np.uint64(bits) & _MANTISSA
+        if exponent:
+            value |= _IMPLICIT
+        by += max(exponent, 1)
+    if by >= 0:
+        return value << np.uint64(by)
+    scaled = _ZERO if by <= -64 else value >> np.uint64(-by)
+    return max(scaled, _ONE)
+
+
+@twin
+def successive_sums(n, indptr, floating, sums):
+    """Make integer sums of the biases of every row, in place, below 2^62.
+
+    `sums` comes with the biases, none of them negative: whole numbers, or the bits of float64. A row's greatest bias
+    decides by how much it is scaled, if whole numbers have to be at all; what comes below 1 becomes 1.
+    """
+    for row in range(n):
+        begin, end = indptr[row], indptr[row + 1]
+        greatest = np.int64(0)
+        for e in range(begin, end):
+            greatest = max(greatest, sums[e])
+        room = 62 - _bits(np.uint64(end - begin))
+        shift = max(_bits(np.uint64(greatest)) - room, 0)
+        if floating:
+            shift = max((greatest >> 52) & 2047, 1) + 53 - room
+        total = _ZERO
+        for e in range(begin, end):
+            total += _scaled(sums[e], floating, shift)
+            sums[e] = np.int64(total)
+
+
+@inlined
+def _below(sums, begin, place):
+    """The sum of the biases before a place of a row."""
+    if sums is None:
+        return np.uint64(place)
+    return np.uint64(sums[begin + place - 1]) if place else _ZERO
+
+
+@inlined
+def _find(sums, begin, degree, number):
+    """The place whose bias takes in a number."""
+    if sums is None:
+        return np.int64(number)
+    low, high, number = np.int64(0), degree - 1, np.int64(number)
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[begin + middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def _among(chosen, count, place):
+    found = False
+    for i in range(count):
+        found |= chosen[i] == place
+    return found
+
+
+@inlined
+def _find_left(sums, begin, degree, chosen, count, number):
+    """The place of a number among the biases that are left: those chosen are skipped in the order of the row."""
+    after = np.int64(-1)
+    while True:
+        place = degree
+        for i in range(count):
+            if after < chosen[i] < place:
+                place = chosen[i]
+        if place == degree or number < _below(sums, begin, place):
+            return _find(sums, begin, degree, number)
+        number += _below(sums, begin, place + 1) - _below(sums, begin, place)
+        after = place
+
+
+@inlined
+def _choose(sums, begin, degree, chosen, count, left, method, pair, of_item, instance, number):
+    """The next place, and how many numbers have been taken."""
+    redraws = REDRAWS
+    if method == UPDATED or (method == 0 and degree <= FEW):
+        redraws = 0
+    elif method:
+        redraws = MOST_REDRAWS
+    total = _below(sums, begin, degree)
+    for _ in range(redraws):
+        drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), total)
+        number += 1
+        place = _find(sums, begin, degree, drawn)
+        if not _among(chosen, count, place):
+            return place, number
+        if method != BIPARTITE:
+            continue
+        low = _below(sums, begin, place)
+        width = _below(sums, begin, place + 1) - low
+        drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), total - width)
+        number += 1
+        if drawn >= low:
+            drawn += width
+        place = _find(sums, begin, degree, drawn)
+        if not _among(chosen, count, place):
+            return place, number
+    drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), left)
+    return _find_left(sums, begin, degree, chosen, count, drawn), number + 1
+
+
+@twin
+def successive_draw(
+    n, rows, vertices, instances, tags, indptr, indices, offsets, sums, replace, method, seed, rooms, trees, src, dst,
+    tag,
+):  # fmt: skip
+    """Draw neighbours in proportion to their biases, or by one of the methods for them.
+
+    method: 0, or REPEATED, UPDATED, BIPARTITE. Of an item that gets more than FEW and not all, `rooms` says where in
+    `trees` there are as many words as it has neighbours.
+    """
+    chosen, pair = np.empty(FEW, np.int64), np.empty(1, np.uint64)
+    key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
+    for i in range(n):
+        out, vertex, row, mark = offsets[i], vertices[i], rows[i], tags[i]
+        count, begin = offsets[i + 1] - out, indptr[row]
+        degree = indptr[row + 1] - begin
+        for e in range(out, out + count):
+            src[e] = vertex
+            tag[e] = mark
+        if not replace and count == degree:
+            for s in range(count):
+                dst[out + s] = indices[begin + s]
+            continue
+        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
+        left = _below(sums, begin, degree)
+        if replace:
+            for s in range(count):
+                drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
+                dst[out + s] = indices[begin + _find(sums, begin, degree, drawn)]
+        elif count <= FEW:
+            number = 0
+            for s in range(count):
+                place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
+                chosen[s] = place
+                left -= _below(sums, begin, place + 1) - _below(sums, begin, place)
+                dst[out + s] = indices[begin + place]
+        else:
+            at = rooms[i] - 1
+            for p in range(1, degree + 1):
+                trees[at + p] = np.int64(_below(sums, begin, p) - _below(sums, begin, p - (p & -p)))
+            for s in range(count):
+                drawn = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), left))
+                place, step = np.int64(0), np.int64(1) << (_bits(np.uint64(degree)) - 1)
+                while step:
+                    if place + step <= degree and trees[at + place + step] <= drawn:
+                        place += step
+                        drawn -= trees[at + place]
+                    step >>= 1
+                width = _below(sums, begin, place + 1) - _below(sums, begin, place)
+                p = place + 1
+                while p <= degree:
+                    trees[at + p] -= np.int64(width)
+                    p += p & -p
+                left -= width
+                dst[out + s] = indices[begin + place]
