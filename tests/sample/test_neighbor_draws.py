@@ -1,0 +1,105 @@
+"""Which 64-bit numbers decide what: traversal samplers against plain Python with whole numbers of any size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+from graphdask.kernels.hash import hashed, key
+from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
+
+
+def numbers_of(seed, instance, vertex, step=0):
+    """The 64-bit numbers of a vertex in an instance, one after the other."""
+    keys = [np.uint64(key(np.uint64(seed % 2**64), DRAW_NEIGHBOR, part)) for part in (0, 1)]
+    of_vertex = np.uint64(hashed(*keys, np.uint64(vertex)))
+    block = 0
+    while True:
+        yield from map(int, philox(of_vertex, np.uint64(instance), np.uint64(step), np.uint64(block)))
+        block += 1
+
+
+def floyd(numbers, degree, k):
+    chosen = []
+    for last in range(degree - k, degree):
+        place = next(numbers) * (last + 1) >> 64
+        chosen.append(last if place in chosen else place)
+    return chosen
+
+
+def in_turn(numbers, weights, k, redraws):
+    """One draw after the other among what is left, after some among all that find only what was drawn before."""
+    chosen = []
+    for _ in range(k):
+        for _ in range(redraws):
+            place = found(weights, next(numbers) * sum(weights) >> 64)
+            if place not in chosen:
+                break
+        else:
+            left = [0 if place in chosen else weight for place, weight in enumerate(weights)]
+            place = found(left, next(numbers) * sum(left) >> 64)
+        chosen.append(place)
+    return chosen
+
+
+def found(weights, number):
+    """The place whose weight takes in a number."""
+    for place, weight in enumerate(weights):
+        if number < weight:
+            return place
+        number -= weight
+    raise AssertionError("the number is too large")
+
+
+def star(degree, weights=None):
+    return gd.from_edges(np.full(degree, 5), np.arange(6, degree + 6), weights, num_vertices=degree + 6).partition(
+        1, device="cpu"
+    )
+
+
+@pytest.mark.parametrize("seed", [0, -3, 2**70 + 1])
+@pytest.mark.parametrize(("degree", "k"), [(3, 1), (7, 6), (40, 32), (40, 33), (500, 400), (10_000, 50)])
+def test_floyd_by_digits_of_the_numbers(degree, k, seed):
+    drawn = gd.sample.neighbors(star(degree), np.full(4, 5), [k], seed=seed)
+    for instance in range(4):
+        expected = floyd(numbers_of(seed, instance, 5), degree, k)
+        assert (drawn.dst[drawn.instance == instance] - 6).tolist() == expected
+    again = gd.sample.neighbors(star(degree), np.full(4, 5), [k], seed=seed, replace=True)
+    numbers = numbers_of(seed, 2, 5)
+    assert (again.dst[again.instance == 2] - 6).tolist() == [next(numbers) * degree >> 64 for _ in range(k)]
+
+
+@pytest.mark.parametrize("kind", ["small", "huge", "fractions"])
+@pytest.mark.parametrize(("degree", "k"), [(3, 2), (32, 30), (33, 30), (60, 32), (60, 40)])
+def test_draws_by_weight(degree, k, kind, rng):
+    weights = {
+        "small": lambda: rng.integers(1, 9, degree),
+        "huge": lambda: rng.integers(1, 2**63, degree),
+        "fractions": lambda: rng.random(degree) ** 8 + 1e-6,
+    }[kind]()
+    values = [int(weight) for weight in weights] if kind != "fractions" else weights.tolist()
+    room = 62 - degree.bit_length()
+    if kind == "huge":
+        over = max(max(values).bit_length() - room, 0)
+        values = [max(value >> over, 1) for value in values]
+    if kind == "fractions":  # scaled so that the greatest fills the room
+        scale = room - np.frexp(max(values))[1]
+        values = [max(int(np.ldexp(value, scale)), 1) for value in values]
+    for method, redraws in (("auto", 8 if degree > 32 else 0), ("updated", 0), ("repeated", 1 << 16)):
+        drawn = gd.sample.neighbors(star(degree, weights), np.full(3, 5), [k], bias="weight", method=method)
+        for instance in range(3):
+            expected = in_turn(numbers_of(0, instance, 5), values, k, redraws if k <= 32 else 0)
+            assert (drawn.dst[drawn.instance == instance] - 6).tolist() == expected
+
+
+@pytest.mark.parametrize("p", [0.5, 0.1, 2.0**-60, 0.97])
+def test_a_fire_burns_on_as_long_as_numbers_are_below_p(p):
+    fire = gd.sample.forest_fire(star(50), np.full(40, 5), p, depth=1, seed=9)
+    for instance in range(40):
+        numbers = numbers_of(9, instance, 5, step=1)
+        count = 0
+        while count < 50 and next(numbers) < p * 2**64:
+            count += 1
+        expected = list(range(50)) if count == 50 else floyd(numbers_of(9, instance, 5), 50, count)
+        assert (fire.dst[fire.instance == instance] - 6).tolist() == expected
