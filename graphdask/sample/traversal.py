@@ -105,14 +105,14 @@ class Traversal(Sampler[State]):
         items = len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
         expanded = edges = 0.0
         for fanout in self.fanouts:
-            drawn = items * (degree if fanout < 0 else fanout if self.replace else min(fanout, 2 * degree))
+            drawn = items * (degree if fanout < 0 else fanout)
             expanded, edges, items = expanded + items, edges + drawn, drawn
         return expanded, edges
 
     def memory(self, part: Part) -> int:
-        """Edges as they are drawn and as they are handed back, tables of what is visited, biases.
+        """Edges as they are drawn, sorted by who asked for them, and handed back; tables of what is visited; biases.
 
-        Rows are taken to be as long as they are in the mean, or twice that where less of them is wanted.
+        Where all neighbours are taken, rows are reckoned to be as long as they are in the mean.
         """
         rows, width = part.out, part.vertex_map.dtype.itemsize
         share = -(-self.instances // part.size)
@@ -120,7 +120,8 @@ class Traversal(Sampler[State]):
         expanded, edges = self._edges_at_most(share, stored / max(part.num_vertices, 1))
         edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
         expanded = min(expanded, share * float(part.num_vertices))
-        each = 4 * width + 28 + (width + 8 if part.size > 1 else 0)
+        each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
+        each += 24 if self.burn or max(self.fanouts, default=0) > FEW else 0
         biases = 0 if self.bias is None else rows.num_edges * (8 + width) + (8 * part.num_slots)
         return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
 

@@ -1,4 +1,4 @@
-"""Traversal samplers on the emulator of a GPU give what they give on a CPU, bit for bit."""
+"""Traversal samplers on a GPU, or its emulator, give what they give on a CPU, bit for bit."""
 
 from __future__ import annotations
 
@@ -40,14 +40,16 @@ def hubs():
     return 90, src, rng.integers(0, 90, 1000), True
 
 
-@pytest.fixture(autouse=True)
-def emulated_gpu(monkeypatch):
-    stand_in(monkeypatch, emulated())
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def gpu(request, monkeypatch):
+    """What `device="cuda"` means."""
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
 
 
 @pytest.mark.parametrize("kind", ["integers", "floats"])
 @pytest.mark.parametrize("make", [*(pytest.param(GRAPHS[name], id=name) for name in NAMES), hubs])
-def test_the_same_on_a_gpu(make, kind, rng):
+def test_the_same_on_a_gpu(gpu, make, kind, rng):
     n, src, dst, directed = make()[:4]
     weights = rng.integers(0, 5, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32)
     seeds = [rng.integers(0, n, size) for size in (2, 0, 1, 5)] if n else [[]]
@@ -65,3 +67,29 @@ def test_the_same_on_a_gpu(make, kind, rng):
         one, other = (gd.sample.random_edges(of, k, placement=placement) for of in (on_cpu, on_gpu))
         np.testing.assert_array_equal((one.src, one.dst), (other.src, other.dst))
         other.verify()
+
+
+@pytest.mark.gpu
+def test_the_same_of_many_on_a_gpu(rng):
+    """Launches of many blocks, rows of a million edges, tables that are full of other instances."""
+    n, hub = 1 << 16, np.zeros(1 << 20, np.int64)
+    src = np.concatenate([hub, rng.integers(0, n, 1 << 20)])
+    dst = np.concatenate([rng.integers(0, n, 1 << 20), rng.integers(0, n, 1 << 20)])
+    weights = rng.integers(1, 100, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=False)
+    seeds = [np.append(rng.integers(0, n, 40), 0) for _ in range(500)]
+    on_cpu, on_gpu = (graph.partition(1, device=device) for device in ("cpu", "cuda"))
+    for call in (
+        lambda G: gd.sample.neighbors(G, seeds, [10, 10]),
+        lambda G: gd.sample.neighbors(G, seeds, [1000, 2]),
+        lambda G: gd.sample.neighbors(G, seeds[:3], [-1]),
+        lambda G: gd.sample.neighbors(G, seeds, [10, 10], bias="weight"),
+        lambda G: gd.sample.neighbors(G, seeds[:9], [100], bias="degree"),
+        lambda G: gd.sample.layer(G, seeds, [300, 3000]),
+        lambda G: gd.sample.forest_fire(G, seeds, 0.9, 2),
+    ):
+        expected, found = call(on_cpu), call(on_gpu).verify()
+        for column in ("src", "dst", "hop", "instance"):
+            np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
+    one, other = (gd.sample.random_edges(graph, 10**5) for graph in (on_cpu, on_gpu))
+    np.testing.assert_array_equal((one.src, one.dst), (other.src, other.dst))
