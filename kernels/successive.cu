@@ -11,62 +11,8 @@
 #define GD_UPDATED 2
 #define GD_BIPARTITE 3
 
-// What a row's greatest bias is divided by, so that the sum of the row stays below 2^62: `shift` binary places; of
-// floating numbers, the exponent that the lowest place stands for.
+// How many binary places a number takes.
 __device__ __forceinline__ int gd_bits(gd_u64 value) { return value ? 64 - __clzll((gd_i64)value) : 0; }
-
-__device__ __forceinline__ gd_u64 gd_scaled(gd_i64 bits, gd_i64 floating, int shift) {
-    if (bits == 0) return 0;
-    gd_u64 value = (gd_u64)bits;
-    int by = -shift;
-    if (floating) {
-        const int exponent = (int)(bits >> 52) & 2047;
-        value = (gd_u64)bits & ((1ULL << 52) - 1);
-        if (exponent) value |= 1ULL << 52;
-        by += exponent ? exponent : 1;
-    }
-    if (by >= 0) return value << by;
-    const gd_u64 scaled = by <= -64 ? 0 : value >> -by;
-    return scaled ? scaled : 1;
-}
-
-__device__ __forceinline__ int gd_shift_of(gd_i64 greatest, gd_i64 floating, gd_i64 degree) {
-    const int room = 62 - gd_bits((gd_u64)degree);
-    if (!floating) {
-        const int over = gd_bits((gd_u64)greatest) - room;
-        return over > 0 ? over : 0;
-    }
-    const int exponent = (int)(greatest >> 52) & 2047;
-    return (exponent ? exponent : 1) + 53 - room;
-}
-
-// A warp takes a row: its greatest bias, then its sums, in place. Positive doubles compare as their bits do.
-extern "C" __global__ void successive_sums(long long n, const gd_i64 *__restrict__ indptr, gd_i64 floating,
-                                          gd_i64 *sums) {
-    const int lane = threadIdx.x & 31;
-    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    for (gd_i64 row = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; row < n; row += warps) {
-        const gd_i64 begin = indptr[row], end = indptr[row + 1];
-        gd_i64 greatest = 0;
-        for (gd_i64 e = begin + lane; e < end; e += 32) greatest = sums[e] > greatest ? sums[e] : greatest;
-        for (int by = 16; by; by >>= 1) {
-            const gd_i64 other = __shfl_xor_sync(0xffffffffu, greatest, by);
-            greatest = other > greatest ? other : greatest;
-        }
-        const int shift = gd_shift_of(greatest, floating, end - begin);
-        gd_u64 before = 0;
-        for (gd_i64 base = begin; base < end; base += 32) {
-            const gd_i64 e = base + lane;
-            gd_u64 sum = e < end ? gd_scaled(sums[e], floating, shift) : 0;
-            for (int by = 1; by < 32; by <<= 1) {
-                const gd_u64 below = __shfl_up_sync(0xffffffffu, sum, by);
-                if (lane >= by) sum += below;
-            }
-            if (e < end) sums[e] = (gd_i64)(before + sum);
-            before += __shfl_sync(0xffffffffu, sum, 31);
-        }
-    }
-}
 
 // The biases of a row by their sums; without sums, all are 1.
 struct Row {

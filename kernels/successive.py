@@ -2,8 +2,8 @@
 
 sums   int64: the biases of each row, summed up to each edge and with it; None where all are 1
 
-The other arguments are those of neighbors.py, and so are the numbers that are drawn. Biases are whole numbers here, so
-that sums are the same in whatever order they are made.
+Sums are of whole numbers, as graphdask.sample.biases makes them. The other arguments are those of neighbors.py, and so
+are the numbers that are drawn.
 """
 
 import numpy as np
@@ -19,9 +19,7 @@ REDRAWS = 8
 MOST_REDRAWS = 1 << 16
 """The same, of the methods that redraw until they find something."""
 REPEATED, UPDATED, BIPARTITE = 1, 2, 3
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
-_MANTISSA = np.uint64((1 << 52) - 1)
-_IMPLICIT = np.uint64(1 << 52)
+_ZERO = np.uint64(0)
 
 
 @inlined
@@ -32,45 +30,6 @@ def _bits(value):
         value >>= np.uint64(1)
         bits += 1
     return bits
-
-
-@inlined
-def _scaled(bits, floating, shift):
-    if bits == 0:
-        return _ZERO
-    value, by = np.uint64(bits), -shift
-    if floating:
-        exponent = (bits >> 52) & 2047
-        value = np.uint64(bits) & _MANTISSA
-        if exponent:
-            value |= _IMPLICIT
-        by += max(exponent, 1)
-    if by >= 0:
-        return value << np.uint64(by)
-    scaled = _ZERO if by <= -64 else value >> np.uint64(-by)
-    return max(scaled, _ONE)
-
-
-@twin
-def successive_sums(n, indptr, floating, sums):
-    """Make integer sums of the biases of every row, in place, below 2^62.
-
-    `sums` comes with the biases, none of them negative: whole numbers, or the bits of float64. A row's greatest bias
-    decides by how much it is scaled, if whole numbers have to be at all; what comes below 1 becomes 1.
-    """
-    for row in range(n):
-        begin, end = indptr[row], indptr[row + 1]
-        greatest = np.int64(0)
-        for e in range(begin, end):
-            greatest = max(greatest, sums[e])
-        room = 62 - _bits(np.uint64(end - begin))
-        shift = max(_bits(np.uint64(greatest)) - room, 0)
-        if floating:
-            shift = max((greatest >> 52) & 2047, 1) + 53 - room
-        total = _ZERO
-        for e in range(begin, end):
-            total += _scaled(sums[e], floating, shift)
-            sums[e] = np.int64(total)
 
 
 @inlined

@@ -17,8 +17,9 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import WeightFacts
 from graphdask.runtime import runtime
+from graphdask.sample.biases import checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.traversal import METHODS, Traversal, checked_weights
+from graphdask.sample.traversal import METHODS, Traversal
 from graphdask.sources import ArraySource
 
 PLACEMENTS = ("auto", "replicated", "partitioned")
@@ -59,8 +60,8 @@ def neighbors(
     bias : {None, "weight", "degree"}
         What a neighbour is drawn in proportion to: nothing, the weight of the edge, or the number of the neighbour's
         own edges in `direction`. Without replacement, in proportion among those that are left. An edge of bias 0 is
-        like none. Biases are whole numbers, or are rounded to some: those of a row with d edges are scaled by a power
-        of two so that the greatest has 61 - log2(d) binary places or fewer, and none above 0 comes below 1.
+        like none. Floats are rounded to multiples of a power of two, about 2^(59 - b) of which are a row of d edges,
+        where b is the bits of d; none above 0 comes below one multiple.
     direction : {"out", "in"}
         Whether edges are followed or gone against.
     method : {"auto", "repeated", "updated", "bipartite"}
@@ -88,7 +89,7 @@ def neighbors(
         For a seed that is no vertex.
     InputError
         For fan-outs that are no whole numbers of -1 or more, an unknown name, a bias by weight of a graph without
-        weights, or a weight that is negative or infinite.
+        weights, a weight that is negative or infinite, or whole numbers that add up to 2^59 or more at a vertex.
     OverBudget
         If the samples do not fit the memory.
 
@@ -314,5 +315,5 @@ def checked_bias(G: Graph, bias: str | None) -> str | None:
         if not G.weighted:
             raise InputError('bias="weight", but this graph has no weights')
         if isinstance(G.source, ArraySource) and G.source.weights is not None:
-            checked_weights(WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights), G.ids.to_caller)
+            checked_biases(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
     return bias

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array, get_backend
+from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -56,7 +57,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     def __init__(self, k: int, directed: bool, seed: int):
         self.k, self.directed, self.seed, self.first, self.last = k, directed, seed, 0, k
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize
         ends = 0 if self.directed else 4 * width * part.out.num_edges
         return 16 * part.num_owned + ends + 64 * self._wanted()

@@ -22,11 +22,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import DeadlineExceeded, InputError
-from graphdask.part import Csr, Part, WeightFacts
+from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
+from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Sampler, routed
 
@@ -66,7 +68,7 @@ class State:
     rows: Csr
     """What neighbours are drawn from; without those of bias 0."""
     sums: Array | None
-    """int64: sums of the biases of each row (kernels/successive.py)."""
+    """int64: sums of the biases of each row (graphdask.sample.biases)."""
     kernels: Any
     frontiers: list[Frontier] = field(default_factory=list)
     """Of every hop so far."""
@@ -109,7 +111,7 @@ class Traversal(Sampler[State]):
             expanded, edges, items = expanded + items, edges + drawn, drawn
         return expanded, edges
 
-    def memory(self, part: Part) -> int:
+    def memory(self, part: Part, allocation: Allocation) -> int:
         """Edges as they are drawn, sorted by who asked for them, and handed back; tables of what is visited; biases.
 
         Where all neighbours are taken, rows are reckoned to be as long as they are in the mean.
@@ -122,7 +124,10 @@ class Traversal(Sampler[State]):
         expanded = min(expanded, share * float(part.num_vertices))
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
         each += 24 if self.burn or max(self.fanouts, default=0) > FEW else 0
-        biases = 0 if self.bias is None else rows.num_edges * (8 + width) + (8 * part.num_slots)
+        biases = 0
+        if self.bias is not None:
+            filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
+            biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
         return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
@@ -332,35 +337,28 @@ def ids_of_slots(part: Part, env: Environment, slots: Array) -> Array:
 
 
 def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr, Array]:
-    """Rows without the edges of bias 0, and the sums of the biases of each row (kernels/successive.py).
+    """Rows without the edges of bias 0, and the sums of the biases of each row (graphdask.sample.biases).
 
     Raises
     ------
     InputError
         On every rank, for a negative or infinite weight.
     """
-    xp = env.xp
-    indptr, indices = rows.indptr, rows.indices
+    xp, degrees = env.xp, None
     if bias == "degree":
-        degrees = indptr[1:] - indptr[:-1]
-        values = (env.fetch_ghosts(part, [degrees])[0] if part.size > 1 else degrees)[indices]
-        floating = False
+        degrees = rows.indptr[1:] - rows.indptr[:-1]
+        if part.size > 1:
+            (degrees,) = env.fetch_ghosts(part, [degrees])
+        kept = degrees[rows.indices] > 0
     else:
         refuse_unfit(part, env)
         assert rows.weights is not None
-        floating = rows.weights.dtype.kind == "f"
-        values = rows.weights.astype(np.float64 if floating else np.int64)
-        if floating:
-            values += 0.0  # -0.0 is 0.0
-            values = values.view(np.int64)
-    kept = values > 0
+        kept = rows.weights > 0
     if not bool(kept.all()):
         before = xp.zeros(len(kept) + 1, np.int64)
         xp.cumsum(kept, out=before[1:])
-        indptr, indices, values = before[indptr], indices[kept], values[kept]
-    kernels = env.kernels("successive", index_t=part.vertex_map.dtype)
-    kernels.successive_sums(len(indptr) - 1, indptr, int(floating), values, per_item=32)
-    return Csr(indptr, indices), values
+        rows = Csr(before[rows.indptr], rows.indices[kept], None if rows.weights is None else rows.weights[kept])
+    return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64)
 
 
 def refuse_unfit(part: Part, env: Environment) -> None:
@@ -374,17 +372,5 @@ def refuse_unfit(part: Part, env: Environment) -> None:
     found = found[found[:, 0] >= 0]
     if len(found):
         u, v, weight = min(found.tolist())
-        raise InputError(unfit_message(int(u), int(v), weight))
-
-
-def unfit_message(u: Any, v: Any, weight: float) -> str:
-    kind = "negative" if weight < 0 else "infinite"
-    return f"the weight {weight:g} of the edge from {u} to {v} is {kind}; biases are finite and 0 or more"
-
-
-def checked_weights(facts: WeightFacts, names: Any) -> None:
-    """Refuse weights that make no biases, naming the edge by the caller's ids."""
-    if facts.unfit is not None:
-        u, v, weight = facts.unfit
-        named = names(np.array([u, v]))
-        raise InputError(unfit_message(named[0], named[1], weight))
+        kind = "negative" if weight < 0 else "infinite"
+        raise InputError(f"the weight {weight:g} of the edge between vertices number {u:.0f} and {v:.0f} is {kind}")

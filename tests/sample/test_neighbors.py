@@ -180,7 +180,7 @@ def test_edges_of_bias_zero_are_none():
     assert gd.sample.neighbors(negative_zero, [0], [2], bias="weight").dst.tolist() == [2]
 
 
-@pytest.mark.parametrize("weights", [np.array([2**62, 2**62, 1]), np.array([1e300, 1e-300, 5e-324]), [2**40, 1, 3.5]])
+@pytest.mark.parametrize("weights", [np.array([2**57, 2**57, 1]), np.array([1e300, 1e-300, 5e-324]), [2**57, 1.0, 3.5]])
 def test_biases_of_any_size_add_up(weights):
     graph = gd.from_edges([0, 0, 0], [1, 2, 3], weights=weights, directed=True)
     found = gd.sample.neighbors(graph, np.zeros(50, int), [2], bias="weight").verify()
@@ -272,3 +272,15 @@ def test_weights_that_are_missing_or_infinite():
     graph = gd.from_edges([0, 1], [1, 2], weights=[1.0, np.inf], directed=True)
     with pytest.raises(InputError, match="weight inf of the edge from 1 to 2 is infinite"):
         gd.sample.forest_fire(graph, [0], bias="weight")
+    graph = gd.from_edges([0, 0, 1], [1, 2, 2], weights=[2**58, 2**58, 1], directed=True)
+    with pytest.raises(InputError, match="add up to about"):
+        gd.sample.neighbors(graph, [0], bias="weight")
+
+
+@pytest.mark.parametrize("placement", ["replicated", "partitioned"])
+def test_weights_of_a_file_are_refused_by_all_ranks(tmp_path, placement):
+    (tmp_path / "edges.txt").write_text("0 1 1.0\n1 2 -2.5\n2 0 1.0\n")
+    graph = gd.read_graph(tmp_path / "edges.txt", directed=True, weights=True)
+    for parts in (1, 3):
+        with pytest.raises(InputError, match=r"weight -2.5 of the edge .* 1 (and|to) 2 is neg"):
+            gd.sample.neighbors(graph.partition(parts, device="cpu"), [0], bias="weight", placement=placement)
