@@ -26,6 +26,8 @@ from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 FEW = 32
+AT_ONCE = 64
+"""Items that a CPU draws for before it reads their neighbours."""
 _ONE, _ZERO = np.uint64(1), np.uint64(0)
 
 
@@ -71,56 +73,70 @@ def neighbors_counts(n, rows, vertices, instances, indptr, fanout, replace, burn
 
 
 @twin
-def neighbors_uniform(
-    n, rows, vertices, instances, tags, indptr, indices, offsets, replace, seed, src, dst, tag
-):  # fmt: skip
+def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offsets, replace, seed, src, dst, tag):
     """Draw neighbours, all alike."""
-    chosen, pair, table = np.empty(FEW, np.int64), np.empty(1, np.uint64), np.empty(0, np.int64)
+    pair, table, places = np.empty(1, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64)
+    begins, degrees = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
     key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
-    for i in range(n):
-        out, vertex, row, mark = offsets[i], vertices[i], rows[i], tags[i]
-        count, begin = offsets[i + 1] - out, indptr[row]
-        degree = indptr[row + 1] - begin
-        for e in range(out, out + count):
-            src[e] = vertex
-            tag[e] = mark
-        if not replace and count == degree:
-            for s in range(count):
-                dst[out + s] = _entry(indices, begin + s)
-            continue
-        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
-        if replace:
-            for s in range(count):
-                place = multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(degree))
-                dst[out + s] = _entry(indices, begin + np.int64(place))
-        elif count <= FEW:
-            for s in range(count):
-                last = degree - count + s
-                place = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(last + 1)))
-                for before in range(s):
-                    if chosen[before] == place:
-                        place = last
-                        break
-                chosen[s] = place
-                dst[out + s] = _entry(indices, begin + place)
-        else:
-            if len(table) < 2 * count:
-                table = np.empty(2 * count, np.int64)
-            room = 2 * count
-            table[:room] = -1
-            for s in range(count):
-                last = degree - count + s
-                place = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(last + 1)))
-                slot = _slot(place, 0, room)
-                while table[slot] != -1 and table[slot] != place:
-                    slot = slot + 1 if slot + 1 < room else 0
-                if table[slot] == place:
-                    place = last
-                    slot = _slot(place, 0, room)
-                    while table[slot] != -1:
-                        slot = slot + 1 if slot + 1 < room else 0
-                table[slot] = place
-                dst[out + s] = _entry(indices, begin + place)
+    for block in range(0, n, AT_ONCE):
+        stop = min(block + AT_ONCE, n)
+        first, end = offsets[block], offsets[stop]
+        if len(places) < end - first:
+            places = np.empty(2 * (end - first), np.int64)
+        # one kind of reads at a time: they do not wait for each other
+        for i in range(block, stop):
+            begins[i - block] = indptr[rows[i]]
+            degrees[i - block] = indptr[rows[i] + 1] - indptr[rows[i]]
+        for i in range(block, stop):
+            out, vertex, mark = offsets[i], vertices[i], tags[i]
+            count, begin, degree, at = offsets[i + 1] - out, begins[i - block], degrees[i - block], out - first
+            for e in range(out, out + count):
+                src[e] = vertex
+                tag[e] = mark
+            of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
+            if not replace and count == degree:
+                for s in range(count):
+                    places[at + s] = begin + s
+            elif replace:
+                for s in range(count):
+                    place = multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(degree))
+                    places[at + s] = begin + np.int64(place)
+            elif count <= FEW:
+                for s in range(count):
+                    last = degree - count + s
+                    number = word_of(pair, of_item, instance, _ZERO, s)
+                    place = begin + np.int64(multiply_high(number, np.uint64(last + 1)))
+                    for before in range(at, at + s):
+                        if places[before] == place:
+                            place = begin + last
+                            break
+                    places[at + s] = place
+            else:
+                if len(table) < 2 * count:
+                    table = np.empty(2 * count, np.int64)
+                _floyd(count, begin, degree, pair, of_item, instance, table, places[at : at + count])
+        for e in range(first, end):
+            dst[e] = _entry(indices, places[e - first])
+
+
+@twin
+def _floyd(count, begin, degree, pair, of_item, instance, table, places):
+    """Floyd's algorithm with a table of what is taken."""
+    room = 2 * count
+    table[:room] = -1
+    for s in range(count):
+        last = degree - count + s
+        place = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(last + 1)))
+        slot = _slot(place, 0, room)
+        while table[slot] != -1 and table[slot] != place:
+            slot = slot + 1 if slot + 1 < room else 0
+        if table[slot] == place:
+            place = last
+            slot = _slot(place, 0, room)
+            while table[slot] != -1:
+                slot = slot + 1 if slot + 1 < room else 0
+        table[slot] = place
+        places[s] = begin + place
 
 
 @twin
