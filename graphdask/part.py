@@ -114,6 +114,8 @@ class Part:
     """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
     weights: WeightFacts | None = None
     """Of the piece of the edges that this rank read; None where there are no weights."""
+    tables: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What samplers have made of biases, by what of; kept for the next call. Ranks agree whether they have one."""
 
     @property
     def num_vertices(self) -> int:

@@ -99,6 +99,21 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     _show(records, as_json, output, SHOWN)
 
 
+@command.command("neighborhoods")
+@click.option(
+    "--scale", type=click.IntRange(min=1), default=16, show_default=True, help="R-MAT with 2**SCALE vertices."
+)
+@click.option("--instances", type=Whole(min=1), default=2000, show_default=True)
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure NetworkX too.")
+@json_lines
+@records_file
+def neighborhoods(as_json: bool, output: Path | None, **arguments: Any) -> None:
+    """Traversal sampling: neighbours, layers and forest fires, by each way to draw without replacement."""
+    _measure("neighborhoods", as_json, output, **arguments)
+
+
 class _Numbers(click.ParamType):
     """Whole numbers with commas between them: `1,2,4`."""
 

@@ -274,13 +274,17 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:
         return numbers, np.arange(len(numbers) + 1)
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    of_each = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
-    instance = np.repeat(np.arange(len(of_each)), [len(of_one) for of_one in of_each])
-    flat = np.concatenate(of_each)
+    arrays = [np.asarray(of_one) for of_one in seeds]
+    lengths = [len(array) for array in arrays]
+    instance, filled = np.repeat(np.arange(len(arrays)), lengths), [array for array in arrays if len(array)]
+    if len({array.dtype for array in filled}) == 1:
+        flat = G.ids.to_internal(np.concatenate(filled), "seed")
+    else:  # not joined, or whole numbers could become others
+        flat = np.concatenate([instance[:0], *(G.ids.to_internal(array, "seed") for array in filled)])
     order = np.lexsort((flat, instance))  # equal ones in the order given
     again = (np.diff(flat[order], prepend=-1) == 0) & (np.diff(instance[order], prepend=-1) == 0)
     first = np.sort(order[~again])
-    return flat[first], np.searchsorted(instance[first], np.arange(len(of_each) + 1))
+    return flat[first], np.searchsorted(instance[first], np.arange(len(arrays) + 1))
 
 
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:

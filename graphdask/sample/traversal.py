@@ -125,7 +125,7 @@ class Traversal(Sampler[State]):
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
         each += 24 if self.burn or max(self.fanouts, default=0) > FEW else 0
         biases = 0
-        if self.bias is not None:
+        if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
         return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
@@ -151,7 +151,17 @@ class Traversal(Sampler[State]):
         assert rows is not None
         if self.bias is None:
             return State(rows, None, kernels)
-        return State(*biased_rows(part, env, rows, self.bias), kernels)
+        if self.bias == "weight":
+            refuse_unfit(part, env)
+        held = int(self._table in part.tables)
+        if not (held if part.size == 1 else env.least(held)):
+            part.tables[self._table] = biased_rows(part, env, rows, self.bias)
+        return State(*part.tables[self._table], kernels)
+
+    @property
+    def _table(self) -> tuple[str, ...]:
+        """Its name among those that the partition keeps."""
+        return ("rows and sums", str(self.bias), self.direction)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         hop = len(state.hops)
@@ -342,7 +352,7 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
     Raises
     ------
     InputError
-        On every rank, for a negative or infinite weight.
+        For integer weights of a row that add up to too much.
     """
     xp, degrees = env.xp, None
     if bias == "degree":
@@ -351,7 +361,6 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
             (degrees,) = env.fetch_ghosts(part, [degrees])
         kept = degrees[rows.indices] > 0
     else:
-        refuse_unfit(part, env)
         assert rows.weights is not None
         kept = rows.weights > 0
     if not bool(kept.all()):

@@ -190,6 +190,22 @@ def test_biases_of_any_size_add_up(weights):
         assert 3 not in found.dst
 
 
+@pytest.mark.parametrize("placement", ["replicated", "partitioned"])
+def test_sums_of_biases_are_kept_unless_a_rank_has_lost_them(placement, rng):
+    graph = gd.from_edges(rng.integers(0, 30, 200), rng.integers(0, 30, 200), rng.random(200), num_vertices=30)
+    graph = graph.partition(3, by="random", device="cpu")
+    for bias in ("weight", "degree"):
+        first = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
+        parts = [first.built.parts[rank] for rank in range(3)]
+        made = [part.tables["rows and sums", bias, "out"] for part in parts]
+        again = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
+        assert all(part.tables["rows and sums", bias, "out"] is one for part, one in zip(parts, made, strict=True))
+        del parts[1].tables["rows and sums", bias, "out"]
+        third = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
+        np.testing.assert_array_equal(first.dst, again.dst)
+        np.testing.assert_array_equal(first.dst, third.dst)
+
+
 def test_no_seeds_and_no_hops():
     graph = gd.from_edges([0, 1], [1, 2], directed=True)
     for seeds in ([], [[]], [[], []], np.zeros(0, np.int64)):
@@ -230,6 +246,7 @@ def test_random_edges_and_vertices(directed, rng):
     [
         (lambda G, s: s.neighbors(G, [7]), VertexNotFound, "seed 7 is not in the graph"),
         (lambda G, s: s.neighbors(G, [[0], [-1]]), VertexNotFound, "seed -1"),
+        (lambda G, s: s.neighbors(G, [[0], [1.5]]), InputError, "1.5 is not a whole number"),
         (lambda G, s: s.neighbors(G, [[0], 1]), InputError, "not all of them have one dimension"),
         (lambda G, s: s.neighbors(G, np.zeros((2, 2), int)), InputError, "2 dimensions"),
         (lambda G, s: s.neighbors(G, 0), InputError, "neither an array of vertices nor a list"),
