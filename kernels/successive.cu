@@ -42,17 +42,14 @@ __device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64
     return false;
 }
 
-// The place of a number among the biases that are left: those chosen are skipped in the order of the row.
+// The place of a number among the biases that are left: those chosen, in ascending order, are skipped.
 __device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const gd_i64 *chosen, int count, gd_u64 number) {
-    gd_i64 after = -1;  // the number grows by the biases of chosen places that begin at or below it
-    for (;;) {
-        gd_i64 next = row.degree;
-        for (int i = 0; i < count; ++i)
-            if (chosen[i] > after && chosen[i] < next) next = chosen[i];
-        if (next == row.degree || number < row.below(next)) return row.find(number);
-        number += row.below(next + 1) - row.below(next);
-        after = next;
+    for (int i = 0; i < count; ++i) {
+        const gd_u64 low = row.below(chosen[i]);
+        if (number < low) break;
+        number += row.below(chosen[i] + 1) - low;
     }
+    return row.find(number);
 }
 
 __device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen, int count, gd_u64 left,
@@ -113,10 +110,13 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
         if (count <= GD_FEW) {
             gd_i64 chosen[GD_FEW];
             for (int s = 0; s < (int)count; ++s) {
-                chosen[s] = gd_choose(row, chosen, s, left, method, words);
-                left -= row.below(chosen[s] + 1) - row.below(chosen[s]);
+                const gd_i64 place = gd_choose(row, chosen, s, left, method, words);
+                left -= row.below(place + 1) - row.below(place);
+                dst[out + s] = indices[begin + place];
+                int at = s;
+                for (; at > 0 && chosen[at - 1] > place; --at) chosen[at] = chosen[at - 1];
+                chosen[at] = place;
             }
-            for (int s = 0; s < (int)count; ++s) dst[out + s] = indices[begin + chosen[s]];
             continue;
         }
         // sums of what is left in a tree (P. Fenwick, "A new data structure for cumulative frequency tables", 1994)

@@ -65,17 +65,13 @@ def _among(chosen, count, place):
 
 @inlined
 def _find_left(sums, begin, degree, chosen, count, number):
-    """The place of a number among the biases that are left: those chosen are skipped in the order of the row."""
-    after = np.int64(-1)
-    while True:
-        place = degree
-        for i in range(count):
-            if after < chosen[i] < place:
-                place = chosen[i]
-        if place == degree or number < _below(sums, begin, place):
-            return _find(sums, begin, degree, number)
-        number += _below(sums, begin, place + 1) - _below(sums, begin, place)
-        after = place
+    """The place of a number among the biases that are left: those chosen, in ascending order, are skipped."""
+    for i in range(count):
+        low = _below(sums, begin, chosen[i])
+        if number < low:
+            break
+        number += _below(sums, begin, chosen[i] + 1) - low
+    return _find(sums, begin, degree, number)
 
 
 @inlined
@@ -141,9 +137,13 @@ def successive_draw(
             number = 0
             for s in range(count):
                 place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
-                chosen[s] = place
                 left -= _below(sums, begin, place + 1) - _below(sums, begin, place)
                 dst[out + s] = indices[begin + place]
+                at = s
+                while at > 0 and chosen[at - 1] > place:
+                    chosen[at] = chosen[at - 1]
+                    at -= 1
+                chosen[at] = place
         else:
             at = rooms[i] - 1
             for p in range(1, degree + 1):

@@ -156,7 +156,8 @@ class Traversal(Sampler[State]):
         held = int(self._table in part.tables)
         if not (held if part.size == 1 else env.least(held)):
             part.tables[self._table] = biased_rows(part, env, rows, self.bias)
-        return State(*part.tables[self._table], kernels)
+        made, sums = part.tables[self._table]
+        return State(made, sums, kernels)
 
     @property
     def _table(self) -> tuple[str, ...]:
