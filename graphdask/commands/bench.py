@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, writable
+from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, writable
 from graphdask.errors import InputError
 
 IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")
@@ -114,24 +114,10 @@ def neighborhoods(as_json: bool, output: Path | None, **arguments: Any) -> None:
     _measure("neighborhoods", as_json, output, **arguments)
 
 
-class _Numbers(click.ParamType):
-    """Whole numbers with commas between them: `1,2,4`."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(int(each) for each in str(value).split(","))
-        except ValueError:
-            self.fail(f"{value!r} is no list such as 1,2,4", param, ctx)
-
-
 @command.command("analytics")
 @click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
 @click.option("--algorithm", "algorithms", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
-@click.option("--scale", "scales", type=_Numbers(), default=(), help="R-MAT graphs of 2**SCALE vertices: 18 or 18,20.")
+@click.option("--scale", "scales", type=Numbers(), default=(), help="R-MAT graphs of 2**SCALE vertices: 18 or 18,20.")
 @click.option("--edge-factor", type=Whole(min=1), help="Edges per vertex of R-MAT graphs.  [default: 16]")
 @click.option("--graph", "files", multiple=True, metavar="FILE", help="A graph from a file; may be repeated.")
 @click.option("--directed/--undirected", "directed", default=None, help="How files are read; default: as they say.")
@@ -142,7 +128,7 @@ class _Numbers(click.ParamType):
     help="Instead, a set of the paper's Figure 5: strong, weak-edge or weak-vertex; may be repeated.",
 )
 @click.option(
-    "--ranks", type=_Numbers(), default=(), help="1,2,4: partitions; default: up to the cores, GPUs or workers."
+    "--ranks", type=Numbers(), default=(), help="1,2,4: partitions; default: up to the cores, GPUs or workers."
 )
 @click.option("--sources", type=Whole(min=1), help="Vertices to start from.  [default: 16; full: 64]")
 @click.option("--repeats", type=Whole(min=1), help="Runs of what has no source.  [default: 3; full: 10]")

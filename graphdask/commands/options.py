@@ -37,6 +37,20 @@ class Whole(click.ParamType):
         return whole
 
 
+class Numbers(click.ParamType):
+    """Whole numbers with commas between them: `1,2,4`."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(each) for each in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list such as 1,2,4", param, ctx)
+
+
 def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, in the order in which `--help` shows them."""
 

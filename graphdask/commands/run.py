@@ -128,8 +128,8 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
         yield G, client
 
 
-def read(request: Request, steps: terminal.Steps) -> Any:
-    """Read the graph, as a step."""
+def read(request: Any, steps: terminal.Steps) -> Any:
+    """Read the graph that the options of a command name, as a step."""
     from graphdask.construct import read_graph
 
     with steps.step("read") as step:

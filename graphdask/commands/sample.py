@@ -1,0 +1,230 @@
+"""`graphdask sample SAMPLER FILE`: read, draw, verify, write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import (
+    Whole,
+    cleaning_options,
+    cluster_of,
+    cluster_options,
+    device_option,
+    input_file,
+    json_option,
+    reading_options,
+    stacked,
+    writable,
+)
+from graphdask.commands.run import read
+from graphdask.commands.samplers import ENTRIES, Entry
+from graphdask.errors import InputError, VertexNotFound
+
+
+@dataclass
+class Request:
+    """The options of a call, as they were given."""
+
+    path: Path
+    file_format: str | None
+    directed: bool | None
+    weights: bool | None
+    ids: str | None
+    self_loops: str
+    multi_edges: str
+    partitions: int | None
+    placement: str
+    seed: int
+    device: str
+    workers: int | None
+    scheduler_file: str | None
+    scheduler: str | None
+    verify: bool
+    output: Path | None
+    as_json: bool
+
+
+shared_options = stacked(
+    input_file,
+    click.option("--seed", type=Whole(), default=0, show_default=True, help="Of the random numbers."),
+    click.option(
+        "--placement", type=click.Choice(["auto", "replicated", "partitioned"]), default="auto", show_default=True,
+        help="The whole graph on every worker, or partitions between which samples travel; these are the same.",
+    ),
+    click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
+    click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
+                 help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
+    cluster_options,
+    reading_options,
+    cleaning_options,
+    click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
+    device_option,
+    json_option,
+)  # fmt: skip
+
+
+def _begin_options(entry: Entry) -> tuple[Any, ...]:
+    what = "Walks start" if entry.start == "starts" else "Samples start"
+    return (
+        click.option(f"--{entry.start}", "begin", metavar="IDS", help=f"{what} at these vertices: 7,8,9."),
+        click.option(f"--{entry.start}-file", "begin_file", type=click.Path(path_type=Path), metavar="FILE",
+                     help="At those in this file, one a line."),
+        click.option("--number", type=Whole(min=0), metavar="K",
+                     help="At so many vertices, drawn without replacement.  [default: at all vertices]"),
+    )  # fmt: skip
+
+
+@click.group("sample")
+def command() -> None:
+    """Draw samples of a graph from a file: random walks, neighbourhoods, edges."""
+
+
+def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], request: Request) -> None:
+    """Draw the samples and show what came of it."""
+    if sum(each is not None for each in begin) > 1:
+        name = entry.start
+        raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
+    check_output(request.output)
+    steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
+    if elsewhere or request.workers:
+        steps.announce("connect" if elsewhere else "start cluster")
+    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
+        if client is not None:
+            steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
+        G = read(request, steps).partition(request.partitions, device=request.device)
+        vertices = _vertices(G, request.seed, *begin) if entry.start else None
+        with steps.step(entry.name) as step:
+            more = {"seed": request.seed, "placement": request.placement, "client": client}
+            result = entry.sample(G, vertices, **own, **more)
+            step.edges = result.stats.edges
+        with steps.step("gather") as step:
+            step.detail = entry.words(result)
+        if request.verify:
+            with steps.step("verify") as step:
+                result.verify()
+                step.detail = "verified"
+        if request.output is not None:
+            with steps.step("write") as step:
+                write(result, request.output)
+                step.detail = f"{request.output}: {', '.join(result.columns)}"
+    _show(entry, request, G, result, steps)
+
+
+def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps) -> None:
+    stats = result.stats
+    if request.as_json:
+        terminal.print_json({
+            "sampler": entry.name, "file": request.path, "vertices": G.num_vertices, "directed": G.directed,
+            "weighted": G.weighted, "report": G.report, "answer": entry.words(result), "placement": result.placement,
+            "verified": True if request.verify else None, "output": request.output,
+            "steps": [step.to_dict() for step in steps.steps], "stats": stats.to_dict(),
+        })  # fmt: skip
+        return
+    click.echo(f"{request.path.name}\n")
+    click.echo(steps.table())
+    click.echo("")
+    click.echo(terminal.pairs([
+        ("workers", f"{stats.ranks}, {result.placement}, {', '.join(sorted(set(stats.devices)))}"),
+        ("transport", f"{stats.transport}, {terminal.size(stats.bytes_sent)} sent"),
+        ("verified", "yes" if request.verify else "not asked for (--verify)"),
+    ]))  # fmt: skip
+
+
+def _vertices(G: Any, seed: int, begin: str | None, file: Path | None, number: int | None) -> Any:
+    """The vertices to begin at, by the caller's ids."""
+    if number is not None:
+        from graphdask.sample.one_pass import random_nodes
+
+        return random_nodes(G, number, seed=seed)
+    if begin is None and file is None:
+        return G.vertex_ids
+    texts = file.read_text().split() if file is not None else str(begin).split(",")
+    return [_vertex(text.strip(), G) for text in texts if text.strip()]
+
+
+def _vertex(text: str, G: Any) -> int | str:
+    if not G.ids.are_numbers:
+        return text
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise InputError(f"{text!r} is not a whole number, but the ids of this graph are")
+    if abs(int(text)) >= 2**63:
+        raise VertexNotFound(f"{text} is not in the graph; {G.ids.describe()}")
+    return int(text)
+
+
+def check_output(path: Path | None) -> None:
+    """Raise InputError, before any work, where the output cannot be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in ("", *WRITERS):
+        raise InputError(
+            f"{path}: an output is a file whose name ends in one of {', '.join(WRITERS)}, or a folder, whose name has "
+            f"no ending; {path.suffix!r} is neither"
+        )
+    if path.suffix:
+        writable(path)
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path} is there already; name a folder that is not, or an empty one")
+
+
+def write(result: Any, path: Path) -> None:
+    """Write samples as the name says."""
+    if path.suffix:
+        WRITERS[path.suffix.lower()](result, path)
+    else:
+        result.to_parquet(path)
+
+
+def _write_npz(result: Any, path: Path) -> None:
+    import numpy as np
+
+    from graphdask.io._open import replacing
+
+    columns = {name: getattr(result, name) for name in result.columns}
+    for name, values in columns.items():
+        if values.dtype.kind in "OT":
+            filled = ["" if value is None else value for value in values.reshape(-1)]
+            columns[name] = np.array(filled, np.str_).reshape(values.shape)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, allow_pickle=False, **columns)
+
+
+def _write_txt(result: Any, path: Path) -> None:
+    """A walk a line, without what is past its end; or an edge a line, its columns named in the first."""
+    from graphdask.io._open import replacing
+
+    with replacing(path) as unfinished, unfinished.open("w") as file:
+        if result.columns[0] == "walks":
+            for walk, length in zip(result.walks.tolist(), result.lengths.tolist(), strict=True):
+                file.write(" ".join(map(str, walk[: length + 1])) + "\n")
+            return
+        file.write("# " + "\t".join(result.columns) + "\n")
+        for row in zip(*(getattr(result, name).tolist() for name in result.columns), strict=True):
+            file.write("\t".join(map(str, row)) + "\n")
+
+
+WRITERS: dict[str, Callable[[Any, Path], None]] = {".npz": _write_npz, ".txt": _write_txt}
+"""By the ending of the name."""
+
+
+def _command(entry: Entry) -> click.Command:
+    def call(**options: Any) -> None:
+        own = {name: options.pop(name) for name in entry.names}
+        begin = (options.pop("begin", None), options.pop("begin_file", None), options.pop("number", None))
+        execute(entry, own, begin, Request(**options))
+
+    function: Callable[..., None] = shared_options(call)
+    for option in reversed(entry.options + (_begin_options(entry) if entry.start else ())):
+        function = option(function)
+    return click.command(entry.name, help=entry.help, short_help=entry.help)(function)
+
+
+for _entry in ENTRIES:
+    command.add_command(_command(_entry))

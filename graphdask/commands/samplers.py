@@ -1,0 +1,120 @@
+"""The samplers of the command line: the table from which `graphdask sample` makes its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import Numbers, Whole
+
+Option = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sampler, as the command line offers it."""
+
+    name: str
+    help: str
+    function: str
+    """Of `graphdask.sample`."""
+    start: str = ""
+    """Name of the argument that says where it begins; empty where that is nowhere."""
+    options: tuple[Option, ...] = ()
+    """Its own, as click's decorators; each is an argument of the function."""
+    names: tuple[str, ...] = ()
+    """Of those arguments."""
+    words: Callable[[Any], str] = lambda result: _edge_words(result)
+    """What came of it, in a line."""
+
+    def sample(self, G: Any, begin: Any, **options: Any) -> Any:
+        """Draw."""
+        from graphdask import sample
+
+        function = getattr(sample, self.function)
+        return function(G, begin, **options) if self.start else function(G, **options)
+
+
+def _walk_words(result: Any) -> str:
+    lengths = result.lengths
+    if not len(lengths):
+        return "no walks"
+    return f"{terminal.count(len(lengths), 'walk')} of {lengths.mean():,.4g} steps on average"
+
+
+def _edge_words(result: Any) -> str:
+    return terminal.count(len(result.src), "edge")
+
+
+LENGTH = click.option("--length", type=Whole(min=0), default=80, show_default=True, help="Steps of a walk.")
+EACH = click.option("--walks-per-start", type=Whole(min=1), default=1, show_default=True)
+BIAS = click.option(
+    "--bias", type=click.Choice(["weight", "degree"]), help="What neighbours are drawn by; default: all alike."
+)
+WALK_METHOD = click.option(
+    "--method", type=click.Choice(["auto", "rejection", "inverse", "alias"]), default="auto", show_default=True,
+    help="How a biased neighbour is drawn; the law is the same.",
+)  # fmt: skip
+SET_METHOD = click.option(
+    "--method", type=click.Choice(["auto", "repeated", "updated", "bipartite"]), default="auto", show_default=True,
+    help="How several neighbours are drawn without replacement; the law is the same.",
+)  # fmt: skip
+SIDE = click.option(
+    "--neighbors", "direction", type=click.Choice(["out", "in"]), default="out", show_default=True,
+    help="Along the edges' direction, or against it.",
+)  # fmt: skip
+DEPTH = click.option("--depth", type=Whole(min=0), default=2, show_default=True, help="Hops from the seeds.")
+
+
+def _probability(name: str, default: float, help: str) -> Option:
+    return click.option(name, type=float, default=default, show_default=True, help=help)
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "walk", "Random walks: simple or biased, with restart, with jump.", "random_walk", "starts",
+        (LENGTH, EACH, BIAS, WALK_METHOD,
+         _probability("--restart", 0.0, "Probability of going back to the start, at each step."),
+         _probability("--jump", 0.0, "Probability of jumping to any vertex.")),
+        ("length", "walks_per_start", "bias", "method", "restart", "jump"), _walk_words,
+    ),
+    Entry(
+        "node2vec", "Second-order walks after Grover and Leskovec.", "node2vec", "starts",
+        (LENGTH, EACH, _probability("--p", 1.0, "Return parameter."), _probability("--q", 1.0, "In-out parameter."),
+         click.option("--weighted/--unweighted", default=None,
+                      help="Follow edges in proportion to their weights.  [default: where there are weights]")),
+        ("length", "walks_per_start", "p", "q", "weighted"), _walk_words,
+    ),
+    Entry(
+        "metropolis-hastings", "Walks whose stationary law is uniform over the vertices.", "metropolis_hastings",
+        "starts", (LENGTH, EACH), ("length", "walks_per_start"), _walk_words,
+    ),
+    Entry(
+        "neighbors", "So many neighbours of each vertex, hop by hop.", "neighbors", "seeds",
+        (click.option("--fanouts", type=Numbers(), default="10,10", show_default=True,
+                      help="Neighbours in each hop; -1 for all."),
+         click.option("--replace/--distinct", default=False, help="Whether one may be drawn more than once."),
+         BIAS, SET_METHOD, SIDE),
+        ("fanouts", "replace", "bias", "method", "direction"),
+    ),
+    Entry(
+        "layer", "So many neighbours of all vertices of a hop together.", "layer", "seeds",
+        (click.option("--sizes", type=Numbers(), default="100,100", show_default=True, help="Edges in each hop."),
+         SIDE),
+        ("sizes", "direction"),
+    ),
+    Entry("snowball", "All neighbours, hop by hop.", "snowball", "seeds", (DEPTH, SIDE), ("depth", "direction")),
+    Entry(
+        "forest-fire", "A random number of neighbours of each vertex, hop by hop.", "forest_fire", "seeds",
+        (_probability("--p", 0.7, "Burning probability: p / (1 - p) neighbours on average."), DEPTH, BIAS, SIDE),
+        ("p", "depth", "bias", "direction"),
+    ),
+    Entry(
+        "edges", "Edges of the whole graph, all alike, without replacement.", "random_edges", "",
+        (click.option("--count", "k", type=Whole(min=0), required=True, help="How many."),), ("k",),
+    ),
+)  # fmt: skip

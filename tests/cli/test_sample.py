@@ -1,0 +1,128 @@
+"""`graphdask sample`: every sampler from a file, in every kind of output, in one process and on workers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+
+@pytest.fixture
+def chain(tmp_path):
+    """The directed path 10 -> 20 -> 30 -> 40."""
+    file = tmp_path / "chain.txt"
+    file.write_text("10 20\n20 30\n30 40\n")
+    return file
+
+
+@pytest.fixture
+def square(tmp_path):
+    """The undirected cycle of a, b, c, d, with weights."""
+    file = tmp_path / "square.csv"
+    file.write_text("a,b,1\nb,c,2\nc,d,3\nd,a,4\n")
+    return file
+
+
+def test_walks_are_written_without_what_is_past_their_end(call, chain, tmp_path):
+    output = tmp_path / "walks.txt"
+    result = call("sample", "walk", chain, "--starts", "30,10", "--length", 2, "--verify", "--output", output)
+    assert result.exit_code == 0, result.output
+    assert output.read_text() == "30 40\n10 20 30\n"
+    assert "2 walks of 1.5 steps on average" in result.output
+    assert "verified" in result.output
+
+
+def test_starts_come_from_a_file_and_walks_as_arrays(call, chain, tmp_path):
+    starts, output = tmp_path / "starts.txt", tmp_path / "walks.npz"
+    starts.write_text("20\n40\n")
+    options = ("--starts-file", starts, "--walks-per-start", 2, "--length", 3, "--output", output)
+    assert call("sample", "walk", chain, *options).exit_code == 0
+    found = np.load(output)
+    assert found["walks"].tolist() == [[20, 30, 40, -1]] * 2 + [[40, -1, -1, -1]] * 2
+    assert found["lengths"].tolist() == [2, 2, 0, 0]
+
+
+def test_a_walk_from_every_vertex_is_the_default(call, chain, tmp_path):
+    output = tmp_path / "walks.txt"
+    assert call("sample", "walk", chain, "--length", 1, "--output", output).exit_code == 0
+    assert output.read_text() == "10 20\n20 30\n30 40\n40\n"
+
+
+def test_neighbours_of_names_in_a_folder_by_each_worker(call, square, tmp_path):
+    output = tmp_path / "edges"
+    options = ("--undirected", "--seeds", "a,c", "--fanouts", "-1", "--workers", 2, "--verify", "--output", output)
+    result = call("sample", "neighbors", square, *options)
+    assert result.exit_code == 0, result.output
+    assert len(list(output.iterdir())) == 2
+    rows = pyarrow.parquet.read_table(output).to_pylist()
+    assert {(row["src"], row["dst"], row["hop"], row["instance"]) for row in rows} == {
+        ("a", "b", 0, 0), ("a", "d", 0, 0), ("c", "b", 0, 1), ("c", "d", 0, 1),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sampler", "options", "edges"),
+    [
+        ("snowball", ("--seeds", "a", "--depth", 2), 6),
+        ("layer", ("--seeds", "a", "--sizes", "1,1"), 2),
+        ("forest-fire", ("--seeds", "a", "--p", "0.0"), 0),
+        ("edges", ("--count", 3), 3),
+        ("neighbors", ("--number", 4, "--fanouts", "2", "--bias", "weight"), 8),
+    ],
+)
+def test_samplers_of_edges(call, square, sampler, options, edges):
+    result = call("sample", sampler, square, "--undirected", "--weights", "--verify", "--json", *options)
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.output)
+    assert record["answer"] == f"{edges} edges"
+    assert record["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("sampler", "options"),
+    [
+        ("node2vec", ("--p", "2", "--q", "0.5")),
+        ("metropolis-hastings", ()),
+        ("walk", ("--bias", "weight", "--method", "alias")),
+        ("walk", ("--restart", "0.2", "--jump", "0.1")),
+    ],
+)
+def test_samplers_of_walks(call, square, sampler, options):
+    options = ("--undirected", "--weights", "--number", 2, "--length", 9, "--partitions", 2, *options)
+    found = [
+        call("sample", sampler, square, "--verify", "--json", "--placement", placement, *options)
+        for placement in ("replicated", "partitioned")
+    ]
+    assert [result.exit_code for result in found] == [0, 0], found[0].output + found[1].output
+    assert [json.loads(result.output)["answer"] for result in found] == ["2 walks of 9 steps on average"] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--starts", "99"), "99"),
+        (("--starts", "x"), "'x' is not a whole number"),
+        (("--starts", "10", "--number", "1"), "give one of them"),
+        (("--number", "5"), "5"),
+        (("--starts", "10", "--output", "walks.csv"), "'.csv' is neither"),
+        (("--starts", "10", "--bias", "weight"), "no weights"),
+        (("--starts", "10", "--restart", "1.5"), "1.5"),
+        (("--starts-file", "missing.txt"), "missing.txt"),
+    ],
+)
+def test_what_cannot_be_done_is_said(call, chain, options, message):
+    result = call("sample", "walk", chain, *options)
+    assert result.exit_code == 2, result.output
+    assert message in " ".join(result.output.split())
+
+
+def test_a_folder_with_files_is_left_alone(call, chain, tmp_path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "notes").write_text("mine")
+    result = call("sample", "walk", chain, "--output", folder)
+    assert result.exit_code == 2
+    assert "is there already" in result.output
+    assert [file.name for file in folder.iterdir()] == ["notes"]
