@@ -10,7 +10,7 @@ from typing import Any
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.comm.single import SingleCommunicator
 from graphdask.config import Config
-from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.engine import RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.progress import is_watched
@@ -49,6 +49,13 @@ def _without_columns(result: RankResult) -> RankResult:
     return replace(result, columns={})
 
 
+def _fill_up(ranks: list[list[Superstep]]) -> None:
+    """Give all ranks as many supersteps; on replicas each makes as many as its share of the instances takes."""
+    most = max(map(len, ranks))
+    for steps in ranks:
+        steps.extend(Superstep(number, 0, 0, 0, 0, (), 0.0, 0.0, 0.0, 0.0) for number in range(len(steps), most))
+
+
 def _facts(part: Part) -> tuple[int, WeightFacts | None, dict[str, int]]:
     return part.nbytes, part.weights, part.counts
 
@@ -81,6 +88,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
         _sample, built.parts, sampler, placement, summary=_without_columns, label=sampler.name, show=show
     )
     seconds = time.perf_counter() - started
+    _fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
     stats.restarts = restarts
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
