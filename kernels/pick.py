@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from graphdask.kernels.hash import inlined, multiply_high
 from graphdask.kernels.philox import philox
-from graphdask.kernels.twin import twin
+from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": "double"}]
@@ -62,20 +62,20 @@ def _units(value, shift):
     return of_integer
 
 
-@inlined
+@within
 def shift_of(shifts, row):
     """0 where biases are integers, which have no shifts."""
     return np.int64(shifts[row]) if len(shifts) else np.int64(0)
 
 
-@inlined
+@within
 def pick_uniform(begin, end, number):
     if begin >= end:
         return -1
     return begin + np.int64(multiply_high(number, np.uint64(end - begin)))
 
 
-@inlined
+@within
 def pick_inverse(prefix, begin, end, number):
     if begin >= end or prefix[end - 1] == _0:
         return -1
@@ -114,7 +114,7 @@ def pick_sparse(values, shift, total, sparse, begin, end, number):
     return e
 
 
-@inlined
+@within
 def pick_alias(share, other, total, begin, end, first, second):
     if total == _0:
         return -1
@@ -122,7 +122,7 @@ def pick_alias(share, other, total, begin, end, first, second):
     return e if multiply_high(second, total) < share[e] else begin + other[e]
 
 
-@inlined
+@within
 def pick_rejection(values, greatest, shift, total, sparse, begin, end, key, instance, step, draw):
     """The edge, and the draw that comes next."""
     if total == _0:
@@ -139,7 +139,7 @@ def pick_rejection(values, greatest, shift, total, sparse, begin, end, key, inst
     return pick_sparse(values, shift, total, sparse, begin, end, first), draw + _1
 
 
-@inlined
+@within
 def pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, draw):
     """The edge, -1 where there is none to draw, and the draw that comes next."""
     if begin >= end:

@@ -7,3 +7,6 @@ number of work items; a CUDA kernel gives each to a thread, the twin loops over 
 import numba
 
 twin = numba.njit(nogil=True, cache=True, error_model="numpy")
+
+within = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+"""Of functions that twins call for every item with arrays: a call would copy the description of each."""
