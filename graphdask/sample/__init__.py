@@ -8,11 +8,17 @@ from importlib import import_module as _import_module
 _HOME: dict[str, str] = {
     "Neighborhoods": "neighborhoods",
     "Samples": "result",
+    "Walks": "_walkers",
     "forest_fire": "hops",
     "layer": "layers",
+    "metropolis_hastings": "walks",
     "neighbors": "hops",
+    "node2vec": "second_order",
     "random_edges": "one_pass",
     "random_nodes": "one_pass",
+    "random_walk": "walks",
+    "random_walk_with_jump": "walks",
+    "random_walk_with_restart": "walks",
     "snowball": "hops",
 }
 """Public names, and the modules that have them; these are loaded on first use."""

@@ -1,0 +1,294 @@
+"""What all random walks share: their result, and a sampler whose instances are walkers.
+
+Over the whole graph (`part.size == 1`, slots in the order of the ids) a kernel fills rows of walks, a batch of walkers
+and a number of steps at a time. Over partitions a walker goes on in the kernel until it comes to a vertex of another
+rank, and travels there as a record. What it visits is kept where it was seen, as (instance, step, vertex), and sent
+home at the end.
+
+Sources: Pandey et al., c-saw, Sections II-A and V; Yang et al., KnightKing: a fast distributed graph random walk engine
+(SOSP 2019), Section 5, for walkers that travel.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.errors import InputError
+from graphdask.generate.arguments import integer
+from graphdask.graph import Graph
+from graphdask.part import Part, WeightFacts
+from graphdask.partition import VertexMap
+from graphdask.runtime import runtime
+from graphdask.sample.biases import checked_biases
+from graphdask.sample.result import Samples
+from graphdask.sample.sampler import Sampler, routed
+from graphdask.sources import ArraySource
+
+MOST_STEPS = 2**31 - 64
+"""Steps are counted in 32 bits."""
+PLACEMENTS = ("auto", "replicated", "partitioned")
+LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 27, 1 << 15)}
+"""Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
+BUDGET = 16
+"""Steps of a walker in a superstep over partitions."""
+
+
+class Walks(Samples):
+    """What random walks return."""
+
+    columns = ("walks", "lengths")
+    vertex_valued = ("walks",)
+
+    @property
+    def walks(self) -> np.ndarray:
+        """The vertices of each walk by the caller's ids, the start first; -1 (None among string ids) after the last.
+
+        Shape (walks, length + 1); the walks of one start stand together, in the order of the starts.
+        """
+        return self._column("walks")
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Steps that each walk made before it ended; int32, shape (walks,)."""
+        return self._column("lengths")
+
+
+@dataclass
+class WholeState:
+    """Of walks over the whole graph."""
+
+    rows: Any
+    """What kernels read of the graph."""
+    starts: Array
+    walks: Array
+    lengths: Array
+    launches: Iterator[tuple[int, int, int, int]]
+    """First row, last row + 1, steps made, steps to have made."""
+    left: int
+    """How many launches are to come."""
+
+
+@dataclass
+class PartState:
+    """Of walks over partitions."""
+
+    rows: Any
+    starts: Array
+    """Ids, of all instances."""
+    ids: Array
+    """Per slot."""
+    seen: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    """Instances, steps and ids of what was visited here."""
+
+
+def is_whole(part: Part) -> bool:
+    """Whether slots, positions and ids are one."""
+    return part.size == 1 and type(part.vertex_map) is VertexMap
+
+
+class Walkers(Sampler[Any]):
+    """Walks of `length` steps from `starts`, which are vertex numbers; instance i starts at starts[i]."""
+
+    verifier = "graphdask.verify.walks"
+    result_type = Walks
+    bias: str | None
+    """What edges are drawn by: None, weight or degree."""
+
+    def __init__(self, starts: np.ndarray, length: int, seed: int):
+        self.starts, self.length, self.seed = starts, length, np.uint64(seed & (2**64 - 1))
+        self.first, self.last = 0, len(starts)
+
+    @property
+    def work(self) -> int:
+        return self.instances * self.length
+
+    @abstractmethod
+    def rows(self, part: Part, env: Environment) -> Any:
+        """What kernels read of the graph. Every rank calls it."""
+
+    @abstractmethod
+    def rows_memory(self, part: Part) -> int:
+        """Bytes of that."""
+
+    @abstractmethod
+    def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
+        """Make steps begin + 1 to end of some walks over the whole graph."""
+
+    @abstractmethod
+    def advance(
+        self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """Let walkers go on in this partition.
+
+        Returns
+        -------
+        path : index array, shape (k, steps)
+            Ids of the vertices that each came to.
+        made : int32 array, shape (k,)
+            How many they are.
+        target : index array, shape (k,)
+            The id of the vertex whose owner each travels to; -1 where a walk has ended.
+        records : dict
+            What travels with it, but for `at`.
+        """
+
+    @abstractmethod
+    def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
+        """The records of walkers that are at their starts, but for `at`."""
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        index, n = part.vertex_map.dtype.itemsize, self.instances
+        walks = n * ((self.length + 1) * index + 12 + index)
+        if is_whole(part):
+            return walks + self.rows_memory(part)
+        record = sum(index if of == INDEX else 8 for of in self.record_columns.values())
+        visits = -(-n * (self.length + 1) // part.size) * (12 + index)
+        there = min(n, -(-2 * n // part.size))  # some ranks have more of the walkers than others
+        travelling = there * (3 * record + min(BUDGET, self.length) * (12 + 2 * index))
+        return walks // part.size + 2 * visits + travelling + index * part.num_slots + self.rows_memory(part)
+
+    def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
+        xp, dtype = env.xp, part.vertex_map.dtype
+        rows = self.rows(part, env)
+        starts = env.backend.from_host(self.starts[self.first : self.last].astype(dtype))
+        if is_whole(part):
+            walks = xp.empty((self.instances, self.length + 1), dtype)
+            todo = list(launches(env.backend.name, self.instances, self.length))
+            whole = WholeState(
+                rows, starts, walks, xp.empty(self.instances, np.int32), iter(todo), len(todo)
+            )  # fmt: skip
+            return whole, self._sent(part, env, self.departures(env, starts[:0]), starts[:0], bool(todo))
+        (ids,) = env.fetch_ghosts(part, [part.ids])
+        state = PartState(rows, starts, ids)
+        position = part.vertex_map.to_position(env.backend, starts)
+        first = part.first_position
+        instance = xp.flatnonzero((position >= first) & (position < first + part.num_owned)).astype(np.int64)
+        if not self.length:
+            instance = instance[:0]
+        records = {"at": position[instance], **self.departures(env, instance)}
+        bounds = np.where(np.arange(part.size + 1) > part.rank, len(instance), 0)
+        return state, Messages.of_records(records, bounds, active=len(instance) > 0)
+
+    def _sent(
+        self, part: Part, env: Environment, records: dict[str, Array], target: Array, active: bool, **more: int
+    ) -> Messages:
+        """Records to the owners of vertices, given by their ids."""
+        xp = env.xp
+        position = part.vertex_map.to_position(env.backend, target).astype(part.vertex_map.dtype, copy=False)
+        owner = xp.zeros(len(target), np.int64)
+        if part.size > 1:
+            owner = xp.searchsorted(env.backend.from_host(part.vertex_map.offsets[1:-1]), position, side="right")
+        sent, bounds = routed(env, owner, {"at": position, **records})
+        return Messages.of_records(sent, bounds, active=active, **more)
+
+    def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
+        xp = env.xp
+        if isinstance(state, WholeState):
+            a, b, begin, end = next(state.launches)
+            state.left -= 1
+            self.walk(part, env, state, slice(a, b), begin, end)
+            none = state.starts[:0]
+            count = {"frontier": b - a, "edges": (b - a) * (end - begin)}
+            return self._sent(part, env, self.departures(env, none), none, state.left > 0, **count)
+        came = dict(inbox.records)
+        came["at"] = came["at"] - came["at"].dtype.type(part.first_position)
+        instance, step = came["instance"], came["step"]
+        path, made, target, records = self.advance(part, env, state, {**came, "step": step.copy()})
+        edges = 0
+        if len(instance):
+            columns = xp.arange(path.shape[1], dtype=np.int32)
+            filled = columns[None, :] < made[:, None]
+            walker = xp.broadcast_to(instance[:, None], path.shape)[filled]
+            number = (step[:, None] + (columns[None, :] + np.int32(1)))[filled]
+            state.seen.append((walker, number.astype(np.int32, copy=False), path[filled]))
+            edges = len(walker)
+        onward = target >= 0
+        records = {name: column[onward] for name, column in records.items()}
+        target = target[onward]
+        return self._sent(part, env, records, target, len(target) > 0, frontier=len(instance), edges=edges)
+
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
+        if isinstance(state, WholeState):
+            return {"walks": state.walks, "lengths": state.lengths}
+        xp, dtype, bounds = env.xp, part.vertex_map.dtype, self.homes(part.size)
+        first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
+        none = (xp.zeros(0, np.int64), xp.zeros(0, np.int32), xp.zeros(0, dtype))
+        columns = [xp.concatenate(pieces) for pieces in zip(none, *state.seen, strict=True)]
+        state.seen.clear()
+        if part.size > 1:
+            assert env.comm is not None
+            home = xp.searchsorted(env.backend.from_host(bounds[1:-1] - self.first), columns[0], side="right")
+            records, cuts = routed(env, home, dict(zip("isv", columns, strict=True)))
+            del columns
+            for name, column in records.items():
+                pieces = [column[int(cuts[peer]) : int(cuts[peer + 1])] for peer in range(part.size)]
+                records[name] = xp.concatenate(env.comm.alltoallv(pieces))
+            columns = list(records.values())
+        instance, step, vertex = columns
+        walks = xp.full((last - first, self.length + 1), -1, dtype)
+        walks[:, 0] = state.starts[first:last]
+        walks[instance - first, step] = vertex
+        lengths = (walks >= 0).sum(axis=1).astype(np.int32) - np.int32(1)
+        return {"walks": walks, "lengths": lengths}
+
+
+def launches(device: str, walkers: int, length: int) -> Iterator[tuple[int, int, int, int]]:
+    """First walker, last + 1, steps made and steps to have made, of launches one after the other."""
+    most, longest = LAUNCH[device]
+    steps = min(length, longest)
+    batch = max(1, most // max(steps, 1))
+    for a in range(0, walkers, batch):
+        for begin in range(0, max(length, 1), max(steps, 1)):
+            yield a, min(a + batch, walkers), begin, min(begin + steps, length)
+
+
+def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray:
+    """Vertex numbers where walks start, each as often as walks start there; int64."""
+    each = integer("walks_per_start", walks_per_start)
+    if each < 1:
+        raise InputError(f"walks_per_start={each} must be 1 or more")
+    given = np.asarray(starts)
+    numbers = G.ids.to_internal(given, "start") if given.size else np.zeros(given.shape, np.int64)
+    numbers = np.atleast_1d(numbers)
+    if numbers.ndim != 1:
+        raise InputError(f"starts must be one vertex or a list of them; got an array of shape {numbers.shape}")
+    return np.repeat(numbers, each)
+
+
+def checked_length(length: Any) -> int:
+    """The steps of a walk."""
+    steps = integer("length", length)
+    if not 0 <= steps <= MOST_STEPS:
+        raise InputError(f"length={steps} must be from 0 to {MOST_STEPS:,} steps")
+    return steps
+
+
+def checked_placement(placement: Any) -> str:
+    """Where the graph is."""
+    if placement not in PLACEMENTS:
+        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}")
+    return str(placement)
+
+
+def checked_weights(G: Graph, client: Any, progress: bool | None) -> None:
+    """Raise InputError where the weights of a graph are no biases."""
+    if not G.weighted:
+        raise InputError("the edges of this graph carry no weights; leave the bias out, or give weights")
+    if isinstance(G.source, ArraySource):
+        checked_biases(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
+        return
+    checked_biases(G, runtime().persist(G, client=client, progress=progress).weights)
+
+
+def expected_reuse(G: Graph, starts: Any, length: Any, walks_per_start: Any) -> float:
+    """About how often walks draw an edge of each vertex, for each edge."""
+    steps = checked_length(length) * max(integer("walks_per_start", walks_per_start), 0) * int(np.size(starts))
+    return steps / max(G.source.num_edges * (1 if G.directed else 2), 1)

@@ -1,0 +1,215 @@
+"""Second-order random walks: node2vec, where the vertex before has a say in where a walk goes next.
+
+Over partitions, whether a candidate is a neighbour of the vertex before is asked where one of the two rows is: here, if
+it is one of this rank's; else the walker travels as a question, in an undirected graph to the owner of the candidate,
+where it goes on if it is taken, in a directed one to the owner of the vertex before.
+
+Sources: Grover, Leskovec: node2vec: scalable feature learning for networks (KDD 2016); Yang et al., KnightKing: a fast
+distributed graph random walk engine (SOSP 2019), Sections 4 and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import INDEX, Environment
+from graphdask.errors import InputError
+from graphdask.generate.arguments import flag, integer
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Part
+from graphdask.runtime import runtime
+from graphdask.sample._walkers import (
+    BUDGET,
+    PartState,
+    Walkers,
+    Walks,
+    WholeState,
+    checked_length,
+    checked_placement,
+    checked_starts,
+    checked_weights,
+    expected_reuse,
+)
+from graphdask.sample.biases import EdgeBiases, method_for
+
+ONE = 1 << 63
+"""What stands for the probability 1."""
+MOST = 2.0**20
+"""What p and q, and one over them, may be: a walk draws up to as many candidates for a step."""
+
+
+class SecondOrder(Walkers):
+    """The sampler."""
+
+    name = "node2vec"
+    record_columns: ClassVar[Mapping[str, Any]] = {
+        "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,
+        "candidate": INDEX,
+    }  # fmt: skip
+
+    def __init__(
+        self, starts: np.ndarray, length: int, seed: int, method: str, bias: str | None, p: float, q: float,
+        directed: bool,
+    ):  # fmt: skip
+        super().__init__(starts, length, seed)
+        self.method, self.bias, self.p, self.q, self.directed = method, bias, p, q, directed
+
+    @property
+    def factors(self) -> tuple[np.uint64, np.uint64, np.uint64]:
+        """Of the vertex before, of its neighbours, and of others, over the greatest of them, in multiples of 2^-63."""
+        factors = 1.0 / self.p, 1.0, 1.0 / self.q
+        back, common, distant = (np.uint64(min(ONE, round(factor / max(factors) * ONE))) for factor in factors)
+        return back, common, distant
+
+    def rows(self, part: Part, env: Environment) -> EdgeBiases:
+        return EdgeBiases.of(env, part, part.out, self.bias, self.method)
+
+    def rows_memory(self, part: Part) -> int:
+        return EdgeBiases.memory(part.out, self.bias, self.method)
+
+    def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
+        csr = part.out
+        env.kernels("second_order", index_t=part.vertex_map.dtype, bias_t=state.rows.dtype).second_order(
+            rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.factors,
+            int(not self.directed), state.starts[rows], csr.indptr, csr.indices, *state.rows.arguments,
+            state.walks[rows], state.lengths[rows],
+        )  # fmt: skip
+
+    def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
+        xp, n = env.xp, len(instance)
+        none = xp.full(n, -1, np.int64)
+        return {
+            "instance": instance.astype(np.int64, copy=False), "step": xp.zeros(n, np.int32),
+            "draw": xp.zeros(n, np.int32), "previous": none, "here": none, "candidate": none,
+        }  # fmt: skip
+
+    def advance(
+        self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        xp, csr, dtype, n = env.xp, part.out, part.vertex_map.dtype, len(came["at"])
+        path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
+        target = xp.empty(n, dtype)
+        env.kernels("second_order", index_t=dtype, bias_t=state.rows.dtype).second_order_part(
+            n, came["instance"], came["step"], came["draw"], came["at"], came["previous"],
+            self._own_slots(part, env, came["previous"]), came["here"], came["candidate"], path.shape[1], self.length,
+            self.seed, *self.factors, int(not self.directed), csr.indptr, csr.indices, *state.rows.arguments,
+            state.ids, part.num_owned, path, made, target,
+        )  # fmt: skip
+        return path, made, target, {name: column for name, column in came.items() if name != "at"}
+
+    @staticmethod
+    def _own_slots(part: Part, env: Environment, ids: Array) -> Array:
+        """Slots of those vertices that are this rank's own; -1 for others, and for -1."""
+        xp, dtype = env.xp, part.vertex_map.dtype
+        position = part.vertex_map.to_position(env.backend, xp.maximum(ids, dtype.type(0)))
+        local = position.astype(dtype, copy=False) - dtype.type(part.first_position)
+        mine = (ids >= 0) & (local >= 0) & (local < part.num_owned)
+        return xp.where(mine, local, dtype.type(-1))
+
+
+def node2vec(
+    G: Graph,
+    starts: Any,
+    length: int,
+    p: float = 1.0,
+    q: float = 1.0,
+    *,
+    weighted: bool | None = None,
+    method: str = "auto",
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Second-order random walks of node2vec.
+
+    A walk that came from u to v goes on to x with a probability proportional to the weight of the edge from v to x
+    times 1/p if x is u, 1 if there is an edge from u to x, and 1/q otherwise. Its first step is that of a first-order
+    walk.
+
+    Parameters
+    ----------
+    G : Graph
+        Parallel edges count as often as they stand there.
+    starts : int, str or array-like of shape (k,)
+        Where walks start, by the caller's ids.
+    length : int
+        Steps of a walk, 0 or more.
+    p, q : float
+        The return and the in-out parameter, 2**-20 to 2**20. A step draws max(1, 1/p, 1/q) / (mean factor of the
+        neighbours) candidates on average.
+    weighted : bool, optional
+        Whether weights count. Default: where there are any.
+    method : {"auto", "rejection", "inverse", "alias"}
+        How candidates of weighted graphs are drawn, as in `random_walk`.
+    walks_per_start : int
+        Walks from each start.
+    seed : int
+        Of the random numbers; its last 64 bits count.
+    placement : {"auto", "replicated", "partitioned"}
+        Where the graph is, as in `random_walk`. The walks are the same.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    Walks
+        As `random_walk` returns, identical bit for bit for every number of workers, in both placements and on every
+        device. A walk ends at a vertex without out-edges, or whose weights are all 0. With p = q = 1 the walks are
+        those of `random_walk` with the same seed.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where a weight is negative or infinite (naming the edge), `weighted` is asked of a graph without weights, or an
+        argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    References
+    ----------
+    Grover, Leskovec: node2vec: scalable feature learning for networks, KDD 2016. Yang et al.: KnightKing: a fast
+    distributed graph random walk engine, SOSP 2019. Mei et al.: FlowWalker, VLDB 2024.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> gd.sample.node2vec(G, 0, 3, p=2**20).walks.tolist()
+    [[0, 1, 2, 3]]
+    """
+    checked_graph(G)
+    p, q = _parameter("p", p), _parameter("q", q)
+    counts = G.weighted if weighted is None else flag("weighted", weighted)
+    bias = "weight" if counts else None
+    kind = method_for(bias, method, expected_reuse(G, starts, length, walks_per_start))
+    where = checked_placement(placement)
+    numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
+    sampler = SecondOrder(numbers, steps, integer("seed", seed), kind, bias, p, q, G.directed)
+    if counts:
+        checked_weights(G, client, progress)
+    walks: Walks = runtime().sample(G, sampler, where, client=client, progress=progress)
+    return walks
+
+
+def _parameter(name: str, value: Any) -> float:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={value!r} is not a number above 0") from None
+    if not 1 / MOST <= number <= MOST:
+        raise InputError(f"{name}={number} must be from 2**-20 to 2**20")
+    return number

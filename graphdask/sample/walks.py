@@ -1,0 +1,399 @@
+"""First-order random walks: where a walk goes next depends on where it is, and on nothing before.
+
+A walker takes one step after the other: to a neighbour drawn uniformly or by a bias, to a neighbour or nowhere by the
+rule of Metropolis and Hastings, and with given probabilities back to its start or to any vertex.
+
+Sources: Pandey et al., c-saw, Section II-A and Table I; the papers named at each function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import INDEX, Environment
+from graphdask.errors import InputError
+from graphdask.generate.arguments import integer, probability
+from graphdask.graph import Graph, checked_graph, checked_undirected
+from graphdask.part import Part
+from graphdask.runtime import runtime
+from graphdask.sample._walkers import (
+    BUDGET,
+    PartState,
+    Walkers,
+    Walks,
+    WholeState,
+    checked_length,
+    checked_placement,
+    checked_starts,
+    checked_weights,
+    expected_reuse,
+)
+from graphdask.sample.biases import EdgeBiases, method_for
+
+METROPOLIS = 4
+"""As kernels/walk.py has it."""
+ONE = 1 << 63
+"""What stands for the probability 1."""
+
+
+@dataclass
+class Rows:
+    """What kernels read of the graph."""
+
+    biases: EdgeBiases
+    degrees: Array
+    """Of each slot, int64; of shape (1,) where nobody asks."""
+
+
+class FirstOrder(Walkers):
+    """The sampler."""
+
+    name = "random walk"
+    record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
+
+    def __init__(
+        self, starts: np.ndarray, length: int, seed: int, method: str, bias: str | None, restart: float, jump: float
+    ):
+        super().__init__(starts, length, seed)
+        self.method, self.bias, self.restart, self.jump = method, bias, restart, jump
+
+    @property
+    def moves(self) -> tuple[np.uint64, np.uint64, np.uint64]:
+        """Probabilities of going back, of that or of jumping, and of going back from where there are no edges."""
+        leave = self.restart + self.jump
+        back = self.restart / leave if leave else 0.0
+        return _of_63_bits(self.restart), _of_63_bits(leave), _of_63_bits(back)
+
+    def rows(self, part: Part, env: Environment) -> Rows:
+        csr, degrees = part.out, env.xp.zeros(1, np.int64)
+        if self.asks_degrees:
+            (degrees,) = env.fetch_ghosts(part, [csr.indptr[1:] - csr.indptr[:-1]])
+        biases = EdgeBiases.of(env, part, csr, self.bias, self.tables, degrees)
+        return Rows(biases, degrees)
+
+    @property
+    def tables(self) -> str:
+        """The method by which edges are drawn from."""
+        return "uniform" if self.bias is None else self.method
+
+    @property
+    def asks_degrees(self) -> bool:
+        """Whether a step depends on the degrees of neighbours."""
+        return self.method == "metropolis" or self.bias == "degree"
+
+    def rows_memory(self, part: Part) -> int:
+        degrees = 8 * (part.num_slots + part.num_owned) if self.asks_degrees else 0
+        return degrees + EdgeBiases.memory(part.out, self.bias, self.tables)
+
+    def arguments(self, rows: Rows) -> tuple[Any, ...]:
+        """The method and its tables, and the degrees."""
+        method, *tables = rows.biases.arguments
+        return METROPOLIS if self.method == "metropolis" else method, *tables, rows.degrees
+
+    def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
+        csr, of = part.out, state.rows
+        env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype).walk(
+            rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.moves,
+            part.num_vertices, state.starts[rows], csr.indptr, csr.indices, *self.arguments(of), state.walks[rows],
+            state.lengths[rows],
+        )  # fmt: skip
+
+    def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
+        return {"instance": instance.astype(np.int64, copy=False), "step": env.xp.zeros(len(instance), np.int32)}
+
+    def advance(
+        self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        xp, csr, of = env.xp, part.out, state.rows
+        n, dtype = len(came["at"]), part.vertex_map.dtype
+        path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
+        env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype).walk_part(
+            n, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed, *self.moves,
+            part.num_vertices, state.starts, csr.indptr, csr.indices, *self.arguments(of), state.ids, part.num_owned,
+            path, made,
+        )  # fmt: skip
+        return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}
+
+
+def _of_63_bits(share: float) -> np.uint64:
+    return np.uint64(min(ONE, round(share * ONE)))
+
+
+def random_walk(
+    G: Graph,
+    starts: Any,
+    length: int,
+    *,
+    bias: str | None = None,
+    method: str = "auto",
+    restart: float = 0.0,
+    jump: float = 0.0,
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Random walks along out-edges, all independent of each other: simple, biased, with restart, with jump.
+
+    Parameters
+    ----------
+    G : Graph
+        Parallel edges count as often as they stand there; a self-loop is an edge to the vertex itself.
+    starts : int, str or array-like of shape (k,)
+        Where walks start, by the caller's ids; a vertex may stand there more than once.
+    length : int
+        Steps of a walk, 0 or more.
+    bias : {None, "weight", "degree"}
+        A neighbour is drawn uniformly, or with a probability proportional to the weight of the edge to it, or to its
+        own out-degree (biased DeepWalk).
+    method : {"auto", "rejection", "inverse", "alias"}
+        How a biased neighbour is drawn: by candidates that are refused or taken, by a search in prefix sums (8 bytes an
+        edge), or from an alias table (12 bytes an edge). Each has the same law and draws other walks. Default: alias
+        where there are many steps for each edge, else rejection.
+    restart, jump : float
+        The probability that a step goes back to the start, or to a vertex drawn uniformly from the whole graph, instead
+        of along an edge. Their sum is at most 1.
+    walks_per_start : int
+        Walks from each start.
+    seed : int
+        Of the random numbers; its last 64 bits count. The walks depend on it, on the graph and on their own numbers
+        alone.
+    placement : {"auto", "replicated", "partitioned"}
+        Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions.
+        Default: replicated where the memory is enough. The walks are the same.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    Walks
+        `walks` of shape (k * walks_per_start, length + 1) by the caller's ids, -1 after the last vertex (None among
+        string ids), and `lengths`, the steps that were made. The walks of one start stand together.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where a weight is negative or infinite (naming the edge), a weight bias is asked of a graph without weights, or
+        an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    Notes
+    -----
+    A walk ends at a vertex without out-edges, or whose edges all have the bias 0; where restart or jump is above 0 the
+    step is one of these two, in the proportion of their probabilities. Walks are identical bit for bit for every number
+    of workers, in both placements and on every device; biases that are floats are rounded to whole multiples of a small
+    number for that, the same for all edges of a vertex.
+
+    References
+    ----------
+    Perozzi, Al-Rfou, Skiena: DeepWalk, KDD 2014. Cochez et al.: Biased graph walks for RDF graph embeddings, WIMS 2017.
+    Pandey et al.: c-saw, SC 2020. Salmon et al.: Parallel random numbers: as easy as 1, 2, 3, SC 2011.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([10, 20, 30], [20, 30, 40])
+    >>> gd.sample.random_walk(G, [10, 30], 2).walks.tolist()
+    [[10, 20, 30], [30, 40, -1]]
+    """
+    checked_graph(G)
+    kind = method_for(bias, method, expected_reuse(G, starts, length, walks_per_start))
+    restart, jump = probability("restart", restart), probability("jump", jump)
+    if restart + jump > 1:
+        raise InputError(f"restart={restart} and jump={jump} are together above 1")
+    made = (length, seed, kind, bias, restart, jump)
+    return _sampled(G, starts, walks_per_start, made, placement, client, progress)
+
+
+def _sampled(
+    G: Graph, starts: Any, each: Any, made: tuple[Any, ...], placement: Any, client: Any, progress: bool | None
+) -> Walks:
+    """Check what all walks are given, and draw them."""
+    length, seed, method, bias, restart, jump = made
+    where = checked_placement(placement)
+    numbers, steps = checked_starts(G, starts, each), checked_length(length)
+    sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
+    if bias == "weight":
+        checked_weights(G, client, progress)
+    walks: Walks = runtime().sample(G, sampler, where, client=client, progress=progress)
+    return walks
+
+
+def metropolis_hastings(
+    G: Graph,
+    starts: Any,
+    length: int,
+    *,
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Metropolis-Hastings random walks, whose stationary law is uniform over the vertices of a component.
+
+    From v a neighbour u is drawn uniformly; the walk goes there with the probability min(1, degree(v) / degree(u)),
+    else it stays at v for this step.
+
+    Parameters
+    ----------
+    G : Graph
+        Undirected. A self-loop counts once in the degree, a parallel edge as often as it stands there.
+    starts, length, walks_per_start, seed, placement, client, progress
+        As in `random_walk`.
+
+    Returns
+    -------
+    Walks
+        As `random_walk` returns. A walk from a vertex without edges ends there.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where `G` is directed, or an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+
+    References
+    ----------
+    Li, Yu, Qin, Mao, Jin: On random walk based graph sampling, ICDE 2015. Hastings: Monte Carlo sampling methods using
+    Markov chains and their applications, Biometrika 57 (1970).
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 0], [1, 2, 3], directed=False)
+    >>> gd.sample.metropolis_hastings(G, 0, 4).lengths.tolist()
+    [4]
+    """
+    checked_undirected(G, "metropolis_hastings")
+    return _sampled(
+        G, starts, walks_per_start, (length, seed, "metropolis", None, 0.0, 0.0), placement, client, progress
+    )
+
+
+def random_walk_with_restart(
+    G: Graph,
+    starts: Any,
+    length: int,
+    p: float,
+    *,
+    bias: str | None = None,
+    method: str = "auto",
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Random walks that go back to their start with the probability `p` at each step.
+
+    The shares of vertices visited estimate the personalised PageRank of the start with damping 1 - p.
+
+    Parameters
+    ----------
+    G, starts, length, bias, method, walks_per_start, seed, placement, client, progress
+        As in `random_walk`.
+    p : float
+        0 to 1.
+
+    Returns
+    -------
+    Walks
+        As `random_walk` returns. From a vertex without out-edges a walk goes back to its start, if `p` is above 0.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+
+    References
+    ----------
+    Tong, Faloutsos, Pan: Fast random walk with restart and its applications, ICDM 2006.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1], [1, 2])
+    >>> gd.sample.random_walk_with_restart(G, 0, 3, 1.0).walks.tolist()
+    [[0, 0, 0, 0]]
+    """
+    return random_walk(
+        G, starts, length, bias=bias, method=method, restart=probability("p", p), walks_per_start=walks_per_start,
+        seed=seed, placement=placement, client=client, progress=progress,
+    )  # fmt: skip
+
+
+def random_walk_with_jump(
+    G: Graph,
+    starts: Any,
+    length: int,
+    p: float,
+    *,
+    bias: str | None = None,
+    method: str = "auto",
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Random walks that jump to a vertex drawn uniformly from the whole graph with the probability `p` at each step.
+
+    Parameters
+    ----------
+    G, starts, length, bias, method, walks_per_start, seed, placement, client, progress
+        As in `random_walk`.
+    p : float
+        0 to 1.
+
+    Returns
+    -------
+    Walks
+        As `random_walk` returns. From a vertex without out-edges a walk jumps, if `p` is above 0.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+
+    References
+    ----------
+    Tzevelekas, Oikonomou, Stavrakakis: Random walk with jumps in large-scale random geometric graphs, Computer
+    Communications 33 (2010). Dead ends as in the random surfer of Page, Brin, Motwani, Winograd: The PageRank citation
+    ranking, 1999.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1], [1, 2])
+    >>> gd.sample.random_walk_with_jump(G, [0, 2], 10, 0.5).lengths.tolist()
+    [10, 10]
+    """
+    return random_walk(
+        G, starts, length, bias=bias, method=method, jump=probability("p", p), walks_per_start=walks_per_start,
+        seed=seed, placement=placement, client=client, progress=progress,
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+// First-order random walks, a thread each: c-saw (Pandey et al.), Section II-A. Twins and what the arguments are:
+// walk.py. A thread has the steps of an aligned 16 bytes in registers before it stores them together.
+#include "walk.cuh"
+
+// What walks do besides going to a neighbour; probabilities are multiples of 2^-63.
+struct Moves {
+    gd_u64 restart;  // of going back to the start
+    gd_u64 leave;    // of that, or of jumping to any vertex
+    gd_u64 dead;     // of going back, where there are no edges and something is to be done
+    long long vertices;
+    const long long *degrees;  // per slot
+};
+
+// The next slot, or with `far` the id of a vertex; -1 where the walk ends.
+template <int METHOD>
+__device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &moves, gd_u64 instance, gd_u32 step,
+                                             index_t v, index_t start, bool &far) {
+    const long long begin = rows.indptr[v], degree = rows.indptr[v + 1] - begin;
+    const bool dead = rows.dead<METHOD>(v, degree);
+    gd_u32 draw = 0;
+    gd_u64 first, second;
+    far = false;
+    if (METHOD != GD_METROPOLIS && moves.leave) {
+        gd_u64 coin;
+        gd_philox(rows.key, instance, step, 0, first, coin);
+        if (METHOD != GD_UNIFORM) gd_philox(rows.key, instance, step, GD_WALK_COIN, coin, second);
+        coin >>= 1;
+        far = coin < (dead ? GD_WALK_ONE : moves.leave);
+        if (coin < (dead ? moves.dead : moves.restart)) return start;
+        if (far) return (index_t)gd_digit(first, (gd_u64)moves.vertices);
+    }
+    if (dead) return -1;
+    const index_t u = rows.indices[rows.pick<METHOD>(v, begin, degree, instance, step, draw, second)];
+    if (METHOD == GD_METROPOLIS) {
+        const long long others = moves.degrees[u];
+        if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v;
+    }
+    return u;
+}
+
+template <int METHOD>
+__device__ __forceinline__ void walk_all(long long n, long long first, int begin, int end, long long length,
+                                         const Rows rows, const Moves moves, const index_t *starts, index_t *walks,
+                                         int *lengths) {
+    GD_FOR(i, n) {
+        index_t *const row = walks + i * (length + 1);
+        const index_t start = starts[i];
+        index_t v = begin ? row[begin] : start;
+        if (!begin) {
+            row[0] = v;
+            lengths[i] = (int)length;
+        }
+        const int phase = (int)(((size_t)row / sizeof(index_t)) % GD_WALK_CHUNK);
+        for (int base = (begin + 1 + phase) / GD_WALK_CHUNK * GD_WALK_CHUNK - phase; base <= end;
+             base += GD_WALK_CHUNK) {
+            Steps held;
+#pragma unroll
+            for (int k = 0; k < GD_WALK_CHUNK; k++) {
+                const int step = base + k;
+                if (v >= 0 && step > begin && step <= end) {
+                    bool far;
+                    v = walk_next<METHOD>(rows, moves, (gd_u64)(first + i), (gd_u32)step, v, start, far);
+                    if (v < 0) lengths[i] = step - 1;
+                }
+                held.at[k] = v;
+            }
+            if (base > begin && base + GD_WALK_CHUNK - 1 <= end) {
+                *(Steps *)(row + base) = held;
+            } else {
+#pragma unroll
+                for (int k = 0; k < GD_WALK_CHUNK; k++)
+                    if (base + k > begin && base + k <= end) row[base + k] = held.at[k];
+            }
+        }
+    }
+}
+
+template <int METHOD>
+__device__ __forceinline__ void walk_here(long long n, const long long *instance, int *step, index_t *at, int budget,
+                                          int length, const Rows rows, const Moves moves, const index_t *starts,
+                                          const index_t *ids, long long owned, index_t *path, int *made) {
+    GD_FOR(i, n) {
+        const long long walker = instance[i];
+        const index_t start = starts[walker];
+        index_t v = at[i], id = -1;
+        int s = step[i], count = 0;
+        bool far = false;
+        while (count < budget && s < length) {
+            v = walk_next<METHOD>(rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, start, far);
+            id = v < 0 || far ? v : ids[v];
+            if (v < 0) break;
+            path[i * budget + count++] = id;
+            s++;
+            if (far || v >= owned) break;
+        }
+        at[i] = s < length ? id : (index_t)-1;
+        step[i] = s;
+        made[i] = count;
+    }
+}
+
+extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, long long length,
+                                gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
+                                const index_t *starts, const long long *indptr, const index_t *indices,
+                                long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                const gd_u64 *table, const int *other,
+                                const long long *degrees, index_t *walks, int *lengths) {
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Moves moves{restart, leave, dead, vertices, degrees};
+    if (method == GD_UNIFORM) walk_all<GD_UNIFORM>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+    else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+    else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+    else if (method == GD_INVERSE) walk_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+    else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+}
+
+extern "C" __global__ void walk_part(long long n, const long long *instance, int *step, index_t *at, long long budget,
+                                     long long length, gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead,
+                                     long long vertices, const index_t *starts, const long long *indptr, const index_t *indices,
+                                     long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                     const gd_u64 *table, const int *other,
+                                     const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Moves moves{restart, leave, dead, vertices, degrees};
+    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else walk_here<GD_ALIAS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+}

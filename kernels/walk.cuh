@@ -1,0 +1,58 @@
+// One step of a random walk: where it goes, from 128 random bits or more of (key, instance, step).
+//
+// Draws of a step. Block 0 names the neighbour, or with its first word the vertex to jump to; biases take as many blocks
+// as they refuse candidates (pick.cuh). What else is decided (restart or jump, Metropolis-Hastings, and in
+// second_order.cu what the vertex before has to say) takes the second word of a block whose first named an edge
+// uniformly; of a biased one, whose second word may be used, the first word of a block of its own, GD_WALK_COIN | the next draw.
+#pragma once
+
+#include "common.cuh"
+#include "pick.cuh"
+
+#define GD_METROPOLIS 4  // besides the methods of pick.cuh
+
+#define GD_WALK_COIN 0x80000000u
+#define GD_WALK_ONE (1ULL << 63)  // the probability 1
+
+// A thread stores so many steps at once.
+#define GD_WALK_CHUNK (16 / (int)sizeof(index_t))
+struct alignas(16) Steps {
+    index_t at[GD_WALK_CHUNK];
+};
+
+// Rows to walk over.
+struct Rows {
+    gd_u64 key;
+    const long long *indptr;
+    const index_t *indices;
+    gd_biases<bias_t> biases;
+
+    // Whether no edge of a row can be drawn.
+    template <int METHOD> __device__ __forceinline__ bool dead(index_t v, long long degree) const {
+        return degree == 0 || (METHOD != GD_UNIFORM && METHOD != GD_METROPOLIS && biases.totals[v] == 0);
+    }
+
+    // The 64 bits that did not choose an edge; `draw` is the one after it.
+    template <int METHOD>
+    __device__ __forceinline__ gd_u64 coin(gd_u64 instance, gd_u32 step, gd_u32 draw) const {
+        gd_u64 first, second;
+        const bool plain = METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS;
+        gd_philox(key, instance, step, plain ? draw - 1 : GD_WALK_COIN | draw, first, second);
+        return plain ? second : first;
+    }
+
+    // An edge of a row that is not dead, and its coin; `draw` is counted up.
+    template <int METHOD>
+    __device__ __forceinline__ long long pick(index_t v, long long begin, long long degree, gd_u64 instance,
+                                              gd_u32 step, gd_u32 &draw, gd_u64 &coin) const {
+        if (METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS) {
+            gd_u64 first;
+            gd_philox(key, instance, step, draw++, first, coin);
+            return gd_pick_uniform(begin, begin + degree, first);
+        }
+        const long long edge =
+            gd_pick(METHOD, biases, (long long)v, begin, begin + degree, key, instance, step, draw);
+        coin = this->coin<METHOD>(instance, step, draw);
+        return edge;
+    }
+};
