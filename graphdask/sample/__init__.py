@@ -6,10 +6,12 @@ Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on 
 from importlib import import_module as _import_module
 
 _HOME: dict[str, str] = {
+    "Frontiers": "frontier",
     "Neighborhoods": "neighborhoods",
     "Samples": "result",
     "Walks": "_walkers",
     "forest_fire": "hops",
+    "frontier_sampling": "frontier",
     "layer": "layers",
     "metropolis_hastings": "walks",
     "neighbors": "hops",

@@ -1,0 +1,270 @@
+"""Frontier sampling: a walk of several dimensions, whose pool of vertices goes on from one of them at each step.
+
+A pool's vertices have so many edges together; one number below that names one of them, which is sampled, and its end
+takes the place of the vertex that it leaves. Over partitions a pool stays at home with the degrees of its vertices, and
+asks the owner of the vertex it goes on from which vertex the edge leads to, and what degree that has: two supersteps
+for each step.
+
+Source: Ribeiro, Towsley: Estimating and sampling graphs with multidimensional random walks (IMC 2010), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.errors import InputError
+from graphdask.generate.arguments import integer
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Part
+from graphdask.runtime import runtime
+from graphdask.sample._walkers import checked_length, checked_placement, is_whole, launches
+from graphdask.sample.result import Samples
+from graphdask.sample.sampler import Sampler, routed
+
+
+class Frontiers(Samples):
+    """What frontier sampling returns."""
+
+    columns = ("src", "dst", "lengths")
+    vertex_valued = ("src", "dst")
+
+    @property
+    def src(self) -> np.ndarray:
+        """Where each sampled edge begins, by the caller's ids, -1 (None among string ids) after the last; shape
+        (instances, length)."""
+        return self._column("src")
+
+    @property
+    def dst(self) -> np.ndarray:
+        """Where it ends."""
+        return self._column("dst")
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Edges that each instance sampled; int32, shape (instances,)."""
+        return self._column("lengths")
+
+
+@dataclass
+class State:
+    """Pools, and what was sampled, of the instances that are here."""
+
+    pool: Array
+    """Ids, shape (instances, size)."""
+    degrees: Array
+    """int64, of the vertices of the pools."""
+    src: Array
+    dst: Array
+    lengths: Array
+    left: int
+    """How many launches are to come, over the whole graph."""
+    todo: Iterator[tuple[int, int, int, int]]
+    ids: Array
+    """Per slot, over partitions."""
+    of_slots: Array
+    """Degrees per slot, over partitions."""
+    step: int = 0
+    """The step that is under way; 0 while degrees are asked for."""
+    answers: bool = True
+    """Whether questions arrive now, or their answers."""
+    chosen: Array | None = None
+    """The place that each pool goes on from."""
+
+
+class FrontierSampling(Sampler[State]):
+    """The sampler."""
+
+    name = "frontier sampling"
+    verifier = "graphdask.verify.frontier"
+    result_type = Frontiers
+    record_columns: ClassVar[Mapping[str, Any]] = {
+        "instance": np.int64, "place": np.int32, "at": INDEX, "edge": np.int64,
+    }  # fmt: skip
+
+    def __init__(self, pools: np.ndarray, length: int, seed: int):
+        self.pools, self.length, self.seed = pools, length, np.uint64(seed & (2**64 - 1))
+        self.first, self.last = 0, len(pools)
+
+    @property
+    def work(self) -> int:
+        return self.instances * (self.length + self.pools.shape[1])
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        index, (count, size) = part.vertex_map.dtype.itemsize, self.pools.shape
+        here = self.instances if is_whole(part) else -(-count // part.size)
+        state = here * (2 * self.length * index + 4 + size * (2 * index + 8))
+        if is_whole(part):
+            return state
+        asked = min(count, -(-2 * count // part.size)) * max(size, 1)
+        return state + 8 * (20 + index) * asked + (index + 8) * part.num_slots + 8 * part.num_owned
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        xp, dtype, csr = env.xp, part.vertex_map.dtype, part.out
+        whole = is_whole(part)
+        first, last = self.first, self.last
+        if not whole:
+            bounds = self.homes(part.size)
+            first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
+        count, size = last - first, self.pools.shape[1]
+        pool = env.backend.from_host(np.array(self.pools[first:last], dtype))
+        todo = list(launches(env.backend.name, count, self.length)) if whole else []
+        ids = of_slots = xp.zeros(0, np.int64)
+        if not whole:
+            ids, of_slots = env.fetch_ghosts(part, [part.ids, csr.indptr[1:] - csr.indptr[:-1]])
+        state = State(
+            pool, xp.zeros((count, size), np.int64), xp.full((count, self.length), -1, dtype),
+            xp.full((count, self.length), -1, dtype), xp.zeros(count, np.int32), len(todo), iter(todo), ids, of_slots,
+        )  # fmt: skip
+        every = xp.arange(0 if whole or not self.length else count * size, dtype=np.int64)
+        asked = pool.reshape(-1)[: len(every)]
+        place = (every % max(size, 1)).astype(np.int32)
+        instance, edge = every // max(size, 1) + first, xp.full(len(every), -1, np.int64)
+        return state, self._ask(part, env, instance, place, asked, edge, bool(todo))
+
+    def _ask(
+        self, part: Part, env: Environment, instance: Array, place: Array, ids: Array, edge: Array, active: bool = False
+    ) -> Messages:
+        """Questions to the owners of vertices."""
+        xp, dtype = env.xp, part.vertex_map.dtype
+        position = part.vertex_map.to_position(env.backend, ids).astype(dtype, copy=False)
+        owner = xp.searchsorted(env.backend.from_host(part.vertex_map.offsets[1:-1]), position, side="right")
+        records = {"instance": instance, "place": place, "at": position, "edge": edge}
+        sent, bounds = routed(env, owner, records)
+        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, frontier=len(ids))
+
+    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        if is_whole(part):
+            return self._walk(part, state, env)
+        came, state.answers = inbox.records, not state.answers
+        return self._take(part, state, came, env) if state.answers else self._answer(part, state, came, env)
+
+    def _walk(self, part: Part, state: State, env: Environment) -> Messages:
+        a, b, begin, end = next(state.todo)
+        state.left -= 1
+        rows, csr = slice(a, b), part.out
+        env.kernels("frontier", index_t=part.vertex_map.dtype).frontier(
+            b - a, self.first + a, self.pools.shape[1], begin, end, self.length, self.seed, state.pool[rows].copy(),
+            csr.indptr, csr.indices, state.pool[rows], state.degrees[rows], state.src[rows], state.dst[rows],
+            state.lengths[rows], per_item=32,
+        )  # fmt: skip
+        none = env.xp.zeros(0, np.int64)
+        return self._ask(part, env, none, none, none, none, state.left > 0)
+
+    def _answer(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
+        """Where edges lead to, and what degrees the vertices there have; of no edge, the vertex's own degree."""
+        xp, csr, edge = env.xp, part.out, came["edge"]
+        slot = came["at"] - came["at"].dtype.type(part.first_position)
+        leads = edge >= 0
+        slot[leads] = csr.indices[csr.indptr[slot[leads]] + edge[leads]]
+        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot]}
+        bounds = self.homes(part.size)
+        home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), came["instance"], side="right")
+        sent, cuts = routed(env, home, records)
+        return Messages.of_records(sent, cuts, active=len(slot) > 0, frontier=len(slot), edges=len(slot))
+
+    def _take(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
+        """Let the ends of edges take their places, and choose the next ones."""
+        xp = env.xp
+        first = int(self.homes(part.size)[part.rank])
+        row, place = came["instance"] - first, came["place"]
+        if state.step:
+            state.src[row, state.step - 1] = state.pool[row, place]
+            state.dst[row, state.step - 1] = came["at"]
+            state.pool[row, place] = came["at"]
+            state.lengths[row] += np.int32(1)
+        state.degrees[row, place] = came["edge"]
+        state.step += 1
+        count, size = state.pool.shape
+        if state.step > self.length:
+            count = 0
+        totals = state.degrees.sum(axis=1)
+        places, offset = xp.zeros(count, np.int32), xp.full(count, -1, np.int64)
+        env.kernels("frontier", index_t=part.vertex_map.dtype).frontier_choose(
+            count, first, size, state.step, self.seed, state.degrees, totals, places, offset
+        )
+        rows = xp.flatnonzero(offset >= 0).astype(np.int64)
+        return self._ask(part, env, rows + first, places[rows], state.pool[rows, places[rows]], offset[rows])
+
+    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+        return {"src": state.src, "dst": state.dst, "lengths": state.lengths}
+
+
+def frontier_sampling(
+    G: Graph,
+    pools: Any,
+    length: int,
+    *,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Frontiers:
+    """Frontier sampling (multi-dimensional random walk): edges that pools of vertices go along.
+
+    At each step an instance draws a vertex of its pool with a probability proportional to its out-degree, and one of
+    its out-edges uniformly; the edge is sampled, and its end takes the vertex's place in the pool.
+
+    Parameters
+    ----------
+    G : Graph
+        Parallel edges count as often as they stand there.
+    pools : array-like of shape (k, m), or (m,) for one instance
+        The vertices that each instance begins with, by the caller's ids; one may stand there more than once.
+    length : int
+        Edges that each instance samples, 0 or more.
+    seed : int
+        Of the random numbers; its last 64 bits count.
+    placement : {"auto", "replicated", "partitioned"}
+        Where the graph is, as in `random_walk`. The edges are the same.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    Frontiers
+        `src` and `dst` of shape (k, length), the edges in the order in which they were sampled, -1 (None among string
+        ids) where no vertex of the pool had an out-edge left, and `lengths`. They are identical bit for bit for every
+        number of workers, in both placements and on every device.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a vertex of a pool is none of the graph.
+    InputError
+        Where an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    References
+    ----------
+    Ribeiro, Towsley: Estimating and sampling graphs with multidimensional random walks, IMC 2010.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 0])
+    >>> r = gd.sample.frontier_sampling(G, [0], 3)
+    >>> r.src.tolist(), r.dst.tolist()
+    ([[0, 1, 2]], [[1, 2, 0]])
+    """
+    checked_graph(G)
+    where = checked_placement(placement)
+    given = np.atleast_1d(np.asarray(pools))
+    given = given[None] if given.ndim == 1 else given
+    if given.ndim != 2:
+        raise InputError(f"pools must be one pool of vertices or an array of pools; got the shape {given.shape}")
+    numbers = G.ids.to_internal(given, "pool vertex") if given.size else np.zeros(given.shape, np.int64)
+    sampler = FrontierSampling(numbers, checked_length(length), integer("seed", seed))
+    edges: Frontiers = runtime().sample(G, sampler, where, client=client, progress=progress)
+    return edges
