@@ -27,7 +27,7 @@ from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.runtime import runtime
-from graphdask.sample.biases import checked_biases
+from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, routed
 from graphdask.sources import ArraySource
@@ -248,6 +248,24 @@ def launches(device: str, walkers: int, length: int) -> Iterator[tuple[int, int,
     for a in range(0, walkers, batch):
         for begin in range(0, max(length, 1), max(steps, 1)):
             yield a, min(a + batch, walkers), begin, min(begin + steps, length)
+
+
+def biases_of(part: Part, env: Environment, bias: str | None, method: str, degrees: Array | None = None) -> EdgeBiases:
+    """What edges are drawn by; the partition keeps it for the walks that come."""
+    if bias is None:
+        return EdgeBiases.of(env, part, part.out, None)
+    name = ("edge biases", bias, method)
+    if name not in part.tables:
+        part.tables[name] = EdgeBiases.of(env, part, part.out, bias, method, degrees)
+    made: EdgeBiases = part.tables[name]
+    return made
+
+
+def biases_memory(part: Part, bias: str | None, method: str) -> int:
+    """Bytes that are still to be taken for that."""
+    if bias is None or ("edge biases", bias, method) in part.tables:
+        return 0
+    return EdgeBiases.memory(part.out, bias, method)
 
 
 def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray:

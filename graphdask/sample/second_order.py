@@ -28,6 +28,8 @@ from graphdask.sample._walkers import (
     Walkers,
     Walks,
     WholeState,
+    biases_memory,
+    biases_of,
     checked_length,
     checked_placement,
     checked_starts,
@@ -66,10 +68,10 @@ class SecondOrder(Walkers):
         return back, common, distant
 
     def rows(self, part: Part, env: Environment) -> EdgeBiases:
-        return EdgeBiases.of(env, part, part.out, self.bias, self.method)
+        return biases_of(part, env, self.bias, self.method)
 
     def rows_memory(self, part: Part) -> int:
-        return EdgeBiases.memory(part.out, self.bias, self.method)
+        return biases_memory(part, self.bias, self.method)
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
         csr = part.out

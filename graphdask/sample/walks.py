@@ -27,6 +27,8 @@ from graphdask.sample._walkers import (
     Walkers,
     Walks,
     WholeState,
+    biases_memory,
+    biases_of,
     checked_length,
     checked_placement,
     checked_starts,
@@ -73,13 +75,7 @@ class FirstOrder(Walkers):
         csr, degrees = part.out, env.xp.zeros(1, np.int64)
         if self.asks_degrees:
             (degrees,) = env.fetch_ghosts(part, [csr.indptr[1:] - csr.indptr[:-1]])
-        biases = EdgeBiases.of(env, part, csr, self.bias, self.tables, degrees)
-        return Rows(biases, degrees)
-
-    @property
-    def tables(self) -> str:
-        """The method by which edges are drawn from."""
-        return "uniform" if self.bias is None else self.method
+        return Rows(biases_of(part, env, self.bias, self.method, degrees), degrees)
 
     @property
     def asks_degrees(self) -> bool:
@@ -88,7 +84,7 @@ class FirstOrder(Walkers):
 
     def rows_memory(self, part: Part) -> int:
         degrees = 8 * (part.num_slots + part.num_owned) if self.asks_degrees else 0
-        return degrees + EdgeBiases.memory(part.out, self.bias, self.tables)
+        return degrees + biases_memory(part, self.bias, self.method)
 
     def arguments(self, rows: Rows) -> tuple[Any, ...]:
         """The method and its tables, and the degrees."""
