@@ -64,6 +64,7 @@ OPTIONS = {
     "method": "--method",
     "suite": "--suite",
     "algorithm": "--algorithm",
+    "sampler": "--sampler",
     "scaling": "--scaling",
     "ranks": "--ranks",
     "sources": "--sources",

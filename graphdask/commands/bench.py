@@ -99,19 +99,36 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     _show(records, as_json, output, SHOWN)
 
 
-@command.command("neighborhoods")
-@click.option(
-    "--scale", type=click.IntRange(min=1), default=16, show_default=True, help="R-MAT with 2**SCALE vertices."
-)
-@click.option("--instances", type=Whole(min=1), default=2000, show_default=True)
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@command.command("sample")
+@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
+@click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
+@click.option("--placement", type=click.Choice(["auto", "replicated", "partitioned"]), default="auto")
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure NetworkX too.")
+@click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure igraph and NetworkX too.")
+@device_option
+@cluster_options
 @json_lines
 @records_file
-def neighborhoods(as_json: bool, output: Path | None, **arguments: Any) -> None:
-    """Traversal sampling: neighbours, layers and forest fires, by each way to draw without replacement."""
-    _measure("neighborhoods", as_json, output, **arguments)
+def sample(
+    as_json: bool,
+    output: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    **arguments: Any,
+) -> None:
+    """Random walks and traversal samplers, by each bias and method: sampled edges per second."""
+    from graphdask.bench.sample import SHOWN, run
+
+    if output is not None:
+        writable(output)
+    records, keep = _kept(header("sample", arguments), output)
+    with cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
+        run(client=client, each=keep, **arguments)
+    _show(records, as_json, output, SHOWN)
 
 
 @command.command("analytics")

@@ -1,0 +1,316 @@
+"""Samplers beside each other and beside others': sampled edges per second (SEPS), of kernels and of whole calls.
+
+Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
+c-saw paper. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of biases stay with the graph; the first call
+of a case makes them, and is told apart. Peers: igraph's `random_walk`, one call for each walk and one long walk, and
+what a user of NetworkX writes, a loop that calls Python's `random`.
+
+Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 sampling instances.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError
+
+SHOWN = ("sampler", "bias", "method", "instances", "size", "ranks", "edges", "kernel_ms", "ms", "mseps", "skipped")
+"""Columns of the table."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """How much is drawn, and from what."""
+
+    scale: int
+    walks: tuple[tuple[int, int], ...]
+    """Numbers of walks, and their lengths."""
+    samples: tuple[tuple[int, tuple[int, ...]], ...]
+    """Numbers of instances of one seed each, and their fan-outs."""
+
+
+SUITES = {
+    ("quick", "cpu"): Suite(14, ((2000, 80),), ((2000, (2, 2)), (2000, (10, 10)), (2000, (15, 10, 5)))),
+    ("quick", "cuda"): Suite(18, ((100_000, 80),), ((100_000, (10, 10)), (20_000, (15, 10, 5)))),
+    ("full", "cpu"): Suite(18, ((50_000, 80), (400, 2000)), ((20_000, (10, 10)), (2000, (15, 10, 5)))),
+    ("full", "cuda"): Suite(
+        22, ((1_000_000, 80), (4000, 2000)), ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5)))
+    ),
+}
+"""By name and device."""
+
+WALKS: tuple[tuple[str, str | None, str], ...] = (
+    ("random_walk", None, "uniform"),
+    ("random_walk", "weight", "rejection"),
+    ("random_walk", "weight", "inverse"),
+    ("random_walk", "weight", "alias"),
+    ("random_walk", "degree", "rejection"),
+    ("restart 0.15", None, "uniform"),
+    ("jump 0.15", None, "uniform"),
+    ("metropolis_hastings", None, "uniform"),
+    ("node2vec 2 0.5", None, "uniform"),
+    ("node2vec 2 0.5", "weight", "rejection"),
+)
+NEIGHBORHOODS: tuple[tuple[str, str | None, str], ...] = (
+    ("neighbors", None, "replace"),
+    ("neighbors", None, "auto"),
+    ("neighbors", None, "repeated"),
+    ("neighbors", None, "updated"),
+    ("neighbors", None, "bipartite"),
+    ("neighbors", "weight", "replace"),
+    ("neighbors", "weight", "auto"),
+    ("neighbors", "weight", "repeated"),
+    ("neighbors", "weight", "updated"),
+    ("neighbors", "weight", "bipartite"),
+    ("layer", None, "auto"),
+    ("forest_fire", None, "auto"),
+)
+"""Sampler, bias and method."""
+
+
+def run(
+    suite: str = "quick",
+    *,
+    scale: int | None = None,
+    samplers: Sequence[str] = (),
+    ranks: Sequence[int] = (1,),
+    placement: str = "auto",
+    device: str = "auto",
+    repeats: int = 3,
+    seed: int = 0,
+    peers: bool = True,
+    client: Any = None,
+    each: Callable[[dict[str, Any]], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure samplers.
+
+    Parameters
+    ----------
+    suite : {"quick", "full"}
+    scale : int, optional
+        Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
+    samplers : sequence of str
+        Only those whose names begin so; default: all.
+    ranks : sequence of int
+        Workers, or ranks of this process.
+    placement : {"auto", "replicated", "partitioned"}
+    device : {"auto", "cpu", "cuda"}
+    repeats : int
+        Each call runs once to warm up and then this often.
+    seed : int
+    peers : bool
+        Whether igraph and NetworkX are measured too.
+    client : distributed.Client, optional
+    each : callable, optional
+        Given each record as soon as it is there.
+
+    Returns
+    -------
+    list of dict
+        For each case `sampler`, `bias`, `method`, `instances`, `size` (length of walks, or fan-outs), `ranks`,
+        `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call, with tables), `ms` (median of
+        the later calls), `kernel_ms` (of it in supersteps, on the slowest rank), `mseps` and `kernel_mseps` (millions
+        of edges per second of each); or `skipped`.
+
+    Raises
+    ------
+    InputError
+        For an unknown suite or sampler, or numbers that are not above 0.
+    """
+    from graphdask.backend import cuda_device_count
+
+    device = ("cuda" if cuda_device_count() else "cpu") if device == "auto" else device
+    if (suite, device) not in SUITES:
+        raise InputError(f"suite={suite!r} is not one of {', '.join(sorted({name for name, _ in SUITES}))}")
+    if min(1 if scale is None else scale, repeats, *ranks) < 1:
+        raise InputError(f"scale={scale}, repeats={repeats} and ranks={tuple(ranks)} must be 1 or more")
+    size = SUITES[suite, device]
+    known = sorted({name.split()[0] for name, _, _ in (*WALKS, *NEIGHBORHOODS)})
+    for name in samplers:
+        if not any(each_name.startswith(name) for each_name in known):
+            raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")
+    bench = _Bench(size, size.scale if scale is None else scale, placement, device, repeats, seed, client)
+    records = []
+    for record in bench.records(tuple(samplers), ranks, peers):
+        records.append(record)
+        if each is not None:
+            each(record)
+    return records
+
+
+@dataclass
+class _Bench:
+    suite: Suite
+    scale: int
+    placement: str
+    device: str
+    repeats: int
+    seed: int
+    client: Any
+
+    def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
+        from graphdask.bench.analysis.graphs import weighted
+        from graphdask.generate import rmat
+
+        graph = weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, 64)
+        common = {"device": self.device, "scale": self.scale}
+        for count in ranks:
+            divided = graph.partition(count, device=self.device)
+            for row, call in self._cases(divided):
+                if not samplers or row["sampler"].startswith(samplers):
+                    yield row | {"ranks": count} | common | self._measured(call)
+            divided.replicas = divided.built = None
+        if peers:
+            for row, call in self._peers(graph):
+                if not samplers or row["like"].startswith(samplers):
+                    yield row | {"ranks": 1} | common | {"device": "cpu"} | (call if isinstance(call, dict) else call())
+
+    def _starts(self, count: int) -> np.ndarray:
+        return np.random.default_rng(self.seed).integers(0, 1 << self.scale, count)
+
+    def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
+        for count, length in self.suite.walks:
+            for sampler, bias, method in WALKS:
+                row = {"sampler": sampler, "bias": bias, "method": method, "instances": count, "size": length}
+                yield row, self._walks(graph, sampler, bias, method, self._starts(count), length)
+        for count, fanouts in self.suite.samples:
+            for sampler, bias, method in NEIGHBORHOODS:
+                named = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
+                row = named | {"size": list(fanouts)}
+                yield row, self._samples(graph, sampler, bias, method, self._starts(count), list(fanouts))
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {"seed": self.seed, "placement": self.placement, "client": self.client, "progress": False}
+
+    def _walks(
+        self, graph: Any, sampler: str, bias: str | None, method: str, starts: np.ndarray, length: int
+    ) -> Callable[[], Any]:
+        from graphdask.sample.second_order import node2vec
+        from graphdask.sample.walks import metropolis_hastings, random_walk
+
+        name, *numbers = sampler.split()
+        how = "auto" if method == "uniform" else method
+        if name == "node2vec":
+            p, q = map(float, numbers)
+            return lambda: node2vec(graph, starts, length, p, q, weighted=bias is not None, method=how, **self._where)
+        if name == "metropolis_hastings":
+            return lambda: metropolis_hastings(graph, starts, length, **self._where)
+        besides: dict[str, Any] = {name: float(numbers[0])} if numbers else {}
+        return lambda: random_walk(graph, starts, length, bias=bias, method=how, **besides, **self._where)
+
+    def _samples(
+        self, graph: Any, sampler: str, bias: str | None, method: str, seeds: np.ndarray, sizes: list[int]
+    ) -> Callable[[], Any]:
+        from graphdask.sample.hops import forest_fire, neighbors
+        from graphdask.sample.layers import layer
+
+        if sampler == "layer":
+            return lambda: layer(graph, seeds, sizes, **self._where)
+        if sampler == "forest_fire":
+            return lambda: forest_fire(graph, seeds, 0.7, len(sizes), **self._where)
+        if method == "replace":
+            return lambda: neighbors(graph, seeds, sizes, bias=bias, replace=True, **self._where)
+        return lambda: neighbors(graph, seeds, sizes, bias=bias, method=method, **self._where)
+
+    def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
+        started = time.perf_counter()
+        result = call()
+        first, seconds, kernels = time.perf_counter() - started, [], []
+        for _ in range(self.repeats):
+            started = time.perf_counter()
+            result = call()
+            seconds.append(time.perf_counter() - started)
+            kernels.append(sum(step["seconds"] for step in result.stats))
+        edges, median, kernel = result.stats.edges, statistics.median(seconds), statistics.median(kernels)
+        return {
+            "placement": result.placement, "edges": edges, "first_ms": 1e3 * first, "ms": 1e3 * median,
+            "kernel_ms": 1e3 * kernel, "mseps": edges / median / 1e6, "kernel_mseps": edges / kernel / 1e6,
+        }  # fmt: skip
+
+    def _peers(self, graph: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+        _, length = self.suite.walks[0]
+        _, fanouts = self.suite.samples[0]
+        kinds: tuple[tuple[str, str, str, Any, Any], ...] = (
+            ("igraph", "random_walk", "a call each", length, _igraph),
+            ("igraph", "random_walk", "one long walk", length, _igraph),
+            ("networkx", "random_walk", "random.choice", length, _networkx_walks),
+            ("networkx", "neighbors", "random.sample", list(fanouts), _networkx_samples),
+        )
+        made: dict[str, Any] = {}
+        for library, like, method, size, measure in kinds:
+            row = {"sampler": library, "like": like, "bias": None, "method": method, "instances": 200, "size": size}
+            if importlib.util.find_spec(library) is None:
+                yield row, {"skipped": f"{library} is not installed"}
+                continue
+            if library not in made:
+                src, dst, _ = graph.partition(1, device="cpu").edges("cpu")
+                made[library] = _GRAPHS[library](1 << self.scale, src, dst)
+            starts = self._starts(200)
+            yield row, lambda m=measure, g=made[library], w=method, s=size, b=starts: _timed(lambda: m(g, w, b, s))
+
+
+def _timed(call: Callable[[], int]) -> dict[str, Any]:
+    started = time.perf_counter()
+    edges = call()
+    seconds = time.perf_counter() - started
+    return {"edges": edges, "ms": 1e3 * seconds, "mseps": edges / seconds / 1e6}
+
+
+def _igraph_of(vertices: int, src: np.ndarray, dst: np.ndarray) -> Any:
+    import igraph
+
+    return igraph.Graph(n=vertices, edges=np.column_stack([src, dst]).tolist())
+
+
+def _networkx_of(vertices: int, src: np.ndarray, dst: np.ndarray) -> Any:
+    import networkx
+
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(vertices))
+    graph.add_edges_from(zip(src.tolist(), dst.tolist(), strict=True))
+    return {vertex: list(others) for vertex, others in graph.adjacency()}
+
+
+_GRAPHS = {"igraph": _igraph_of, "networkx": _networkx_of}
+
+
+def _igraph(graph: Any, method: str, starts: np.ndarray, length: int) -> int:
+    if method == "a call each":
+        return sum(len(graph.random_walk(int(start), length, stuck="return")) - 1 for start in starts[:20])
+    start = next(int(start) for start in starts if graph.degree(int(start)))
+    return len(graph.random_walk(start, length * len(starts), stuck="return")) - 1
+
+
+def _networkx_walks(neighbours: dict[int, list[int]], method: str, starts: np.ndarray, length: int) -> int:
+    drawing, steps = random.Random(0), 0
+    for vertex in starts.tolist():
+        walk = [vertex]
+        while len(walk) <= length and neighbours[walk[-1]]:
+            walk.append(drawing.choice(neighbours[walk[-1]]))
+        steps += len(walk) - 1
+    return steps
+
+
+def _networkx_samples(neighbours: dict[int, list[int]], method: str, seeds: np.ndarray, sizes: Sequence[int]) -> int:
+    drawing, edges = random.Random(0), 0
+    for start in seeds.tolist():
+        seen, frontier = {start}, [start]
+        for size in sizes:
+            reached = []
+            for vertex in frontier:
+                for other in drawing.sample(neighbours[vertex], min(size, len(neighbours[vertex]))):
+                    edges += 1
+                    if other not in seen:
+                        seen.add(other)
+                        reached.append(other)
+            frontier = reached
+    return edges

@@ -1,0 +1,45 @@
+"""The benchmark of samplers measures every case, and draws as many edges by every method."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphdask.bench import sample
+from graphdask.bench.sample import NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)), (20, (3, 2)))))
+
+
+def test_every_way_is_measured():
+    kept = []
+    rows = sample.run(device="cpu", repeats=1, each=kept.append)
+    assert rows == kept
+    ours = [row for row in rows if "like" not in row]
+    assert len(ours) == len(WALKS) + 2 * len(NEIGHBORHOODS)
+    assert all(row["edges"] > 0 and row["mseps"] > 0 and row["kernel_ms"] <= row["ms"] for row in ours)
+    assert {row["sampler"] for row in rows if "like" in row} == {"igraph", "networkx"}
+    for bias in (None, "weight"):
+        one_hop = [
+            row["edges"]
+            for row in ours
+            if (row["sampler"], row["bias"], row["size"]) == ("neighbors", bias, [2]) and row["method"] != "replace"
+        ]
+        assert len(one_hop) == 4
+        assert len(set(one_hop)) == 1
+
+
+def test_ranks_and_placements():
+    some = {"device": "cpu", "repeats": 1, "peers": False, "samplers": ("node2vec",)}
+    rows = sample.run(ranks=(1, 2), placement="partitioned", **some)
+    assert [(row["ranks"], row["placement"]) for row in rows] == [(1, "partitioned")] * 2 + [(2, "partitioned")] * 2
+    assert len({row["edges"] for row in rows}) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"suite": "slow"}, {"repeats": 0}, {"samplers": ("walk",)}, {"ranks": (0,)}])
+def test_what_cannot_be_measured_is_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong)).rstrip("s")):
+        sample.run(device="cpu", **wrong)
