@@ -183,9 +183,11 @@ class _Bench:
                 yield row, self._walks(graph, sampler, bias, method, self._starts(count), length)
         for count, fanouts in self.suite.samples:
             for sampler, bias, method in NEIGHBORHOODS:
-                named = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
-                row = named | {"size": list(fanouts)}
-                yield row, self._samples(graph, sampler, bias, method, self._starts(count), list(fanouts))
+                named: dict[str, Any] = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
+                yield (
+                    named | {"size": list(fanouts)},
+                    self._samples(graph, sampler, bias, method, self._starts(count), list(fanouts)),
+                )
 
     @property
     def _where(self) -> dict[str, Any]:
