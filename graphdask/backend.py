@@ -13,10 +13,9 @@ floats as float64, NumPy scalars as they are. A kernel that wants other blocks s
 from __future__ import annotations
 
 import hashlib
-import importlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, KernelError, MissingDependency
+from graphdask.kernels.inserted import cuda_text, digests, python_module
 
 Array = Any
 """A NumPy or CuPy array; which one follows from the backend."""
@@ -71,11 +71,13 @@ class Backend(ABC):
     """Bytes of dynamic shared memory that a block can have; 0 on a CPU."""
 
     @abstractmethod
-    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
+    def kernels(
+        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+    ) -> Any:
         """Return the kernels of a family as attributes, compiled for the given dtypes.
 
         With `cooperative`, they get no more blocks than run at the same time, so that these may wait for each other
-        (kernels/grid.cuh).
+        (kernels/grid.cuh). `functions` are the caller's, translated, for the family to call (kernels/inserted.py).
         """
 
     @abstractmethod
@@ -105,9 +107,9 @@ class Backend(ABC):
 
 
 class _CpuKernels:
-    def __init__(self, family: str):
+    def __init__(self, family: str, functions: Mapping[str, Any] | None = None):
         self._family = family
-        self._module = importlib.import_module(f"graphdask.kernels.{family}")
+        self._module = python_module(family, functions)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._module, name)
@@ -130,8 +132,10 @@ class CpuBackend(Backend):
     name = "cpu"
     xp = np
 
-    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
-        return _cpu_kernels(family)
+    def kernels(
+        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+    ) -> Any:
+        return _CpuKernels(family, functions) if functions else _cpu_kernels(family)
 
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
@@ -199,11 +203,13 @@ class CudaBackend(Backend):
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
             self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
 
-    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
-        key = (family, cooperative, *sorted((name, np.dtype(dtype).name) for name, dtype in types.items()))
+    def kernels(
+        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+    ) -> Any:
+        names = {k: np.dtype(v).name for k, v in types.items()}
+        key = (family, cooperative, digests(functions), *sorted(names.items()))
         if key not in self._modules:
-            names = {k: np.dtype(v).name for k, v in types.items()}
-            self._modules[key] = _CudaKernels(self, family, names, cooperative)
+            self._modules[key] = _CudaKernels(self, family, names, cooperative, functions)
         return self._modules[key]
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -243,14 +249,22 @@ class CudaBackend(Backend):
 
 
 class _CudaKernels:
-    def __init__(self, backend: CudaBackend, family: str, types: dict[str, str], cooperative: bool):
+    def __init__(
+        self,
+        backend: CudaBackend,
+        family: str,
+        types: dict[str, str],
+        cooperative: bool,
+        functions: Mapping[str, Any] | None,
+    ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
         source = files("graphdask.kernels").joinpath(f"{family}.cu")
         with as_file(files("graphdask.kernels").joinpath("common.cuh")) as common:
             self._include = str(common.parent)
         options = ["-std=c++17", f"-I{self._include}", f"-Dgd_headers={_headers_digest()}"]
         options += [f"-D{name}={C_TYPES[dtype]}" for name, dtype in sorted(types.items())]
-        self._module = backend.xp.RawModule(code=source.read_text(), options=tuple(options))
+        code = cuda_text(family, source.read_text(), functions)
+        self._module = backend.xp.RawModule(code=code, options=tuple(options))
         with backend.activate():
             try:
                 self._module.compile()

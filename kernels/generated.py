@@ -1,7 +1,7 @@
 """Functions that are written while a program runs, compiled by Numba and kept on disk for the next process.
 
 A function goes into a file of its own in the user's cache folder, which `cache=True` can then work with: its folder is
-named by a digest of the text, of kernels/user.py whose code is compiled in, and of the versions. The file appears under
+named by a digest of the text, of the modules whose code is compiled in, and of the versions. The file appears under
 its name at once and is never written again, so processes that start together are safe; Numba replaces its own files
 the same way. Where the folder cannot be used, the function is compiled for this process alone.
 """
@@ -25,6 +25,8 @@ import numba
 
 from graphdask.kernels import user
 
+_HELPERS = ("user", "hash", "philox", "selection", "twin", "functions_default")
+"""Modules whose code is compiled into that of others."""
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
 
 
@@ -76,8 +78,38 @@ def _compiled(source: str, name: str, signature: Any, path: str, keep: bool) -> 
 
 
 @cache
+def module(source: str) -> types.ModuleType:
+    """The module of a Python text, whose functions with `@twin` and `@inlined` are compiled when they are called.
+
+    They are kept on disk like those of `compiled`.
+    """
+    path = _stored(source)
+    if path is not None:
+        try:
+            return _module(source, str(path))
+        except (OSError, RuntimeError):  # Numba has no place for its files
+            pass
+    return _module(_uncached(source), f"<graphdask module {_digest(source)}>")
+
+
+def _uncached(source: str) -> str:
+    """The text with decorators that keep nothing."""
+    plain = "import numba\n\ntwin = inlined = numba.njit(nogil=True, error_model='numpy')\n\n\n@"
+    return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)
+
+
+def _module(source: str, path: str) -> types.ModuleType:
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    made = types.ModuleType(f"graphdask_module_{_digest(source)}")
+    sys.modules[made.__name__] = made
+    exec(compile(source, path, "exec"), made.__dict__)
+    return made
+
+
+@cache
 def _digest(source: str) -> str:
-    helpers = Path(user.__file__).read_text()
+    folder = Path(user.__file__).parent
+    helpers = "".join((folder / f"{name}.py").read_text() for name in _HELPERS)
     made_of = (source, helpers, numba.__version__, llvmlite.__version__, sys.version)
     return hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:32]
 

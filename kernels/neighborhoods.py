@@ -7,15 +7,17 @@ from graphdask.kernels.twin import twin
 
 
 @twin
-def neighborhoods_renumber(n, seeds, seed_bounds, edge_bounds, src, dst, nodes, node_offsets, row, col):
+def neighborhoods_renumber(n, seeds, seed_bounds, edge_bounds, new_vertices, src, dst, nodes, node_offsets, row, col):
     """Number the vertices of each instance: its seeds, then the others in the order in which edges reach them.
 
-    nodes: room for all seeds and edges; node_offsets[i + 1] is set to where the vertices of instance i end.
+    nodes: room for all seeds, and new_vertices for each edge; node_offsets[i + 1] is set to where the vertices of
+    instance i end.
     """
     table, count = np.empty(0, np.int64), 0
     for i in range(n):
         first = count
-        room = 2 * (seed_bounds[i + 1] - seed_bounds[i] + edge_bounds[i + 1] - edge_bounds[i])
+        edges = edge_bounds[i + 1] - edge_bounds[i]
+        room = 2 * (seed_bounds[i + 1] - seed_bounds[i] + new_vertices * edges)
         if len(table) < room:
             table = np.empty(2 * room, np.int64)
         table[:room] = -1

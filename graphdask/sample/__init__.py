@@ -8,7 +8,9 @@ from importlib import import_module as _import_module
 _HOME: dict[str, str] = {
     "Frontiers": "frontier",
     "Neighborhoods": "neighborhoods",
+    "SampledEdges": "framework",
     "Samples": "result",
+    "Spec": "spec",
     "Walks": "_walkers",
     "forest_fire": "hops",
     "frontier_sampling": "frontier",
@@ -21,6 +23,7 @@ _HOME: dict[str, str] = {
     "random_walk": "walks",
     "random_walk_with_jump": "walks",
     "random_walk_with_restart": "walks",
+    "run": "framework",
     "snowball": "hops",
 }
 """Public names, and the modules that have them; these are loaded on first use."""

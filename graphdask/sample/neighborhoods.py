@@ -39,6 +39,8 @@ class Neighborhoods(Samples):
 
     columns = ("src", "dst", "hop", "instance")
     vertex_valued = ("src", "dst")
+    new_vertices = 1
+    """How many vertices an edge may add to its instance's: its source may come from elsewhere, or may not."""
 
     @property
     def src(self) -> np.ndarray:
@@ -70,11 +72,21 @@ class Neighborhoods(Samples):
         from graphdask.backend import get_backend
 
         src, dst, sampler = self._internal("src"), self._internal("dst"), self.sampler
-        nodes = np.empty(len(sampler.seeds) + len(src), src.dtype)
+        nodes = np.empty(len(sampler.seeds) + self.new_vertices * len(src), src.dtype)
         offsets = np.zeros(sampler.instances + 1, np.int64)
         row, col = np.empty(len(src), np.int64), np.empty(len(src), np.int64)
         get_backend("cpu").kernels("neighborhoods").neighborhoods_renumber(
-            sampler.instances, sampler.seeds, sampler.bounds, self.edge_offsets, src, dst, nodes, offsets, row, col
+            sampler.instances,
+            sampler.seeds,
+            sampler.bounds,
+            self.edge_offsets,
+            self.new_vertices,
+            src,
+            dst,
+            nodes,
+            offsets,
+            row,
+            col,
         )
         made = self.graph.ids.to_caller(nodes[: offsets[-1]].copy()), offsets, row, col
         for array in made:

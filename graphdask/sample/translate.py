@@ -71,6 +71,8 @@ class Translated:
     """The name of the function in a source given in CUDA C++."""
     takes_failure: bool = True
     """Whether a function given in CUDA C++ has the parameter `int *failure`."""
+    place: Place | None = None
+    """Its first line, of a Python function."""
 
     @property
     def compiled(self) -> Callable[..., Any]:
@@ -116,6 +118,11 @@ class Translated:
         if self.called is not None:
             return FunctionError(f"{self.name} stored failure {failure}")
         return self.sites[site].error(f"{self.name} failed: {REASONS[reason]}")
+
+    def refused(self, reason: str) -> FunctionError:
+        """The error of a result that cannot be used."""
+        reason = f"{self.name} {reason}"
+        return FunctionError(reason) if self.place is None else self.place.error(reason)
 
     def check(self, failure: int) -> None:
         """Raise FunctionError, which names the user's line, if a run has stored a failure."""
@@ -217,7 +224,8 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     types = tuple(known[field] for field in used)
     digest = hashlib.sha256(repr((python, types, kind)).encode()).hexdigest()
     cuda = "".join(f"{line}\n" for line in body.cuda)
-    return Translated(source.name, used, types, kind, python, digest, source.path, body.sites, cuda)
+    place = source.place(source.tree)
+    return Translated(source.name, used, types, kind, python, digest, source.path, body.sites, cuda, place=place)
 
 
 def _checked(fields: Mapping[str, Any], result: Any) -> tuple[dict[str, str], str]:

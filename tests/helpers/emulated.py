@@ -30,6 +30,7 @@ from graphdask import backend as backends
 from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend, _kernel_argument
 from graphdask.errors import KernelError
 from graphdask.gang import local, worker
+from graphdask.kernels.inserted import cuda_text, digests
 
 HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
 MOST_BLOCKS = 3
@@ -151,10 +152,13 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
 class EmulatedKernels:
     """The kernels of a family as attributes."""
 
-    def __init__(self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool):
+    def __init__(
+        self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any = None
+    ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
+        texts = {**sources(), f"{family}.cu": cuda_text(family, sources()[f"{family}.cu"], functions)}
         # The interpreter's lock stays held: the emulator runs one launch at a time.
-        self._library = ctypes.PyDLL(str(library(family, macros, sources())))
+        self._library = ctypes.PyDLL(str(library(family, macros, texts)))
         self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)
         self._parameters = {
             name: [re.findall(r"\w+", argument)[-1] for argument in arguments.split(",")]
@@ -271,11 +275,11 @@ class EmulatedCuda(Backend):
     def draw(self) -> int:
         return int(self._random.integers(1, 1 << 31))
 
-    def kernels(self, family: str, *, cooperative: bool = False, **types: Any) -> Any:
+    def kernels(self, family: str, *, cooperative: bool = False, functions: Any = None, **types: Any) -> Any:
         macros = tuple(f"{name}={C_TYPES[np.dtype(dtype).name]}" for name, dtype in sorted(types.items()))
-        key = family, cooperative, macros
+        key = family, cooperative, digests(functions), macros
         if key not in self._modules:
-            self._modules[key] = EmulatedKernels(self, family, macros, cooperative)
+            self._modules[key] = EmulatedKernels(self, family, macros, cooperative, functions)
         return self._modules[key]
 
     def to_host(self, array: Any) -> np.ndarray:

@@ -1,0 +1,169 @@
+"""Choosing some candidates of each of many groups, launch by launch: the host's side of kernels/selection.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import DeadlineExceeded
+
+FEW = 32
+"""Candidates that are all alike, of which so many are chosen by one thread."""
+LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
+"""Candidates with biases in one launch: on a CPU what stays in its cache."""
+
+
+@dataclass
+class Choices:
+    """Groups to choose from."""
+
+    bounds: Array
+    """int64, shape (groups + 1,): where the candidates of each group begin."""
+    wanted: Array
+    """int64: how many each gives at most; no more than it has, unless with replacement."""
+    tags: Array
+    """int64: what random numbers tell groups of an instance apart by."""
+    instances: Array
+    """int64."""
+
+    def room(self, xp: Any) -> Room:
+        """Room for what is chosen."""
+        offsets = xp.zeros(len(self.wanted) + 1, np.int64)
+        xp.cumsum(self.wanted, out=offsets[1:])
+        total = int(offsets[-1])
+        return Room(
+            offsets[:-1], xp.arange(len(self.wanted)), xp.zeros(len(self.wanted), np.int64), xp.empty(total, np.int64),
+            xp.empty(total, np.int64), offsets[:-1],
+        )  # fmt: skip
+
+
+@dataclass
+class Found:
+    """What was chosen."""
+
+    owners: Array
+    """The group of each, ascending."""
+    chosen: Array
+    """Its place in the group."""
+    numbers: Array
+    """How many of the group were chosen before it."""
+
+
+@dataclass
+class Room:
+    """Where kernels write what they choose, for all groups or some of them."""
+
+    starts: Array
+    """Where each group's part of the room begins."""
+    labels: Array
+    """What it is called in `owners`."""
+    done: Array
+    """How many of each are chosen already."""
+    chosen: Array
+    owners: Array
+    """-1 where nothing was chosen."""
+    all_starts: Array
+    """`starts` of all groups."""
+
+    def of(self, groups: Array, done: Array) -> Room:
+        """That of some groups, of which some candidates are chosen already."""
+        return Room(
+            self.starts[groups], self.labels[groups], done, self.chosen, self.owners, self.all_starts
+        )  # fmt: skip
+
+    def filled(self, xp: Any) -> Found:
+        """What was chosen, once the kernels have run."""
+        kept = self.owners >= 0
+        numbers = xp.arange(len(self.owners))
+        owners, chosen = self.owners, self.chosen
+        if not bool(kept.all()):
+            owners, chosen, numbers = owners[kept], chosen[kept], numbers[kept]
+        return Found(owners, chosen, numbers - self.all_starts[owners])
+
+
+@dataclass
+class Chooser:
+    """How choices are made: the random numbers, and the kind of biases."""
+
+    env: Environment
+    name: str
+    seed: np.uint64
+    what: int
+    step: int
+    floating: bool
+    failure: Array
+
+    def look_at_the_clock(self) -> None:
+        """Raise DeadlineExceeded where it is past the deadline."""
+        self.env.backend.synchronize()
+        if time.monotonic() > self.env.deadline:
+            raise DeadlineExceeded(
+                f"{self.name} passed its deadline in step {self.step}; raise the setting graphdask.deadline if the run "
+                f"is as long as that"
+            )
+
+
+def choose(
+    chooser: Chooser,
+    choices: Choices,
+    replace: bool,
+    weigh: Callable[[int, int], Array] | None,
+    room: Room | None = None,
+) -> Found:
+    """Choose.
+
+    Parameters
+    ----------
+    weigh : function (a, b) -> array, optional
+        The biases of the candidates of groups a to b - 1, which may be overwritten; None: all are alike.
+    room : Room, optional
+        With what is chosen already.
+    """
+    env = chooser.env
+    xp, n = env.xp, len(choices.wanted)
+    kernels = env.kernels("selection")
+    room = choices.room(xp) if room is None else room
+    drawn = int(replace), chooser.seed, chooser.what
+    if weigh is None and (replace or not n or int(choices.wanted.max()) <= FEW or _gives_all(choices)):
+        kernels.selection_uniform(
+            n, choices.bounds, room.starts, choices.wanted, *drawn, choices.tags, choices.instances, chooser.step,
+            room.chosen, room.owners,
+        )  # fmt: skip
+        return room.filled(xp)
+    for a, b in _launches(env, choices.bounds):
+        if a:
+            chooser.look_at_the_clock()
+        bounds = choices.bounds[a : b + 1]
+        values = xp.ones(int(bounds[-1] - bounds[0]), np.int64) if weigh is None else weigh(a, b)
+        kernels.selection_pick(
+            b - a, room.labels[a:b], bounds, values.view(np.int64), int(chooser.floating), room.starts[a:b],
+            choices.wanted[a:b], *drawn, choices.tags[a:b], choices.instances[a:b], chooser.step, room.done[a:b],
+            room.chosen, room.owners, chooser.failure, per_item=32,
+        )  # fmt: skip
+    return room.filled(xp)
+
+
+def _gives_all(choices: Choices) -> bool:
+    return bool((choices.wanted == choices.bounds[1:] - choices.bounds[:-1]).all())
+
+
+def _launches(env: Environment, bounds: Array) -> Iterator[tuple[int, int]]:
+    """Ranges of groups with no more candidates than fit a launch, or with one group."""
+    most, n = LAUNCH[env.backend.name], len(bounds) - 1
+    if not n:
+        return
+    if int(bounds[-1] - bounds[0]) <= most:
+        yield 0, n
+        return
+    host = env.backend.to_host(bounds)
+    a = 0
+    while a < n:
+        b = max(int(np.searchsorted(host, host[a] + most, side="right")) - 1, a + 1)
+        yield a, b
+        a = b

@@ -1,0 +1,246 @@
+"""Spec: a sampler in c-saw's terms: three functions, and how many vertices and neighbours a step takes.
+
+Source: Pandey et al., c-saw, Section III and Figure 2 (VertexBias, EdgeBias, Update, FrontierSize, NeighborSize).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FunctionError, InputError
+from graphdask.kernels.functions_fields import HOOKS
+from graphdask.sample.translate import Translated, translate
+
+MOST_TRIED = (1 << 24) - 1
+"""Neighbours that are drawn with `edge_bound`, at most: their trials are counted in 31 bits."""
+MOST_DRAWN = (1 << 31) - 1
+RESULTS = {
+    "vertex_bias": ("int", "float"),
+    "neighbor_size": ("int",),
+    "edge_bias": ("int", "float"),
+    "update": ("int",),
+}
+"""What functions may return: the first of these that one fits."""
+
+Function = Callable[[Any], Any] | Translated
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sampler, step by step: which vertices of the pool, which of their neighbours, and what then is in the pool.
+
+    An instance has a pool of vertices, at first its seeds. In each of `depth` steps
+
+    1. `frontier_size` entries of the pool are chosen without replacement, in proportion to `vertex_bias`, or all of
+       them, and leave it;
+    2. of the neighbours of each chosen vertex (`per="vertex"`), or of all of them together (`per="layer"`),
+       `neighbor_size` are chosen in proportion to `edge_bias`. Each is a sampled edge, in the order of the pool, and
+       of one vertex as they were chosen;
+    3. for each of these edges `update` names a vertex that goes into the pool, where its source was, or none.
+
+    Candidates of bias 0 are as if they were not there: a vertex whose edges all have bias 0 is like one without edges.
+    Without replacement one candidate after the other is chosen in proportion among what is left; where there are no
+    more than asked for, all are chosen, and stand in their own order (neighbours in that of their numbers). A vertex
+    without neighbours gives no edges and is gone from the pool.
+
+    Parameters
+    ----------
+    vertex_bias : function of v, optional
+        Returns the bias of an entry of the pool, an int or a float of 0 or more. Fields of v: `id`, `degree`, `depth`
+        (steps before this one), `instance`, `place` (in the pool, from 0 on). Default: all alike.
+    edge_bias : function of e, optional
+        Returns the bias of an edge, an int or a float of 0 or more. Fields of e: `source`, `destination`, `weight`,
+        `source_degree`, `destination_degree`, `previous` (the vertex from which the source was reached, -1 for a
+        seed), `destination_is_previous`, `destination_near_previous` (whether the destination is a neighbour of
+        `previous`), `depth`, `instance`, `seed` (the instance's first vertex). Default: all alike.
+    update : function of e, optional
+        Returns the vertex that goes into the pool, or -1 for none. The fields of `edge_bias`, and `random`, a float
+        in [0, 1) drawn for this edge. Default: the destination.
+    frontier_size : int, optional
+        Entries of the pool that a step takes; default: all.
+    neighbor_size : int, sequence of int, or function of v
+        Edges to choose: the same in all steps, for each step, or for each vertex. -1 stands for all. A function, for
+        `per="vertex"`, has the fields of `vertex_bias`, and `random`, a float in [0, 1) drawn for this vertex.
+    per : {"vertex", "layer"}
+        Whether that is for each vertex, or for all of an instance's step together.
+    depth : int, optional
+        Steps; may be left out where `neighbor_size` is a sequence.
+    replace : bool
+        Whether an edge may be chosen again in a step; then a vertex with neighbours gives as many as asked for.
+    direction : {"out", "in"}
+        Whether edges are followed or gone against; degrees and neighbours are in that direction.
+    edge_bound : int or float, optional
+        A number that no bias of an edge exceeds. An edge is then drawn by rejection, which looks at some of a vertex's
+        edges, and not at all of them; the law is the same. For `per="vertex"`.
+    revisit : bool, optional
+        Whether a vertex may come into the pool of an instance that it was in before. Default: where `update` is given,
+        and in a walk, that is with `replace` and a `neighbor_size` of 1.
+
+    Raises
+    ------
+    InputError
+        For arguments that do not go together, or are out of their range.
+    FunctionError
+        For a function that cannot be translated, with its file and line.
+
+    Notes
+    -----
+    Functions are translated as `graphdask.sample.translate.translate` says, or are given as CUDA C++ by
+    `Translated.from_cuda`. Vertices are numbers from 0 on, in the order of the caller's ids; the ids themselves where
+    these are 0, 1, 2, ... Integer biases add up to less than 2^63 for each choice, exactly. Those of floats are first
+    made multiples of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0
+    becomes 0. So the same edges come out on every device.
+
+    References
+    ----------
+    Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on GPUs, SC 2020, Section III.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> def second(e):
+    ...     if e.destination_is_previous:
+    ...         return 0.5
+    ...     return 1.0 if e.destination_near_previous else 2.0
+    >>> node2vec = gd.sample.Spec(edge_bias=second, edge_bound=2.0, depth=4, replace=True)
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 0])
+    >>> gd.sample.run(G, node2vec, [0]).dst.tolist()
+    [1, 2, 0, 1]
+    """
+
+    vertex_bias: Function | None = None
+    edge_bias: Function | None = None
+    update: Function | None = None
+    frontier_size: int | None = None
+    neighbor_size: int | Sequence[int] | Function = 1
+    per: str = "vertex"
+    depth: int | None = None
+    replace: bool = False
+    direction: str = "out"
+    edge_bound: float | None = None
+    revisit: bool | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("per", self.per, ("vertex", "layer"))
+        _one_of("direction", self.direction, ("out", "in"))
+        if not isinstance(self.replace, bool | np.bool_):
+            raise InputError(f"replace={self.replace!r} is neither True nor False")
+        if self.revisit is not None and not isinstance(self.revisit, bool | np.bool_):
+            raise InputError(f"revisit={self.revisit!r} is neither True, False nor None")
+        if self.frontier_size is not None:
+            self._set("frontier_size", _whole("frontier_size", self.frontier_size, 1))
+        elif self.vertex_bias is not None:
+            raise InputError("vertex_bias chooses frontier_size vertices of the pool; give frontier_size too")
+        self._check_sizes()
+        for name in ("vertex_bias", "edge_bias", "update"):
+            if getattr(self, name) is not None:
+                translated(name, getattr(self, name))
+        if self.edge_bound is not None:
+            self._check_bound()
+        if self.revisit is None:
+            walks = bool(self.replace) and self.per == "vertex" and _all_ones(self.neighbor_size)
+            self._set("revisit", self.update is not None or walks)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_sizes(self) -> None:
+        size, depth = self.neighbor_size, self.depth
+        if depth is not None:
+            self._set("depth", _whole("depth", depth, 0))
+        if callable(size) or isinstance(size, Translated):
+            if self.per == "layer":
+                raise InputError('neighbor_size is a function of a vertex, which does not go with per="layer"')
+            translated("neighbor_size", size)
+            sizes: tuple[int, ...] = ()
+        elif isinstance(size, Sequence | np.ndarray) and not isinstance(size, str):
+            sizes = tuple(_whole(f"neighbor_size[{step}]", each, -1) for step, each in enumerate(size))
+            self._set("neighbor_size", sizes)
+            if depth is None:
+                self._set("depth", len(sizes))
+            elif depth != len(sizes):
+                raise InputError(f"depth={depth}, but neighbor_size has {len(sizes)} numbers, one for each step")
+        else:
+            sizes = (_whole("neighbor_size", size, -1),)
+            self._set("neighbor_size", sizes[0])
+        if self.depth is None:
+            raise InputError("depth is missing: how many steps there are")
+        if self.replace and any(each < 0 for each in sizes):
+            raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
+
+    def _check_bound(self) -> None:
+        bound = self.edge_bound
+        if self.edge_bias is None:
+            raise InputError("edge_bound is a bound of edge_bias, and there is none")
+        if self.per == "layer":
+            raise InputError('edge_bound is for per="vertex"; the edges of a layer are always looked at')
+        if isinstance(bound, bool) or not isinstance(bound, int | float | np.number):
+            raise InputError(f"edge_bound={bound!r} is not a number")
+        if not (bound > 0 and math.isfinite(bound)) or (isinstance(bound, int) and bound >= 2**63):
+            raise InputError(f"edge_bound={bound!r} must be above 0 and finite, an int below 2**63")
+        if translated("edge_bias", self.edge_bias).result == "int" and bound < 1:
+            raise InputError(f"edge_bound={bound!r}, but edge_bias returns integers; the least of them above 0 is 1")
+        sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
+        if any(isinstance(each, int) and each > MOST_TRIED for each in sizes):
+            raise InputError(f"with edge_bound, neighbor_size is {MOST_TRIED:,} at most")
+
+    def size_at(self, step: int) -> Any:
+        """The `neighbor_size` of a step, or its function."""
+        return self.neighbor_size[step] if isinstance(self.neighbor_size, tuple) else self.neighbor_size
+
+    def functions(self, integer_weights: bool) -> dict[str, Translated]:
+        """The functions that there are, for a graph whose weights are integers or not."""
+        given = {name: getattr(self, name) for name in HOOKS}
+        return {
+            name: translated(name, function, integer_weights)
+            for name, function in given.items()
+            if callable(function) or isinstance(function, Translated)
+        }
+
+
+def translated(name: str, function: Any, integer_weights: bool | None = None) -> Translated:
+    """A function of a spec, translated; None: it is not known yet whether weights are integers.
+
+    Raises
+    ------
+    FunctionError
+        If it cannot be, or is one translated for other fields or another result.
+    """
+    types = dict(HOOKS[name].types)
+    if "weight" in types and integer_weights:
+        types["weight"] = "int"
+    if isinstance(function, Translated):
+        for field, kind in zip(function.fields, function.types, strict=True):
+            if types.get(field) != kind and not (field == "weight" and integer_weights is None and kind == "int"):
+                known = ", ".join(f"{field} ({kind})" for field, kind in types.items())
+                raise FunctionError(f"{function.name} takes {field} ({kind}); the fields of {name} are {known}")
+        if function.result not in RESULTS[name]:
+            raise FunctionError(f"{function.name} returns {function.result}; {name} returns {RESULTS[name][-1]}")
+        return function
+    *others, last = RESULTS[name]
+    for result in others:
+        try:
+            return translate(function, types, result)
+        except FunctionError:  # it may return a float; what else is wrong is so with that too
+            pass
+    return translate(function, types, last)
+
+
+def _all_ones(size: Any) -> bool:
+    return all(each == 1 for each in (size if isinstance(size, tuple) else (size,)))
+
+
+def _one_of(name: str, value: Any, names: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in names:
+        raise InputError(f"{name}={value!r} is not one of {', '.join(names)}")
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST_DRAWN:
+        raise InputError(f"{name}={value!r} is not a whole number from {least} to {MOST_DRAWN:,}")
+    return int(value)

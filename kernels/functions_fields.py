@@ -1,0 +1,70 @@
+"""What kernels/functions.{cu,py} tell the functions that a caller writes: for each its parameters and its fields.
+
+A field is an expression in the parameters, the same text in Python and in CUDA C++, so a function costs what the fields
+cost that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A place in a family of kernels where a function of the caller is called."""
+
+    parameters: Mapping[str, str]
+    """Names and types in CUDA C++ of what the kernel hands over."""
+    fields: Mapping[str, tuple[str, str]]
+    """Of each field the type, `int`, `float` or `bool`, and what it is."""
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The type of each field."""
+        return {name: kind for name, (kind, _) in self.fields.items()}
+
+
+_I64 = "long long"
+_VERTEX = {"indptr": f"const {_I64} *", "vertex": _I64, "depth": _I64, "instance": _I64, "place": _I64}
+_OF_VERTEX = {
+    "id": ("int", "vertex"),
+    "degree": ("int", "row_length(indptr, vertex)"),
+    "depth": ("int", "depth"),
+    "instance": ("int", "instance"),
+    "place": ("int", "place"),
+}
+_EDGE = {
+    "indptr": f"const {_I64} *",
+    "indices": "const index_t *",
+    "weights": "const weight_t *",
+    "edge": _I64,
+    "source": _I64,
+    "destination": _I64,
+    "previous": _I64,
+    "depth": _I64,
+    "instance": _I64,
+    "seed": _I64,
+}
+_OF_EDGE = {
+    "source": ("int", "source"),
+    "destination": ("int", "destination"),
+    "weight": ("float", "weights[edge]"),
+    "source_degree": ("int", "row_length(indptr, source)"),
+    "destination_degree": ("int", "row_length(indptr, destination)"),
+    "previous": ("int", "previous"),
+    "destination_is_previous": ("bool", "destination == previous"),
+    "destination_near_previous": ("bool", "has_edge(indptr, indices, previous, destination)"),
+    "depth": ("int", "depth"),
+    "instance": ("int", "instance"),
+    "seed": ("int", "seed"),
+}
+_DRAWN = {"random": ("float", "random")}
+
+HOOKS: dict[str, Hook] = {
+    "vertex_bias": Hook(_VERTEX, _OF_VERTEX),
+    "neighbor_size": Hook({**_VERTEX, "random": "double"}, {**_OF_VERTEX, **_DRAWN}),
+    "edge_bias": Hook(_EDGE, _OF_EDGE),
+    "update": Hook({**_EDGE, "random": "double"}, {**_OF_EDGE, **_DRAWN}),
+}
+"""`weight` is an `int` where the weights of the graph are."""

@@ -1,0 +1,133 @@
+// Choosing some candidates of each of many groups: all alike, or in proportion to their biases, which are whole numbers
+// or are made so for the group. The twins in selection.py say what the arguments are.
+//
+// A thread takes a group whose candidates are all alike; a warp one with biases, which it adds up, and goes through once
+// more for every draw: the first candidate at which the sum so far is above a number below the total. Without
+// replacement what is drawn leaves its group, so the next draw is in proportion among what is left.
+//
+// Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling; updated sampling); J. Bentley, B. Floyd, "A
+// sample of brilliance", CACM 30 (1987).
+#include "common.cuh"
+#include "selection.cuh"
+
+#define GD_FULL 0xffffffffu
+
+extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ bounds,
+                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                             gd_i64 replace, gd_u64 seed, gd_i64 what,
+                                             const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ instances,
+                                             gd_i64 step, gd_i64 *chosen, gd_i64 *__restrict__ owner) {
+    GD_FOR(g, n) {
+        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g];
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = g;
+        if (!replace && count == size) {
+            for (gd_i64 s = 0; s < count; ++s) chosen[out + s] = s;
+            continue;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        for (gd_i64 s = 0; s < count; ++s) {
+            gd_u64 first, second;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)s, first, second);
+            const gd_i64 last = replace ? size - 1 : size - count + s;
+            gd_i64 place = (gd_i64)gd_digit(first, (gd_u64)last + 1);
+            for (gd_i64 before = 0; !replace && before < s; ++before) {
+                if (chosen[out + before] == place) {
+                    place = last;
+                    break;
+                }
+            }
+            chosen[out + s] = place;
+        }
+    }
+}
+
+// The greatest of all lanes, for all of them.
+__device__ __forceinline__ gd_i64 gd_greatest_of_warp(gd_i64 value) {
+    for (int step = 16; step; step >>= 1) {
+        const gd_i64 other = __shfl_xor_sync(GD_FULL, value, step);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+extern "C" __global__ void selection_pick(long long n, const gd_i64 *__restrict__ labels,
+                                          const gd_i64 *__restrict__ bounds, gd_i64 *values, gd_i64 floating,
+                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                          gd_i64 replace, gd_u64 seed, gd_i64 what, const gd_i64 *__restrict__ tags,
+                                          const gd_i64 *__restrict__ instances, gd_i64 step,
+                                          const gd_i64 *__restrict__ done, gd_i64 *chosen, gd_i64 *owner,
+                                          int *failure) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 g = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; g < n; g += warps) {
+        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g];
+        gd_i64 *const units = values + (bounds[g] - bounds[0]);
+        gd_i64 made = done[g];
+        if (!replace)
+            for (gd_i64 s = lane; s < made; s += 32) units[chosen[out + s]] = 0;
+        __syncwarp();
+        gd_i64 greatest = 0, positive = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            const gd_i64 value = units[p];
+            positive += value > 0;
+            greatest = value > greatest ? value : greatest;
+        }
+        greatest = gd_greatest_of_warp(greatest);
+        gd_u64 total = 0;
+        int over = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            if (floating) units[p] = gd_units_of_float(units[p], greatest, size);
+            total += (gd_u64)units[p];
+            if (total >> 63) over = 1, total = 0;
+        }
+        for (int by = 16; by; by >>= 1) {
+            positive += __shfl_xor_sync(GD_FULL, positive, by);
+            total += __shfl_xor_sync(GD_FULL, total, by);
+            if (total >> 63) over = 1, total = 0;
+        }
+        __syncwarp();
+        if (__any_sync(GD_FULL, over)) {
+            if (lane == 0) atomicCAS(failure, 0, GD_LARGE_SUM);
+            total = 0;
+            positive = 0;
+        }
+        if (!replace && made == 0 && positive <= count) {
+            for (gd_i64 base = 0; base < size; base += 32) {
+                const bool here = base + lane < size && positive && units[base + lane] > 0;
+                const unsigned mask = __ballot_sync(GD_FULL, here);
+                if (here) chosen[out + made + __popc(mask & ((1u << lane) - 1))] = base + lane;
+                made += __popc(mask);
+            }
+            total = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        while (made < count && total) {
+            gd_u64 digit, second, before = 0;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, digit, second);
+            digit = gd_digit(digit, total);
+            for (gd_i64 base = 0; base < size; base += 32) {
+                const gd_u64 own = base + lane < size ? (gd_u64)units[base + lane] : 0;
+                gd_u64 sum = own;
+                for (int by = 1; by < 32; by <<= 1) {
+                    const gd_u64 lower = __shfl_up_sync(GD_FULL, sum, by);
+                    if (lane >= by) sum += lower;
+                }
+                const unsigned above = __ballot_sync(GD_FULL, before + sum > digit);
+                if (above) {
+                    const int leader = __ffs(above) - 1;
+                    const gd_u64 taken = __shfl_sync(GD_FULL, own, leader);
+                    if (lane == leader) {
+                        chosen[out + made] = base + lane;
+                        if (!replace) units[base + lane] = 0;
+                    }
+                    if (!replace) total -= taken;
+                    break;
+                }
+                before += __shfl_sync(GD_FULL, sum, 31);
+            }
+            __syncwarp();
+            ++made;
+        }
+        for (gd_i64 s = lane; s < count; s += 32) owner[out + s] = s < made ? labels[g] : -1;
+    }
+}

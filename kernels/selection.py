@@ -1,0 +1,190 @@
+"""Choosing some candidates of each of many groups: twins of selection.cu and selection.cuh.
+
+n          groups
+labels     what each is called in `owner`, int64
+bounds     int64, shape (n + 1,): where the candidates of each begin, `values` with those of the first
+values     int64: biases of the candidates, whole numbers or the bits of floats; what is left of them, after
+floating   whether they are floats
+starts, counts
+           int64: where in `chosen` and `owner` a group has its room, and how many candidates it gives at most
+replace    whether a candidate may be chosen again
+seed, what, tags, instances, step
+           random numbers are those of the key of (seed, what, tag) and the counter (instance, step, number of the draw)
+done       int64: how many of each group are chosen already, which are in `chosen`
+chosen     int64: places in their groups
+owner      int64: label of the group, -1 for room that is left
+failure    int32: why the run must end, if it must
+"""
+
+import numpy as np
+
+from graphdask.kernels.hash import hashed, inlined, multiply_high
+from graphdask.kernels.hash import key as keyed
+from graphdask.kernels.philox import philox
+from graphdask.kernels.twin import twin
+
+MACROS: list[dict[str, str]] = [{}]
+
+NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = -1, -2, -3, -4, -5
+"""Failures besides those of users' functions, which are above 0."""
+BLOCK = 256
+"""Candidates whose units a CPU adds up, so that a draw goes by these sums first."""
+
+_0, _1, _11, _52, _63 = np.uint64(0), np.uint64(1), np.uint64(11), np.uint64(52), np.uint64(63)
+_FRACTION, _HIDDEN = np.uint64((1 << 52) - 1), np.uint64(1 << 52)
+
+
+@inlined
+def group_key(seed, what, tag):
+    return hashed(keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1), np.uint64(tag))
+
+
+@inlined
+def bit_length(value):
+    length = 0
+    while value:
+        value >>= 1
+        length += 1
+    return length
+
+
+@inlined
+def exponent_of(bits):
+    return max((bits >> 52) & 2047, 1)
+
+
+@inlined
+def units_of_float(bits, greatest, count_bits):
+    """A float above 0 in units of which the greatest of a group has so many that their sum is below 2^62."""
+    if bits == 0:
+        return np.int64(0)
+    value = np.uint64(bits) & _FRACTION
+    if bits >> 52:
+        value |= _HIDDEN
+    by = 8 - count_bits - (exponent_of(greatest) - exponent_of(bits))
+    if by >= 0:
+        return np.int64(value << np.uint64(by))
+    if by < -54:
+        return np.int64(1)
+    value = (value + (_1 << np.uint64(-by - 1))) >> np.uint64(-by)
+    return np.int64(max(value, _1))
+
+
+@inlined
+def fraction(number):
+    """53 bits of a number as a fraction in [0, 1)."""
+    return np.float64(np.int64(number >> _11)) * 1.1102230246251565e-16
+
+
+@inlined
+def row_length(indptr, row):
+    return indptr[row + 1] - indptr[row]
+
+
+@inlined
+def has_edge(indptr, indices, row, neighbour):
+    """Whether a row, in ascending order, has a neighbour; row -1 has none."""
+    if row < 0:
+        return False
+    low, high = indptr[row], indptr[row + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < neighbour:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and indices[low] == neighbour
+
+
+@twin
+def selection_uniform(n, bounds, starts, counts, replace, seed, what, tags, instances, step, chosen, owner):
+    """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again."""
+    for g in range(n):
+        size, out, count = bounds[g + 1] - bounds[g], starts[g], counts[g]
+        for s in range(count):
+            owner[out + s] = g
+        if not replace and count == size:
+            for s in range(count):
+                chosen[out + s] = s
+            continue
+        if count == 0:
+            continue
+        key = group_key(seed, what, tags[g])
+        for s in range(count):
+            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(s))
+            last = size - 1 if replace else size - count + s
+            place = np.int64(multiply_high(first, np.uint64(last + 1)))
+            if not replace:
+                for before in range(s):
+                    if chosen[out + before] == place:
+                        place = last
+                        break
+            chosen[out + s] = place
+
+
+@twin
+def selection_pick(
+    n, labels, bounds, values, floating, starts, counts, replace, seed, what, tags, instances, step, done, chosen,
+    owner, failure,
+):  # fmt: skip
+    """Choose in proportion to biases; without replacement, in proportion among what is left.
+
+    Candidates of bias 0 are as if they were not there. Where no more are left than asked for, all are chosen, in their
+    order.
+    """
+    sums = np.empty(64, np.int64)
+    for g in range(n):
+        size, out, count, made = bounds[g + 1] - bounds[g], starts[g], counts[g], done[g]
+        units = values[bounds[g] - bounds[0] : bounds[g + 1] - bounds[0]]
+        if not replace:
+            for s in range(made):
+                units[chosen[out + s]] = 0
+        greatest, positive = np.int64(0), np.int64(0)
+        for p in range(size):
+            positive += units[p] > 0
+            greatest = max(greatest, units[p])
+        blocks = (size + BLOCK - 1) // BLOCK
+        if blocks > len(sums):
+            sums = np.empty(2 * blocks, np.int64)
+        total, over, count_bits = _0, False, bit_length(size)
+        for block in range(blocks):
+            before = total
+            for p in range(block * BLOCK, min(size, (block + 1) * BLOCK)):
+                if floating:
+                    units[p] = units_of_float(units[p], greatest, count_bits)
+                total += np.uint64(units[p])
+                if total >> _63:
+                    over, total, before = True, _0, _0
+            sums[block] = np.int64(total - before)
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            total, positive = _0, np.int64(0)
+        if not replace and made == 0 and positive <= count:
+            if positive:
+                for p in range(size):
+                    if units[p] > 0:
+                        chosen[out + made] = p
+                        made += 1
+            total = _0
+        key = group_key(seed, what, tags[g])
+        while made < count and total != _0:
+            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = np.int64(multiply_high(first, total))
+            block = 0
+            while digit >= sums[block]:
+                digit -= sums[block]
+                block += 1
+            p = block * BLOCK
+            while digit >= units[p]:
+                digit -= units[p]
+                p += 1
+            chosen[out + made] = p
+            if not replace:
+                total -= np.uint64(units[p])
+                sums[block] -= units[p]
+                units[p] = 0
+            made += 1
+        for s in range(count):
+            owner[out + s] = labels[g] if s < made else -1
