@@ -1,8 +1,8 @@
 """Families of kernels with functions of the caller in them.
 
 A family that calls such functions has defaults for them in FAMILY_default.{cuh,py}, and in FAMILY_fields.py says what
-it hands over and which fields that makes. The caller's functions go before the `#include` of the defaults, and after their
-import in Python, whose names they take. A function is what `graphdask.sample.translate` makes.
+it hands over and which fields that makes. The caller's functions go before the `#include` of the defaults, and after
+their import in Python, whose names they take. A function is what `graphdask.sample.translate` makes.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def verify(context: RankContext, part: Part, primitive: Traversal, result: RankR
     columns = {name: context.backend.to_host(column) for name, column in result.columns.items()}
     bounds = sampler.homes(part.size)
     rank = part.rank if part.size > 1 else 0
-    mine = _standing(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
+    mine = standing(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
     if first_of_all(context, mine):
         return mine
     grown = _Grown(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
@@ -45,17 +45,21 @@ def verify(context: RankContext, part: Part, primitive: Traversal, result: RankR
     return grown.budgets(degrees) or grown.existing(there)
 
 
-def _standing(sampler: Traversal, first: int, last: int, n: int, columns: dict[str, np.ndarray]) -> Violation | None:
+def standing(sampler: Traversal, first: int, last: int, n: int, columns: dict[str, np.ndarray]) -> Violation | None:
     """The first edge that stands where it cannot, by itself and the one before."""
     src, dst, hop, instance = (columns[name] for name in ("src", "dst", "hop", "instance"))
     wrong = (instance < first) | (instance >= last) | (hop < 0) | (hop >= len(sampler.fanouts))
     wrong |= (src < 0) | (src >= n) | (dst < 0) | (dst >= n)
     wrong[1:] |= instance[1:] < instance[:-1]
     wrong[1:] |= (instance[1:] == instance[:-1]) & (hop[1:] < hop[:-1])
-    return _first(wrong, src, dst, instance, "an edge of instance {instance} is out of order, or of no vertex or hop")
+    return first_wrong(
+        wrong, src, dst, instance, "an edge of instance {instance} is out of order, or of no vertex or hop"
+    )
 
 
-def _first(wrong: np.ndarray, src: np.ndarray, dst: np.ndarray, instance: np.ndarray, message: str) -> Violation | None:
+def first_wrong(
+    wrong: np.ndarray, src: np.ndarray, dst: np.ndarray, instance: np.ndarray, message: str
+) -> Violation | None:
     places = np.flatnonzero(wrong)
     if not len(places):
         return None
@@ -79,7 +83,7 @@ class _Grown:
             places, known = _looked_up(_keys(instances, vertices, first, n), _keys(instance[here], src[here], first, n))
             wrong = ~known
             wrong[1:] |= places[1:] < places[:-1]
-            self.violation = _first(
+            self.violation = first_wrong(
                 wrong, src[here], dst[here], instance[here],
                 f"in instance {{instance}}, the edge from {{vertex}} to {{other}} leaves no vertex of the frontier of "
                 f"hop {h}, or not in its turn",
@@ -129,7 +133,7 @@ class _Grown:
         """The first edge that the graph has not, or not as often."""
         wrong = self.times > there if not self.sampler.replace else there == 0
         message = "in instance {instance}, the edge from {vertex} to {other} is none of the graph, or too often there"
-        return _first(wrong, self.src, self.dst, self.instance, message)
+        return first_wrong(wrong, self.src, self.dst, self.instance, message)
 
 
 def _keys(instances: np.ndarray, vertices: np.ndarray, first: int, n: int) -> np.ndarray:
