@@ -10,12 +10,14 @@ from __future__ import annotations
 import importlib
 import types
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
+from threading import Lock
 from typing import Any
 
 from graphdask.kernels.functions_fields import Hook
 
+_MAKING = Lock()
+"""Ranks that are threads of one process ask for the same module at the same time."""
 _MARK = "# The functions of the caller stand here.\n"
 _C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
 _CASTS = {"int": "np.int64", "float": "np.float64", "bool": "bool"}
@@ -75,11 +77,11 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 
-@cache
 def _module(text: str) -> types.ModuleType:
     from graphdask.kernels.generated import module  # Numba takes long to import
 
-    return module(text)
+    with _MAKING:
+        return module(text)
 
 
 def python_module(family: str, functions: Mapping[str, Any] | None) -> types.ModuleType:

@@ -212,6 +212,14 @@ def translated(name: str, function: Any, integer_weights: bool | None = None) ->
         If it cannot be, or is one translated for other fields or another result.
     """
     types = dict(HOOKS[name].types)
+    if "weight" in types and integer_weights is None and not isinstance(function, Translated):
+        try:
+            return translated(name, function, False)
+        except FunctionError as error:
+            try:
+                return translated(name, function, True)
+            except FunctionError:
+                raise error from None
     if "weight" in types and integer_weights:
         types["weight"] = "int"
     if isinstance(function, Translated):
