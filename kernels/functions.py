@@ -47,11 +47,15 @@ from graphdask.kernels.twin import twin
 # The functions of the caller stand here.
 
 MACROS = [
-    {"index_t": "int", "weight_t": weight, "bias_t": bias}
-    for weight in ("int", "long long", "float", "double")
-    for bias in ("long long", "double")
+    {"index_t": index, "weight_t": weight, "bias_t": bias}
+    for index, weight, bias in (
+        ("int", "int", "long long"),
+        ("int", "float", "double"),
+        ("int", "double", "double"),
+        ("long long", "long long", "long long"),
+        ("long long", "double", "double"),
+    )
 ]
-MACROS += [{"index_t": "long long", "weight_t": "double", "bias_t": "double"}]
 
 _0 = np.uint64(0)
 

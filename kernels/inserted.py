@@ -18,6 +18,7 @@ from graphdask.kernels.functions_fields import Hook
 
 _MAKING = Lock()
 """Ranks that are threads of one process ask for the same module at the same time."""
+_MADE: dict[Any, types.ModuleType] = {}
 _MARK = "# The functions of the caller stand here.\n"
 _C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
 _CASTS = {"int": "np.int64", "float": "np.float64", "bool": "bool"}
@@ -77,13 +78,6 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 
-def _module(text: str) -> types.ModuleType:
-    from graphdask.kernels.generated import module  # Numba takes long to import
-
-    with _MAKING:
-        return module(text)
-
-
 def python_module(family: str, functions: Mapping[str, Any] | None) -> types.ModuleType:
     """The twins of a family, with functions in them.
 
@@ -97,4 +91,10 @@ def python_module(family: str, functions: Mapping[str, Any] | None) -> types.Mod
     for function in functions.values():
         if function.python is None:
             function.compiled  # noqa: B018  says that it cannot run here
-    return _module(python_text(family, functions))
+    key = family, digests(functions)
+    with _MAKING:
+        if key not in _MADE:
+            from graphdask.kernels.generated import module  # Numba takes long to import
+
+            _MADE[key] = module(python_text(family, functions))
+        return _MADE[key]

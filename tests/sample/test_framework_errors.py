@@ -272,7 +272,7 @@ DST = np.array([1, 2, 0, 2, 3, 4, 5, 0, 0, 0, 0])
 def test_fields_of_an_edge(field):
     """From 0 to 1 to 2, and from there to the vertex that the field of the second edge names."""
     value, update = TELLING[field]
-    graph = gd.from_edges(SRC, DST, np.array([9, 9, 9, 6, 9, 9, 9, 9, 9, 9, 9])).partition(1, device="cpu")
+    graph = gd.from_edges(SRC, DST, np.array([4, 4, 4, 6, 4, 4, 4, 4, 4, 4, 4])).partition(1, device="cpu")
     spec = Spec(edge_bias=lambda e: e.depth == 2 or e.destination == e.depth + 1, update=update, depth=3, replace=True)
     found = gd.sample.run(graph, spec, [6, 6, 6, 6, 0])
     assert found.src[found.instance == 4].tolist() == [0, 1, value]
