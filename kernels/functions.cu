@@ -28,61 +28,62 @@ __device__ __forceinline__ bool gd_kept(gd_u64 number, double bias, double bound
 }
 
 extern "C" __global__ void functions_vertex_bias(long long n, const index_t *__restrict__ vertices,
+                                                 const gd_i64 *__restrict__ degrees,
                                                  const gd_i64 *__restrict__ instances,
-                                                 const gd_i64 *__restrict__ places, gd_i64 depth,
-                                                 const gd_i64 *__restrict__ indptr, bias_t *__restrict__ values,
+                                                 const gd_i64 *__restrict__ places, gd_i64 depth, bias_t *__restrict__ values,
                                                  int *failure) {
-    GD_FOR(i, n) values[i] = gd_checked(vertex_bias(indptr, vertices[i], depth, instances[i], places[i], failure), failure);
+    GD_FOR(i, n) values[i] = gd_checked(vertex_bias(vertices[i], degrees[i], depth, instances[i], places[i], failure), failure);
 }
 
 extern "C" __global__ void functions_neighbor_size(long long n, const index_t *__restrict__ vertices,
+                                                   const gd_i64 *__restrict__ degrees,
                                                    const gd_i64 *__restrict__ instances,
-                                                   const gd_i64 *__restrict__ places, gd_i64 depth,
-                                                   const gd_i64 *__restrict__ indptr, gd_i64 least, gd_u64 seed,
+                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 least, gd_u64 seed,
                                                    gd_i64 *__restrict__ sizes, int *failure) {
     GD_FOR(i, n) {
         gd_u64 first, second;
         gd_philox(gd_group_key(seed, GD_DRAW_SIZE, places[i]), (gd_u64)instances[i], (gd_u32)depth, 0, first, second);
         const gd_i64 size =
-            neighbor_size(indptr, vertices[i], depth, instances[i], places[i], gd_fraction(first), failure);
+            neighbor_size(vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first), failure);
         if (size < least) atomicCAS(failure, 0, GD_NO_SIZE);
         sizes[i] = size < least ? 0 : size;
     }
 }
 
-extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ vertices,
-                                               const index_t *__restrict__ previous,
-                                               const gd_i64 *__restrict__ instances, const index_t *__restrict__ seeds,
-                                               gd_i64 first, gd_i64 depth, const gd_i64 *__restrict__ indptr,
-                                               const index_t *__restrict__ indices,
-                                               const weight_t *__restrict__ weights, const gd_i64 *__restrict__ at,
+extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
+                                            const index_t *__restrict__ previous,
+                                               const gd_i64 *__restrict__ instances, const index_t *__restrict__ seeds, gd_i64 depth,
+                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
+                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, const gd_i64 *__restrict__ at,
                                                bias_t *__restrict__ values, int *failure) {
     const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        const gd_i64 source = vertices[i], before = previous[i], instance = instances[i];
-        const gd_i64 begin = indptr[source], end = indptr[source + 1], seed = seeds[instance - first];
+        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
+        const gd_i64 begin = indptr[row], end = indptr[row + 1], seed = seeds[i];
         bias_t *const out = values + (at[i] - at[0]);
-        for (gd_i64 edge = begin + lane; edge < end; edge += 32)
-            out[edge - begin] = gd_checked(
-                edge_bias(indptr, indices, weights, edge, source, indices[edge], before, depth, instance, seed, failure),
-                failure);
+        for (gd_i64 edge = begin + lane; edge < end; edge += 32) {
+            const gd_i64 slot = indices[edge], destination = mapped ? ids[slot] : slot;
+            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, edge, row, slot, source,
+                                                     destination, before, depth, instance, seed, failure), failure);
+        }
     }
 }
 
-extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ vertices,
+extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
                                             const index_t *__restrict__ previous,
                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
-                                            const index_t *__restrict__ seeds, gd_i64 first, gd_i64 depth,
+                                            const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                            const weight_t *__restrict__ weights, bias_t bound, gd_i64 trials,
+                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, bias_t bound, gd_i64 trials,
                                             gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
                                             const gd_i64 *__restrict__ counts, gd_i64 *chosen,
                                             gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done, gd_i64 base,
                                             int *failure) {
     GD_FOR(i, n) {
-        const gd_i64 source = vertices[i], before = previous[i], instance = instances[i];
-        const gd_i64 begin = indptr[source], size = indptr[source + 1] - begin, out = starts[i], count = counts[i];
-        const gd_i64 start = seeds[instance - first];
+        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
+        const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
         const gd_u64 key = gd_group_key(seed, GD_DRAW_TRIAL, places[i]);
         gd_i64 made = 0;
         for (bool found = true; found && made < count && (replace || count < size);) {
@@ -91,8 +92,9 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
                 gd_u64 which, kept;
                 gd_philox(key, (gd_u64)instance, (gd_u32)depth, (gd_u32)(made * trials + trial), which, kept);
                 const gd_i64 place = (gd_i64)gd_digit(which, (gd_u64)size);
-                const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, begin + place, source,
-                                                         indices[begin + place], before, depth, instance, start,
+                const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
+                const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, begin + place, row,
+                                                         slot, source, destination, before, depth, instance, seeds[i],
                                                          failure), failure);
                 if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
                 found = gd_kept(kept, bias, bound);
@@ -108,19 +110,22 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
 
 extern "C" __global__ void functions_update(long long n, const gd_i64 *__restrict__ items,
                                             const gd_i64 *__restrict__ edges, const gd_i64 *__restrict__ numbers,
-                                            const index_t *__restrict__ vertices, const index_t *__restrict__ previous,
+                                            const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
+                                            const index_t *__restrict__ previous,
                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
-                                            const index_t *__restrict__ seeds, gd_i64 first, gd_i64 depth,
+                                            const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                            const weight_t *__restrict__ weights, gd_u64 seed, gd_i64 num_vertices,
+                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, gd_u64 seed, gd_i64 num_vertices,
                                             index_t *__restrict__ put, int *failure) {
     GD_FOR(k, n) {
-        const gd_i64 i = items[k], edge = edges[k], source = vertices[i], instance = instances[i];
+        const gd_i64 i = items[k], edge = edges[k], slot = indices[edge], instance = instances[i];
+        const gd_i64 destination = mapped ? ids[slot] : slot;
         gd_u64 one, two;
         gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, places[i]), (gd_u64)instance, (gd_u32)depth, (gd_u32)numbers[k],
                   one, two);
-        const gd_i64 next = update(indptr, indices, weights, edge, source, indices[edge], previous[i], depth, instance,
-                                   seeds[instance - first], gd_fraction(one), failure);
+        const gd_i64 next = update(indptr, indices, weights, degrees, mapped, edge, rows[i], slot, vertices[i],
+                                   destination, previous[i], depth, instance, seeds[i], gd_fraction(one), failure);
         const bool wrong = next < -1 || next >= num_vertices;
         if (wrong) atomicCAS(failure, 0, GD_NO_VERTEX);
         put[k] = wrong ? (index_t)-1 : (index_t)next;

@@ -3,14 +3,16 @@
 graphdask.kernels.inserted puts the caller's functions after the import of the defaults, whose names they take.
 
 n          items: entries of a pool; of functions_update, edges
-vertices, previous
-           index dtype: the vertex of an item, and that from which it was reached, -1 where there is none
-instances, places
-           int64: its instance, and its place in the pool of that
-seeds      index dtype: the first vertex of each instance, from instance `first` on
+rows, vertices, previous
+           index dtype: the row of an item, its vertex, and that from which it was reached, -1 where there is none
+instances, places, seeds
+           int64, int64, index dtype: its instance, its place in the pool of that, and the instance's first vertex
 depth      steps before this one
 indptr, indices, weights
            the graph; where it has no weights, any array
+mapped, ids, degrees
+           whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
+           by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
 least      what neighbor_size may return at least
 sizes      int64: what it returned
@@ -79,9 +81,9 @@ def _is_kept(number, bias, bound):
 
 
 @twin
-def functions_vertex_bias(n, vertices, instances, places, depth, indptr, values, failure):
+def functions_vertex_bias(n, vertices, degrees, instances, places, depth, values, failure):
     for i in range(n):
-        bias = vertex_bias(indptr, np.int64(vertices[i]), depth, instances[i], places[i], failure)
+        bias = vertex_bias(np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], failure)
         if bias >= 0 and bias < np.inf:
             values[i] = bias if bias > 0 else 0
         else:
@@ -90,13 +92,13 @@ def functions_vertex_bias(n, vertices, instances, places, depth, indptr, values,
 
 
 @twin
-def functions_neighbor_size(n, vertices, instances, places, depth, indptr, least, seed, sizes, failure):
+def functions_neighbor_size(n, vertices, degrees, instances, places, depth, least, seed, sizes, failure):
     for i in range(n):
         first, _ = philox(
             group_key(seed, DRAW_SIZE, places[i]), np.uint64(instances[i]), np.uint64(depth), _0
         )  # fmt: skip
         size = neighbor_size(
-            indptr, np.int64(vertices[i]), depth, instances[i], places[i], fraction(first), failure
+            np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], fraction(first), failure
         )  # fmt: skip
         if size < least:
             failing(failure, NO_SIZE)
@@ -106,16 +108,19 @@ def functions_neighbor_size(n, vertices, instances, places, depth, indptr, least
 
 @twin
 def functions_edge_bias(
-    n, vertices, previous, instances, seeds, first, depth, indptr, indices, weights, at, values, failure
-):
+    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, at, values,
+    failure,
+):  # fmt: skip
     for i in range(n):
-        source, before, instance = np.int64(vertices[i]), np.int64(previous[i]), instances[i]
-        begin, end, seed = indptr[source], indptr[source + 1], np.int64(seeds[instance - first])
-        out = at[i] - at[0] - begin
-        for edge in range(begin, end):
+        row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
+        seed, out = np.int64(seeds[i]), at[i] - at[0] - indptr[row]
+        for edge in range(indptr[row], indptr[row + 1]):
+            slot = np.int64(indices[edge])
+            destination = np.int64(ids[slot]) if mapped else slot
             bias = edge_bias(
-                indptr, indices, weights, edge, source, np.int64(indices[edge]), before, depth, instance, seed, failure
-            )
+                indptr, indices, weights, degrees, mapped, edge, row, slot, source, destination, before, depth,
+                instance, seed, failure,
+            )  # fmt: skip
             if bias >= 0 and bias < np.inf:
                 values[out + edge] = bias if bias > 0 else 0
             else:
@@ -125,14 +130,14 @@ def functions_edge_bias(
 
 @twin
 def functions_trials(
-    n, vertices, previous, instances, places, seeds, first, depth, indptr, indices, weights, bound, trials, replace,
-    seed, starts, counts, chosen, owner, done, base, failure,
+    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, bound,
+    trials, replace, seed, starts, counts, chosen, owner, done, base, failure,
 ):  # fmt: skip
     """Draw edges all alike, and keep them with probability bias / bound."""
     for i in range(n):
-        source, before, instance = np.int64(vertices[i]), np.int64(previous[i]), instances[i]
-        begin, size, out, count = indptr[source], indptr[source + 1] - indptr[source], starts[i], counts[i]
-        start = np.int64(seeds[instance - first])
+        row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
+        begin, size, out, count = indptr[row], indptr[row + 1] - indptr[row], starts[i], counts[i]
+        start = np.int64(seeds[i])
         key = group_key(seed, DRAW_TRIAL, places[i])
         made, found = np.int64(0), replace != 0 or count < size
         while found and made < count:
@@ -140,9 +145,11 @@ def functions_trials(
             for trial in range(trials):
                 which, kept = philox(key, np.uint64(instance), np.uint64(depth), np.uint64(made * trials + trial))
                 place = np.int64(multiply_high(which, np.uint64(size)))
+                slot = np.int64(indices[begin + place])
+                destination = np.int64(ids[slot]) if mapped else slot
                 bias = edge_bias(
-                    indptr, indices, weights, begin + place, source, np.int64(indices[begin + place]), before, depth,
-                    instance, start, failure,
+                    indptr, indices, weights, degrees, mapped, begin + place, row, slot, source, destination, before,
+                    depth, instance, start, failure,
                 )  # fmt: skip
                 if not (bias >= 0 and bias < np.inf):
                     failing(failure, NO_BIAS)
@@ -166,18 +173,19 @@ def functions_trials(
 
 @twin
 def functions_update(
-    n, items, edges, numbers, vertices, previous, instances, places, seeds, first, depth, indptr, indices, weights,
-    seed, num_vertices, put, failure,
+    n, items, edges, numbers, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids,
+    degrees, mapped, seed, num_vertices, put, failure,
 ):  # fmt: skip
     for k in range(n):
         i, edge = items[k], edges[k]
-        source, instance = np.int64(vertices[i]), instances[i]
+        instance, slot = instances[i], np.int64(indices[edge])
+        destination = np.int64(ids[slot]) if mapped else slot
         one, _ = philox(
             group_key(seed, DRAW_UPDATE, places[i]), np.uint64(instance), np.uint64(depth), np.uint64(numbers[k])
         )  # fmt: skip
         following = update(
-            indptr, indices, weights, edge, source, np.int64(indices[edge]), np.int64(previous[i]), depth, instance,
-            np.int64(seeds[instance - first]), fraction(one), failure,
+            indptr, indices, weights, degrees, mapped, edge, np.int64(rows[i]), slot, np.int64(vertices[i]),
+            destination, np.int64(previous[i]), depth, instance, np.int64(seeds[i]), fraction(one), failure,
         )  # fmt: skip
         if following < -1 or following >= num_vertices:
             failing(failure, NO_VERTEX)

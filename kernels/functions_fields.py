@@ -26,10 +26,10 @@ class Hook:
 
 
 _I64 = "long long"
-_VERTEX = {"indptr": f"const {_I64} *", "vertex": _I64, "depth": _I64, "instance": _I64, "place": _I64}
+_VERTEX = {"vertex": _I64, "degree": _I64, "depth": _I64, "instance": _I64, "place": _I64}
 _OF_VERTEX = {
     "id": ("int", "vertex"),
-    "degree": ("int", "row_length(indptr, vertex)"),
+    "degree": ("int", "degree"),
     "depth": ("int", "depth"),
     "instance": ("int", "instance"),
     "place": ("int", "place"),
@@ -38,7 +38,11 @@ _EDGE = {
     "indptr": f"const {_I64} *",
     "indices": "const index_t *",
     "weights": "const weight_t *",
+    "degrees": f"const {_I64} *",
+    "mapped": _I64,
     "edge": _I64,
+    "row": _I64,
+    "slot": _I64,
     "source": _I64,
     "destination": _I64,
     "previous": _I64,
@@ -50,8 +54,8 @@ _OF_EDGE = {
     "source": ("int", "source"),
     "destination": ("int", "destination"),
     "weight": ("float", "weights[edge]"),
-    "source_degree": ("int", "row_length(indptr, source)"),
-    "destination_degree": ("int", "row_length(indptr, destination)"),
+    "source_degree": ("int", "row_length(indptr, row)"),
+    "destination_degree": ("int", "length_of(indptr, degrees, mapped, slot)"),
     "previous": ("int", "previous"),
     "destination_is_previous": ("bool", "destination == previous"),
     "destination_near_previous": ("bool", "has_edge(indptr, indices, previous, destination)"),

@@ -44,6 +44,11 @@ __device__ __forceinline__ double gd_fraction(gd_u64 number) {
 
 __device__ __forceinline__ gd_i64 row_length(const gd_i64 *indptr, gd_i64 row) { return indptr[row + 1] - indptr[row]; }
 
+// How many edges the vertex of a slot has: in a partition, of which only some slots have rows, by a table.
+__device__ __forceinline__ gd_i64 length_of(const gd_i64 *indptr, const gd_i64 *degrees, gd_i64 mapped, gd_i64 slot) {
+    return mapped ? degrees[slot] : row_length(indptr, slot);
+}
+
 // Whether a row, in ascending order, has a neighbour; row -1 has none.
 template <class Index>
 __device__ __forceinline__ bool has_edge(const gd_i64 *indptr, const Index *indices, gd_i64 row, gd_i64 neighbour) {

@@ -82,6 +82,12 @@ def row_length(indptr, row):
 
 
 @inlined
+def length_of(indptr, degrees, mapped, slot):
+    """How many edges the vertex of a slot has: in a partition, of which only some slots have rows, by a table."""
+    return degrees[slot] if mapped else row_length(indptr, slot)
+
+
+@inlined
 def has_edge(indptr, indices, row, neighbour):
     """Whether a row, in ascending order, has a neighbour; row -1 has none."""
     if row < 0:

@@ -8,7 +8,7 @@ from importlib import import_module as _import_module
 _HOME: dict[str, str] = {
     "Frontiers": "frontier",
     "Neighborhoods": "neighborhoods",
-    "SampledEdges": "framework",
+    "SampledEdges": "_steps",
     "Samples": "result",
     "Spec": "spec",
     "Walks": "_walkers",

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphdask.engine import RankContext, RankResult
 from graphdask.part import Part
-from graphdask.sample.framework import Framework
+from graphdask.sample._steps import Framework
 from graphdask.verify.neighborhoods import Owners, first_wrong, standing
 from graphdask.verify.violation import Violation, first_of_all
 

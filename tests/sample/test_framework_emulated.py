@@ -55,7 +55,7 @@ def test_the_same_on_a_gpu(make, kind, monkeypatch, rng):
 
 def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr("graphdask.sample.framework.TRIALS", 2)
+    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 2)
     graph = made(hubs)
     calls = [
         Spec(edge_bias=by_weight, neighbor_size=5, depth=2, edge_bound=40),
@@ -93,6 +93,39 @@ def test_the_same_on_any_number_of_workers(make):
         for parts in (2, 3):
             divided = graph.partition(parts, by="random", device="cpu")
             same(expected, gd.sample.run(divided, spec, seeds, instances=101).verify())
+
+
+WHOLE = {"node2vec", "node2vec, all edges looked at", "layer", "uniform layer"}
+"""Samplers that need the whole graph on every worker."""
+
+
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+@pytest.mark.parametrize("make", [pytest.param(GRAPHS["scale-free"], id="scale-free"), hubs])
+def test_the_same_in_partitions(make, ghosts):
+    graph = made(make, "floats")
+    seeds = [np.arange(graph.num_vertices)[k : k + k % 4] for k in range(20)]
+    chosen = {name: spec for name, spec in specs(3).items() if name not in WHOLE}
+    chosen["two of the pool"] = Spec(
+        vertex_bias=lambda v: v.degree + v.place, frontier_size=2, neighbor_size=2, depth=3
+    )
+    expected = {name: gd.sample.run(graph.partition(1, device="cpu"), spec, seeds) for name, spec in chosen.items()}
+    for parts in (1, 2, 3, 4, 7):
+        divided = graph.partition(parts, by="random", ghosts=ghosts, device="cpu")
+        for name, spec in chosen.items():
+            found = gd.sample.run(divided, spec, seeds, placement="partitioned")
+            assert found.placement == "partitioned"
+            same(expected[name], found.verify())
+
+
+def test_the_same_in_partitions_on_a_gpu(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    graph = made(hubs)
+    chosen = {name: spec for name, spec in specs(2).items() if name not in WHOLE}
+    for name, spec in chosen.items():
+        expected = gd.sample.run(graph.partition(1, device="cpu"), spec, [[0, 7], [], [5]])
+        divided = graph.partition(2, by="random", ghosts="1-hop", device="cuda")
+        same(expected, gd.sample.run(divided, spec, [[0, 7], [], [5]], placement="partitioned").verify())
+        assert len(expected.src), name
 
 
 def test_cuda_source_in_place_of_a_function(monkeypatch):

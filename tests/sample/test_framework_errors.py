@@ -189,8 +189,9 @@ def test_bad_runs(graph):
         gd.sample.run(graph, walk, [0], seed=0.5)
     with pytest.raises(InputError, match="placement='everywhere'"):
         gd.sample.run(graph, walk, [0], placement="everywhere")
-    with pytest.raises(Unsupported, match="fields may ask about vertices of any partition"):
-        gd.sample.run(graph, walk, [0], placement="partitioned")
+    for name, reason in (("layer", 'per="layer"'), ("node2vec", "destination_near_previous in second_order")):
+        with pytest.raises(Unsupported, match=f'placement="partitioned" does not go with {reason}'):
+            gd.sample.run(graph, specs(2)[name], [0], placement="partitioned")
     bare = gd.from_edges([0], [1]).partition(1, device="cpu")
     with pytest.raises(FunctionError, match="by_weight asks for the weight of an edge, but this graph has no weights"):
         gd.sample.run(bare, Spec(edge_bias=by_weight, depth=1), [0])
@@ -293,3 +294,16 @@ def test_in_neighbours():
     graph = gd.from_edges(SRC, DST).partition(1, device="cpu")
     found = gd.sample.run(graph, Spec(neighbor_size=lambda v: v.degree, depth=1, direction="in"), [0, 2]).verify()
     assert (found.src.tolist(), found.dst.tolist()) == ([0] * 5 + [2] * 2, [1, 3, 4, 5, 6, 0, 1])
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_failures_on_the_owner_of_a_vertex_name_the_line(graph, parts):
+    divided = graph.partition(parts, device="cpu")
+    for arguments, function, below in (
+        ({"edge_bias": division}, division, 1),
+        ({"update": nowhere}, nowhere, 0),
+        ({"vertex_bias": negative_vertex, "frontier_size": 1}, negative_vertex, 0),
+    ):
+        with pytest.raises(FunctionError, match=function.__name__) as caught:
+            gd.sample.run(divided, Spec(depth=3, **arguments), [0, 1, 2], 30, placement="partitioned")
+        assert (caught.value.path, caught.value.line) == (__file__, line_of(function) + below)

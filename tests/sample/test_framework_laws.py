@@ -9,7 +9,7 @@ import pytest
 from specs import FIRE, Rows, agree, by_weight, metropolis, orders, restart, second_order, specs
 
 import graphdask as gd
-from graphdask.sample import framework
+from graphdask.sample import _expand
 from graphdask.sample.spec import Spec
 
 N = 6
@@ -209,7 +209,7 @@ def test_a_snowball_is_that_of_the_sampler():
 
 
 def test_too_few_trials_change_no_law(monkeypatch):
-    monkeypatch.setattr(framework, "TRIALS", 1)
+    monkeypatch.setattr(_expand, "TRIALS", 1)
     law = Rows(N, SRC, DST, WEIGHTS).walks(second_order, 1, 3, onward)
     found = gd.sample.run(graph(), specs(3)["node2vec"], [1], instances=TRIALS)
     agree(paths(found, TRIALS), law)

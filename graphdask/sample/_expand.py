@@ -1,0 +1,233 @@
+"""Where the caller's functions are called: which edges of which vertices a step takes, and what they put into pools.
+
+Here it is the same whether the whole graph is at hand or a partition of it, in which slots have other numbers than
+vertices, and only own vertices have rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.part import Csr, Part
+from graphdask.partition import VertexMap
+from graphdask.sample._choosing import Choices, Chooser, Found, choose
+from graphdask.sample.translate import Translated
+
+DRAW_EDGE = 265
+"""What is drawn, as in kernels/philox.py."""
+TRIALS = 128
+"""Of rejection; then a vertex's edges are looked at after all, which changes no probability."""
+LAUNCH = 1 << 20
+"""Vertices whose edges are drawn by rejection in one launch."""
+UNFIT = {
+    -1: "returned a bias that is negative, infinite or NaN",
+    -2: "returned a bias above edge_bound",
+    -3: "returned neither -1 nor a vertex",
+    -4: "returned a number of neighbours below -1, or below 0 with replace=True",
+    -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
+}
+"""Failures of kernels/selection.py."""
+
+
+@dataclass
+class Items:
+    """Entries of pools whose neighbours are chosen."""
+
+    rows: Array
+    """Index dtype: where their edges are."""
+    vertices: Array
+    previous: Array
+    instances: Array
+    places: Array
+    seeds: Array
+    """The first vertex of their instances."""
+
+    def __getitem__(self, which: Any) -> Items:
+        return Items(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    @property
+    def fields(self) -> tuple[Array, ...]:
+        """As kernels take them."""
+        return self.rows, self.vertices, self.previous, self.instances
+
+
+class Expander:
+    """Takes steps from vertices whose edges are here.
+
+    Parameters
+    ----------
+    functions : dict of str to Translated
+    options : what the sampler says: `name`, `per`, `replace`, `edge_bound`, `seed`
+    """
+
+    def __init__(self, part: Part, env: Environment, rows: Csr, functions: dict[str, Translated], options: Any):
+        xp, self.dtype = env.xp, part.vertex_map.dtype
+        self.env, self.rows, self.functions, self.options = env, rows, functions, options
+        self.seed = np.uint64(options.seed & (2**64 - 1))
+        self.num_vertices = part.num_vertices
+        self.failures = {name: xp.zeros(1, np.int32) for name in functions}
+        weights = xp.empty(0, np.float64) if rows.weights is None else rows.weights
+        ids, degrees = xp.empty(0, self.dtype), xp.empty(0, np.int64)
+        self.mapped = part.size > 1 or type(part.vertex_map) is not VertexMap
+        if self.mapped:
+            ids, degrees = env.fetch_ghosts(part, [part.ids, rows.indptr[1:] - rows.indptr[:-1]])
+        self.ids = ids
+        self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped)
+
+    def kernels(self, name: str) -> tuple[Any, Any]:
+        """Kernels with one function in them, and the dtype of biases.
+
+        Each function is called in kernels of its own, so they are compiled once for all specs with it.
+        """
+        function = self.functions[name]
+        bias = np.float64 if function.result == "float" else np.int64
+        types = {"index_t": self.dtype, "weight_t": self.graph[2].dtype, "bias_t": bias}
+        return self.env.kernels("functions", functions={name: function}, **types), bias
+
+    def chooser(self, name: str, what: int, step: int) -> Chooser:
+        """Chooses by one of the functions, or among what is all alike where that is not given."""
+        failure = self.failures.get(name)
+        floating = name in self.functions and self.functions[name].result == "float"
+        if failure is None:
+            failure = self.env.xp.zeros(1, np.int32)
+        return Chooser(self.env, self.options.name, self.seed, what, step, floating, failure)
+
+    def refuse_failures(self) -> None:
+        """Raise FunctionError where a function has failed, or returned what cannot be used."""
+        for name, failure in self.failures.items():
+            found = int(self.env.backend.to_host(failure)[0])
+            if found in UNFIT:
+                raise self.functions[name].refused(UNFIT[found])
+            self.functions[name].check(found)
+
+    def destinations(self, edges: Array) -> Array:
+        """The vertices that edges lead to."""
+        slots = self.rows.indices[edges]
+        return self.ids[slots] if self.mapped else slots
+
+    def put(self, items: Items, of_items: Array, edges: Array, numbers: Array, step: int) -> Array:
+        """What each edge puts into the pool; -1 for nothing."""
+        if "update" not in self.functions:
+            return self.destinations(edges)
+        kernels, _ = self.kernels("update")
+        put = self.env.xp.empty(len(edges), self.dtype)
+        kernels.functions_update(
+            len(edges), of_items, edges, numbers, *items.fields, items.places, items.seeds, step, *self.graph,
+            self.seed, self.num_vertices, put, self.failures["update"],
+        )  # fmt: skip
+        return put
+
+    def edges(self, items: Items, fanout: int, step: int, groups: Array | None = None) -> tuple[Array, Array, Array]:
+        """Choose edges: of each its item, its place among all edges here, and its number in the choice.
+
+        Parameters
+        ----------
+        fanout : int
+            How many, where there is no function for that.
+        groups : int64 array, optional
+            Where the items begin whose edges are chosen together; None: each item's for itself.
+        """
+        xp, indptr = self.env.xp, self.rows.indptr
+        degrees = indptr[items.rows + 1] - indptr[items.rows]
+        at = xp.zeros(len(degrees) + 1, np.int64)
+        xp.cumsum(degrees, out=at[1:])
+        chooser = self.chooser("edge_bias", DRAW_EDGE, step)
+        biased, replace = "edge_bias" in self.functions, self.options.replace
+        if groups is not None:
+            return self._of_layers(items, at, fanout, step, groups, chooser)
+        sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
+        choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
+        if not biased:
+            found = choose(chooser, choices, replace, None)
+        elif self.options.edge_bound is None:
+            found = choose(chooser, choices, replace, self._weigher(items, at, None, step))
+        else:
+            found = self._tried(items, choices, step, chooser)
+        return found.owners, indptr[items.rows[found.owners]] + found.chosen, found.numbers
+
+    def _of_layers(
+        self, items: Items, at: Array, fanout: int, step: int, groups: Array, chooser: Chooser
+    ) -> tuple[Array, Array, Array]:
+        xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
+        wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
+        # The instance of a group is that of its items; a group without items chooses nothing.
+        instances = xp.zeros(count, np.int64)
+        filled = xp.flatnonzero(groups[1:] > groups[:-1])
+        instances[filled] = items.instances[groups[filled]]
+        choices = Choices(bounds, wanted, xp.zeros(count, np.int64), instances)
+        weigh = None
+        if "edge_bias" in self.functions:
+            weigh = self._weigher(items, at, self.env.backend.to_host(groups), step)
+        found = choose(chooser, choices, self.options.replace, weigh)
+        place = bounds[found.owners] + found.chosen
+        of_items = xp.searchsorted(at, place, side="right") - 1
+        order = xp.argsort(of_items, kind="stable")
+        of_items, place, numbers = of_items[order], place[order], found.numbers[order]
+        return of_items, self.rows.indptr[items.rows[of_items]] + (place - at[of_items]), numbers
+
+    def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
+        kernels, _ = self.kernels("neighbor_size")
+        sizes = self.env.xp.empty(len(degrees), np.int64)
+        kernels.functions_neighbor_size(
+            len(degrees), items.vertices, degrees, items.instances, items.places, step,
+            0 if self.options.replace else -1, self.seed, sizes, self.failures["neighbor_size"],
+        )  # fmt: skip
+        return sizes
+
+    def _wanted(self, sizes: Array, asked: Any) -> Array:
+        """How many candidates each group gives at most."""
+        xp = self.env.xp
+        if self.options.replace:
+            return xp.where(sizes > 0, asked, 0).astype(np.int64)
+        if isinstance(asked, int):
+            return sizes if asked < 0 else xp.minimum(sizes, asked)
+        return xp.where(asked < 0, sizes, xp.minimum(sizes, asked))
+
+    def _weigher(
+        self, items: Items, at: Array, groups: np.ndarray | None, step: int
+    ) -> Callable[[int, int], Array]:  # fmt: skip
+        """Biases of the edges of groups a to b - 1: items, or those that `groups` says."""
+        kernels, bias = self.kernels("edge_bias")
+
+        def weigh(a: int, b: int) -> Array:
+            if groups is not None:
+                a, b = int(groups[a]), int(groups[b])
+            values, here = self.env.xp.empty(int(at[b] - at[a]), bias), items[a:b]
+            kernels.functions_edge_bias(
+                b - a, *here.fields, here.seeds, step, *self.graph, at[a : b + 1], values,
+                self.failures["edge_bias"], per_item=32,
+            )  # fmt: skip
+            return values
+
+        return weigh
+
+    def _tried(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
+        """Edges by rejection, and those of items whose trials were not enough by looking at all."""
+        xp, n, replace = self.env.xp, len(choices.wanted), self.options.replace
+        kernels, bias = self.kernels("edge_bias")
+        bound = bias(int(self.options.edge_bound)) if bias is np.int64 else bias(self.options.edge_bound)
+        room = choices.room(xp)
+        done = xp.empty(n, np.int64)
+        for a in range(0, n, LAUNCH):
+            b = min(a + LAUNCH, n)
+            here = items[a:b]
+            kernels.functions_trials(
+                b - a, *here.fields, here.places, here.seeds, step, *self.graph, bound, TRIALS, int(replace), self.seed,
+                room.starts[a:b], choices.wanted[a:b], room.chosen, room.owners, done[a:b], a,
+                self.failures["edge_bias"],
+            )  # fmt: skip
+            chooser.look_at_the_clock()
+        left = xp.flatnonzero(done < choices.wanted)
+        if not len(left):
+            return room.filled(xp)
+        short = items[left]
+        at = xp.zeros(len(left) + 1, np.int64)
+        xp.cumsum(choices.bounds[left + 1] - choices.bounds[left], out=at[1:])
+        rest = Choices(at, choices.wanted[left], short.places, short.instances)
+        return choose(chooser, rest, replace, self._weigher(short, at, None, step), room.of(left, done[left]))

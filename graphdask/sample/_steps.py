@@ -1,0 +1,329 @@
+"""The sampler of a Spec: pools of vertices, step by step.
+
+An instance is at home on one rank, which has its pool; pools lie one after the other in the order of the instances.
+With the whole graph there, all happens at home. Else the home sends each vertex that a step takes to its owner, which
+chooses edges and says what they put into the pool: two exchanges a step, and two before them where the degrees of the
+pool's vertices must be known to choose from it. What is drawn depends on the seed, the instance, the step and the place
+in the pool alone.
+
+Source: Pandey et al., c-saw, Section III, Figure 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.part import Part
+from graphdask.sample._choosing import Choices, choose
+from graphdask.sample._expand import Expander, Items
+from graphdask.sample.neighborhoods import Neighborhoods
+from graphdask.sample.sampler import routed
+from graphdask.sample.spec import Spec
+from graphdask.sample.translate import Translated
+from graphdask.sample.traversal import Edges, Frontier, Traversal
+
+DRAW_POOL = 264
+"""What is drawn, as in kernels/philox.py."""
+IN_LAUNCH = 1 << 26
+"""Candidates with biases in one launch at most, for the memory."""
+
+
+class SampledEdges(Neighborhoods):
+    """Sampled edges, in the order of instance, step, the source's place in the pool, and as they were chosen."""
+
+    new_vertices = 2
+
+
+@dataclass
+class State:
+    expander: Expander
+    kernels: Any
+    """Of the family neighbors."""
+    pool: Frontier
+    previous: Array
+    """The vertex from which each of the pool was reached; -1 for seeds."""
+    seeds: Array
+    """The first vertex of each instance's pool at first; -1 where that was empty."""
+    first: int
+    """The first instance at home here."""
+    entered: list[Frontier] = field(default_factory=list)
+    """What ever came into pools, where vertices are not revisited."""
+    hops: list[Edges] = field(default_factory=list)
+    taken: Array | None = None
+    """Entries of all pools that this step takes, in their order; None for all."""
+
+
+class Framework(Traversal):
+    """The sampler of a spec."""
+
+    name = "sampling by a spec"
+    verifier = "graphdask.verify.framework"
+    result_type = SampledEdges
+    record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
+
+    def __init__(
+        self, seeds: np.ndarray, bounds: np.ndarray, spec: Spec, functions: dict[str, Translated], seed: int
+    ):  # fmt: skip
+        steps = [spec.size_at(step) for step in range(spec.depth or 0)]
+        fanouts = [size if isinstance(size, int) else -1 for size in steps]
+        super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
+        self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
+        self.frontier_size, self.edge_bound = spec.frontier_size, spec.edge_bound
+        self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
+
+    def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
+        if self.per == "vertex" and self.frontier_size is None:
+            return super()._edges_at_most(instances, degree)
+        expanded, edges, items = 0.0, 0.0, len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
+        for fanout in self.fanouts:
+            taken = items if self.frontier_size is None else min(items, float(self.frontier_size) * instances)
+            drawn = taken * degree if fanout < 0 else fanout * (taken if self.per == "vertex" else float(instances))
+            expanded, edges, items = expanded + taken, edges + drawn, items - taken + drawn
+        return expanded, edges
+
+    def memory(self, part: Part) -> int:
+        """That of traversal sampling, candidates of a launch with their biases, and vertices of all slots."""
+        mapped = part.num_slots * (8 + part.vertex_map.dtype.itemsize) if part.size > 1 else 0
+        candidates = 16 * min(part.out.num_edges, IN_LAUNCH) + (1 << 22)
+        return super().memory(part) + 64 * len(self.seeds) + candidates + mapped
+
+    def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
+        xp, dtype = env.xp, part.vertex_map.dtype
+        rows = part.inward if self.inward else part.out
+        assert rows is not None
+        pool = self._seeds_at_home(part, env)
+        seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
+        filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
+        seeds[filled] = pool.vertices[pool.bounds[filled]]
+        state = State(
+            Expander(part, env, rows, self.functions, self), env.kernels("neighbors", index_t=dtype), pool,
+            xp.full(len(pool.vertices), -1, dtype), seeds, int(self.homes(part.size)[part.rank]),
+            [] if self.revisit else [pool],
+        )  # fmt: skip
+        if part.size == 1:
+            return state, self._nothing(part, active=bool(self.fanouts) and len(pool.vertices) > 0)
+        return state, self._begun(part, state, env) if self.fanouts else self._nothing(part, active=False)
+
+    def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
+        if part.size > 1:
+            return self._exchanged(part, state, inbox, env)
+        expander, step = state.expander, len(state.hops)
+        rows = state.pool.vertices
+        if expander.mapped:
+            rows = part.vertex_map.to_position(env.backend, rows).astype(rows.dtype, copy=False)
+        indptr = expander.rows.indptr
+        state.taken = self._taken(state, env, indptr[rows + 1] - indptr[rows] if self._asks_degrees else None)
+        items = self._items(state, env, rows)
+        groups = None
+        if self.per == "layer":
+            groups = env.xp.searchsorted(items.instances, self._instances(state, env, 1), side="left")
+        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups)
+        put = expander.put(items, of_items, edges, numbers, step)
+        expander.refuse_failures()
+        self._take_in(state, env, items, of_items, expander.destinations(edges), put)
+        more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
+        return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
+
+    def _exchanged(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        phases = 4 if self._asks_degrees else 2
+        step, phase = divmod(len(env.history), phases)
+        if phase == phases - 1:
+            return self._answered(part, state, inbox, env, step)
+        if phase == 1:
+            return self._lengths(part, state, inbox, env)
+        if phase == 2:
+            degrees = env.xp.empty(len(state.pool.vertices), np.int64)
+            degrees[inbox.records["number"][0::2]] = inbox.records["number"][1::2]
+            return self._asked_edges(part, state, env, degrees)
+        items, number = self._items(state, env, state.pool.vertices), inbox.records["number"]
+        order = env.xp.argsort(number, kind="stable")
+        self._take_in(state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order])
+        if len(state.hops) == len(self.fanouts):
+            return self._nothing(part, active=False)
+        return self._begun(part, state, env)
+
+    def _begun(self, part: Part, state: State, env: Environment) -> Messages:
+        """The first question of a step: degrees of the pool, or edges of what is taken of it."""
+        if not self._asks_degrees:
+            return self._asked_edges(part, state, env, None)
+        pool = state.pool
+        return self._sent(part, env, pool.vertices, [(pool.instances, None, None), (_count(env, pool), None, None)])
+
+    def _asked_edges(self, part: Part, state: State, env: Environment, degrees: Array | None) -> Messages:
+        state.taken = self._taken(state, env, degrees)
+        items = self._items(state, env, state.pool.vertices)
+        number = env.xp.arange(len(items.vertices), dtype=np.int64)
+        return self._sent(part, env, items.vertices, [
+            (items.instances, items.vertices, items.previous), (items.places, items.seeds, None), (number, None, None),
+        ])  # fmt: skip
+
+    def _nothing(self, part: Part, **more: Any) -> Messages:
+        of = {"number": np.int64, "vertex": part.vertex_map.dtype, "other": part.vertex_map.dtype}
+        none = {name: part.ids[:0].astype(dtype) for name, dtype in of.items()}
+        return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
+
+    def _sent(self, part: Part, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]) -> Messages:
+        """Some records for each vertex, to its owner; the position of the vertex stands for what is None."""
+        xp, each = env.xp, len(records)
+        positions = part.vertex_map.to_position(env.backend, vertices).astype(vertices.dtype, copy=False)
+        inner = env.backend.from_host(part.vertex_map.offsets[1:-1])
+        columns = {
+            f"{name}{k}": positions if column is None else column
+            for k, record in enumerate(records)
+            for name, column in zip(("number", "vertex", "other"), record, strict=True)
+        }
+        sorted_columns, bounds = routed(env, xp.searchsorted(inner, positions, side="right"), columns)
+        return Messages.of_records(
+            _woven(env, sorted_columns, each, vertices.dtype), each * bounds, active=len(vertices) > 0
+        )
+
+    def _to_homes(self, part: Part, env: Environment, instances: Array) -> np.ndarray:
+        """Bounds of what goes to each rank, of answers whose instances came in the order of the ranks."""
+        xp = env.xp
+        homes = xp.searchsorted(env.backend.from_host(self.homes(part.size)[1:-1]), instances, side="right")
+        return env.backend.to_host(xp.searchsorted(homes, xp.arange(part.size + 1), side="left"))
+
+    def _lengths(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        """Owners: the degrees of vertices."""
+        number, indptr = inbox.records["number"], state.expander.rows.indptr
+        rows = inbox.records["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
+        answers = {
+            "number0": number[1::2], "number1": indptr[rows + 1] - indptr[rows], "vertex0": rows, "vertex1": rows,
+            "other0": rows, "other1": rows,
+        }  # fmt: skip
+        bounds = 2 * self._to_homes(part, env, number[0::2])
+        records = _woven(env, answers, 2, part.vertex_map.dtype)
+        return Messages.of_records(records, bounds, active=len(rows) > 0, frontier=len(rows))
+
+    def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment, step: int) -> Messages:
+        """Owners: edges of vertices, and what they put into pools."""
+        xp, came, expander = env.xp, inbox.records, state.expander
+        number, vertex, other = (came[name] for name in ("number", "vertex", "other"))
+        rows = vertex[2::3] - part.vertex_map.dtype.type(part.first_position)
+        taken = rows, vertex[0::3], other[0::3], number[0::3], number[1::3], vertex[1::3]
+        items = Items(*(xp.ascontiguousarray(column) for column in taken))
+        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step)
+        put = expander.put(items, of_items, edges, numbers, step)
+        expander.refuse_failures()
+        records = {"number": number[2::3][of_items], "vertex": expander.destinations(edges), "other": put}
+        return Messages.of_records(
+            records, self._to_homes(part, env, items.instances[of_items]), active=len(edges) > 0, frontier=len(rows),
+            edges=len(edges),
+        )  # fmt: skip
+
+    def _instances(self, state: State, env: Environment, more: int = 0) -> Array:
+        """The instances at home here, and `more` after them."""
+        return env.xp.arange(state.first, state.first + len(state.pool.bounds) - 1 + more)
+
+    def _places(self, state: State, env: Environment) -> Array:
+        pool = state.pool
+        return _count(env, pool) - pool.bounds[pool.instances - state.first]
+
+    def _taken(self, state: State, env: Environment, degrees: Array | None) -> Array | None:
+        """Entries of all pools that are chosen; `degrees` are given where functions ask for them."""
+        if self.frontier_size is None:
+            return None
+        xp, pool, expander, step = env.xp, state.pool, state.expander, len(state.hops)
+        weigh: Callable[[int, int], Array] | None = None
+        if "vertex_bias" in self.functions:
+            kernels, bias = expander.kernels("vertex_bias")
+            host, places = env.backend.to_host(pool.bounds), self._places(state, env)
+            known = pool.instances if degrees is None else degrees
+
+            def weigh(a: int, b: int) -> Array:
+                here = slice(int(host[a]), int(host[b]))
+                values = xp.empty(here.stop - here.start, bias)
+                kernels.functions_vertex_bias(
+                    len(values), pool.vertices[here], known[here], pool.instances[here], places[here], step, values,
+                    expander.failures["vertex_bias"],
+                )  # fmt: skip
+                return values
+
+        sizes = xp.minimum(pool.bounds[1:] - pool.bounds[:-1], self.frontier_size)
+        instances = self._instances(state, env)
+        choices = Choices(pool.bounds, sizes, xp.zeros(len(sizes), np.int64), instances)
+        found = choose(expander.chooser("vertex_bias", DRAW_POOL, step), choices, False, weigh)
+        expander.refuse_failures()
+        return xp.sort(pool.bounds[found.owners] + found.chosen)
+
+    def _items(self, state: State, env: Environment, rows: Array) -> Items:
+        """What is taken of the pools."""
+        pool = state.pool
+        everything = Items(
+            rows, pool.vertices, state.previous, pool.instances, self._places(state, env),
+            state.seeds[pool.instances - state.first],
+        )  # fmt: skip
+        return everything if state.taken is None else everything[state.taken]
+
+    def _take_in(self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array) -> None:
+        """Keep the edges of a step, which stand in the order of the items, and fill the pools."""
+        xp, taken = env.xp, state.taken
+        src, instances = items.vertices[of_items], items.instances[of_items]
+        starts = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        state.hops.append(Edges(src, dst, instances, starts))
+        kept = self._entering(state, env, put, instances)
+        places = of_items[kept] if taken is None else taken[of_items[kept]]
+        self._fill(state, env, put[kept], src[kept], instances[kept], places)
+
+    def _entering(self, state: State, env: Environment, put: Array, instances: Array) -> Array:
+        """Numbers of the edges whose vertex goes into the pool."""
+        xp = env.xp
+        kept = xp.flatnonzero(put >= 0)
+        if self.revisit:
+            return kept
+        vertices, instances = put[kept], instances[kept]
+        starts = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        regions = sum((frontier.bounds for frontier in state.entered), starts)
+        room = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
+        keys = xp.full(room, -1, vertices.dtype)
+        earliest = xp.full(0 if env.backend.name == "cpu" else room, np.iinfo(np.int64).max, np.int64)
+        fresh = xp.empty(len(vertices), np.uint8)
+        shared = state.first, regions
+        for seen in state.entered:
+            state.kernels.neighbors_enter(
+                len(seen.vertices), seen.vertices, seen.instances, *shared, 1, keys, earliest, fresh
+            )
+        state.kernels.neighbors_enter(len(fresh), vertices, instances, *shared, 0, keys, earliest, fresh)
+        state.kernels.neighbors_fresh(len(fresh), vertices, instances, *shared, keys, earliest, fresh)
+        new = xp.flatnonzero(fresh)
+        instances = instances[new]
+        bounds = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        state.entered.append(Frontier(vertices[new], instances, bounds))
+        return kept[new]
+
+    def _fill(
+        self, state: State, env: Environment, vertices: Array, previous: Array, instances: Array, places: Array
+    ) -> None:
+        """Put vertices into pools, each where its source was; what was not taken stays."""
+        xp, pool = env.xp, state.pool
+        if state.taken is not None:
+            stays = xp.ones(len(pool.vertices), bool)
+            stays[state.taken] = False
+            stay = xp.flatnonzero(stays)
+            order = xp.argsort(xp.concatenate([stay, places]), kind="stable")
+            vertices = xp.concatenate([pool.vertices[stay], vertices])[order]
+            previous = xp.concatenate([state.previous[stay], previous])[order]
+            instances = xp.concatenate([pool.instances[stay], instances])[order]
+        bounds = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        state.pool, state.previous = Frontier(vertices, instances, bounds), previous
+
+
+def _count(env: Environment, pool: Frontier) -> Array:
+    return env.xp.arange(len(pool.vertices), dtype=np.int64)
+
+
+def _woven(env: Environment, columns: Mapping[str, Array], each: int, dtype: Any) -> dict[str, Array]:
+    """Records, `each` in turn, of columns NAME0, NAME1, ..."""
+    count = len(columns["number0"])
+    made = {}
+    for name, kind in (("number", np.int64), ("vertex", dtype), ("other", dtype)):
+        made[name] = env.xp.empty(each * count, kind)
+        for k in range(each):
+            made[name][k::each] = columns[f"{name}{k}"]
+    return made
