@@ -126,7 +126,7 @@ class Framework(Traversal):
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups)
         put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()
-        self._take_in(state, env, items, of_items, expander.destinations(edges), put)
+        self._keep_edges(state, env, items, of_items, expander.destinations(edges), put)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
 
@@ -134,7 +134,7 @@ class Framework(Traversal):
         phases = 4 if self._asks_degrees else 2
         step, phase = divmod(len(env.history), phases)
         if phase == phases - 1:
-            return self._answered(part, state, inbox, env, step)
+            return self._answered_edges(part, state, inbox, env, step)
         if phase == 1:
             return self._lengths(part, state, inbox, env)
         if phase == 2:
@@ -143,7 +143,9 @@ class Framework(Traversal):
             return self._asked_edges(part, state, env, degrees)
         items, number = self._items(state, env, state.pool.vertices), inbox.records["number"]
         order = env.xp.argsort(number, kind="stable")
-        self._take_in(state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order])
+        self._keep_edges(
+            state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order]
+        )
         if len(state.hops) == len(self.fanouts):
             return self._nothing(part, active=False)
         return self._begun(part, state, env)
@@ -201,7 +203,7 @@ class Framework(Traversal):
         records = _woven(env, answers, 2, part.vertex_map.dtype)
         return Messages.of_records(records, bounds, active=len(rows) > 0, frontier=len(rows))
 
-    def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment, step: int) -> Messages:
+    def _answered_edges(self, part: Part, state: State, inbox: Inbox, env: Environment, step: int) -> Messages:
         """Owners: edges of vertices, and what they put into pools."""
         xp, came, expander = env.xp, inbox.records, state.expander
         number, vertex, other = (came[name] for name in ("number", "vertex", "other"))
@@ -261,7 +263,9 @@ class Framework(Traversal):
         )  # fmt: skip
         return everything if state.taken is None else everything[state.taken]
 
-    def _take_in(self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array) -> None:
+    def _keep_edges(
+        self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array
+    ) -> None:
         """Keep the edges of a step, which stand in the order of the items, and fill the pools."""
         xp, taken = env.xp, state.taken
         src, instances = items.vertices[of_items], items.instances[of_items]

@@ -10,7 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from graphdask.kernels import generated
+from graphdask.kernels import generated, inserted
+from graphdask.sample.translate import translate
 
 SOURCE = """from graphdask.kernels.user import *
 
@@ -115,3 +116,40 @@ def test_kernels_call_the_function_whether_it_was_compiled_or_read(folder):
     values = np.arange(-20, 20)
     for _ in range(2):
         assert total(made()[0], values, np.zeros(1, np.int32)) == (values // 3).sum()
+
+
+def family_made():
+    """A kernel family with a function of the caller in it, as another process would make it, checked."""
+    function = translate(lambda v: 3 * v.id + v.place, {"id": "int", "place": "int"}, "int")
+    inserted._MADE.clear()
+    generated.module.cache_clear()
+    generated.compiled.cache_clear()
+    kernels = inserted.python_module("functions", {"vertex_bias": function})
+    values = np.zeros(4, np.int64)
+    vertices, places = np.array([1, 0, 5, 2], np.int32), np.arange(4)
+    kernels.functions_vertex_bias(4, vertices, places, places, places, 0, values, np.zeros(1, np.int32))
+    assert values.tolist() == [3, 1, 17, 9]
+    return sum(kernels.functions_vertex_bias.stats.cache_hits.values())
+
+
+def test_a_family_with_a_function_in_it_is_kept(folder):
+    assert family_made() == 0
+    assert family_made() == 1
+
+
+def test_a_family_is_made_where_nothing_can_be_kept(folder, monkeypatch):
+    monkeypatch.setattr(generated, "_stored", lambda source: None)
+    assert family_made() == 0
+    assert family_made() == 0
+
+
+def test_texts_with_functions_in_them():
+    """Expressions of the fields, the same in both languages, and functions of the same text told apart by nothing."""
+    one, other = (translate(lambda e: e.weight * e.depth, {"weight": "float", "depth": "int"}, "float") for _ in "ab")
+    text = inserted.cuda_text("functions", '#include "functions_default.cuh"\n', {"edge_bias": one})
+    assert "edge_bias_of_caller(weights[edge], depth, failure)" in text
+    assert text.index("#define GD_HAS_edge_bias") < text.index("#include")
+    text = inserted.python_text("functions", {"edge_bias": one})
+    assert "edge_bias_of_caller(np.float64(weights[edge]), np.int64(depth), failure)" in text
+    assert inserted.digests({"edge_bias": one}) == inserted.digests({"edge_bias": other})
+    assert inserted.cuda_text("bfs", "text", None) == "text"
