@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Part
 from graphdask.sample._choosing import Choices, choose
@@ -78,20 +79,40 @@ class Framework(Traversal):
         self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
 
     def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
-        if self.per == "vertex" and self.frontier_size is None:
-            return super()._edges_at_most(instances, degree)
-        expanded, edges, items = 0.0, 0.0, len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
-        for fanout in self.fanouts:
-            taken = items if self.frontier_size is None else min(items, float(self.frontier_size) * instances)
-            drawn = taken * degree if fanout < 0 else fanout * (taken if self.per == "vertex" else float(instances))
-            expanded, edges, items = expanded + taken, edges + drawn, items - taken + drawn
-        return expanded, edges
+        steps = self._sizes_at_most(instances, degree)
+        return sum(taken for _, taken, _ in steps), sum(edges for _, _, edges in steps)
 
-    def memory(self, part: Part) -> int:
-        """That of traversal sampling, candidates of a launch with their biases, and vertices of all slots."""
-        mapped = part.num_slots * (8 + part.vertex_map.dtype.itemsize) if part.size > 1 else 0
-        candidates = 16 * min(part.out.num_edges, IN_LAUNCH) + (1 << 22)
-        return super().memory(part) + 64 * len(self.seeds) + candidates + mapped
+    def _sizes_at_most(self, instances: float, degree: float) -> list[tuple[float, float, float]]:
+        """Of each step the entries of pools, those taken, and the edges, where rows are as long as `degree`."""
+        pool, sizes = len(self.seeds) * instances / max(len(self.bounds) - 1, 1), []
+        for fanout in self.fanouts:
+            taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
+            drawn = taken * degree if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
+            sizes.append((pool, taken, drawn))
+            pool += drawn - taken
+        return sizes
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """Edges as they are kept and handed back, the largest step, what was in pools, and candidates of a launch.
+
+        Where the number of edges is not told, or all are taken, rows are reckoned to be as long as they are in the mean.
+        """
+        rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
+        stored = rows.num_edges * part.size
+        sizes = self._sizes_at_most(share, stored / max(part.num_vertices, 1)) or [(0.0, 0.0, 0.0)]
+        edges = sum(drawn for _, _, drawn in sizes)
+        pools, taken, drawn = (max(column) for column in zip(*sizes, strict=True))
+        if not self.revisit:
+            most = share * float(part.num_vertices)
+            pools, taken = min(pools, most), min(taken, most)
+            edges = min(edges, share * float(stored) * (max(self.fanouts, default=1) if self.replace else 1))
+            drawn = min(drawn, edges)
+        record = 3 * (8 + 2 * width) * 3 if part.size > 1 else 0
+        kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * len(sizes)))
+        step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
+        mapped = part.num_slots * (8 + width) if part.size > 1 else 0
+        candidates = 16 * min(rows.num_edges, IN_LAUNCH) + (1 << 22)
+        return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + candidates
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
