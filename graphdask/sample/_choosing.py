@@ -11,12 +11,16 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import DeadlineExceeded
+from graphdask.errors import DeadlineExceeded, OverBudget
 
 FEW = 32
 """Candidates that are all alike, of which so many are chosen by one thread."""
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
 """Candidates with biases in one launch: on a CPU what stays in its cache."""
+
+
+LOOKED_AT, EACH = 1 << 20, 96
+"""From so many chosen on it is looked whether the memory has so many bytes for each."""
 
 
 @dataclass
@@ -31,16 +35,6 @@ class Choices:
     """int64: what random numbers tell groups of an instance apart by."""
     instances: Array
     """int64."""
-
-    def room(self, xp: Any) -> Room:
-        """Room for what is chosen."""
-        offsets = xp.zeros(len(self.wanted) + 1, np.int64)
-        xp.cumsum(self.wanted, out=offsets[1:])
-        total = int(offsets[-1])
-        return Room(
-            offsets[:-1], xp.arange(len(self.wanted)), xp.zeros(len(self.wanted), np.int64), xp.empty(total, np.int64),
-            xp.empty(total, np.int64), offsets[:-1],
-        )  # fmt: skip
 
 
 @dataclass
@@ -99,6 +93,28 @@ class Chooser:
     floating: bool
     failure: Array
 
+    def room(self, choices: Choices) -> Room:
+        """Room for what is chosen.
+
+        Raises
+        ------
+        OverBudget
+            If the memory has not as much.
+        """
+        xp, n = self.env.xp, len(choices.wanted)
+        offsets = xp.zeros(n + 1, np.int64)
+        xp.cumsum(choices.wanted, out=offsets[1:])
+        total = int(offsets[-1])
+        if total >= LOOKED_AT and total * EACH > self.env.backend.free_memory() * self.env.memory_share:
+            raise OverBudget(
+                f"{self.name} asks for {total:,} edges or vertices in step {self.step}, about "
+                f"{total * EACH / 2**30:.1f} GiB, which rank {self.env.rank} has not; sample fewer instances at a time"
+            )
+        return Room(
+            offsets[:-1], xp.arange(n), xp.zeros(n, np.int64), xp.empty(total, np.int64), xp.empty(total, np.int64),
+            offsets[:-1],
+        )  # fmt: skip
+
     def look_at_the_clock(self) -> None:
         """Raise DeadlineExceeded where it is past the deadline."""
         self.env.backend.synchronize()
@@ -128,7 +144,7 @@ def choose(
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)
     kernels = env.kernels("selection")
-    room = choices.room(xp) if room is None else room
+    room = chooser.room(choices) if room is None else room
     drawn = int(replace), chooser.seed, chooser.what
     if weigh is None and (replace or not n or int(choices.wanted.max()) <= FEW or _gives_all(choices)):
         kernels.selection_uniform(

@@ -212,7 +212,7 @@ class Expander:
         xp, n, replace = self.env.xp, len(choices.wanted), self.options.replace
         kernels, bias = self.kernels("edge_bias")
         bound = bias(int(self.options.edge_bound)) if bias is np.int64 else bias(self.options.edge_bound)
-        room = choices.room(xp)
+        room = chooser.room(choices)
         done = xp.empty(n, np.int64)
         for a in range(0, n, LAUNCH):
             b = min(a + LAUNCH, n)

@@ -31,7 +31,7 @@ from graphdask.sample.traversal import Edges, Frontier, Traversal
 
 DRAW_POOL = 264
 """What is drawn, as in kernels/philox.py."""
-IN_LAUNCH = 1 << 26
+IN_LAUNCH = {"cpu": 1 << 20, "cuda": 1 << 26}
 """Candidates with biases in one launch at most, for the memory."""
 
 
@@ -87,7 +87,8 @@ class Framework(Traversal):
         pool, sizes = len(self.seeds) * instances / max(len(self.bounds) - 1, 1), []
         for fanout in self.fanouts:
             taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
-            drawn = taken * degree if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
+            all_of_them = min(degree, 2.0) if "neighbor_size" in self.functions else degree
+            drawn = taken * all_of_them if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
             sizes.append((pool, taken, drawn))
             pool += drawn - taken
         return sizes
@@ -95,7 +96,8 @@ class Framework(Traversal):
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Edges as they are kept and handed back, the largest step, what was in pools, and candidates of a launch.
 
-        Where the number of edges is not told, or all are taken, rows are reckoned to be as long as they are in the mean.
+        Where all edges are taken, rows are reckoned to be as long as they are in the mean; where a function says how
+        many, it is reckoned to say 2, and each step looks at what there is (`Chooser.room`).
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
@@ -111,7 +113,7 @@ class Framework(Traversal):
         kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * len(sizes)))
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
-        candidates = 16 * min(rows.num_edges, IN_LAUNCH) + (1 << 22)
+        candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
         return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + candidates
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:

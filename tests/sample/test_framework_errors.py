@@ -10,7 +10,7 @@ import pytest
 from specs import by_weight, specs
 
 import graphdask as gd
-from graphdask.errors import FunctionError, InputError, Unsupported, VertexNotFound
+from graphdask.errors import FunctionError, InputError, OverBudget, Unsupported, VertexNotFound
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated, translate
 
@@ -307,3 +307,13 @@ def test_failures_on_the_owner_of_a_vertex_name_the_line(graph, parts):
         with pytest.raises(FunctionError, match=function.__name__) as caught:
             gd.sample.run(divided, Spec(depth=3, **arguments), [0, 1, 2], 30, placement="partitioned")
         assert (caught.value.path, caught.value.line) == (__file__, line_of(function) + below)
+
+
+def test_a_step_that_asks_for_more_than_there_is_memory(monkeypatch):
+    star = gd.from_edges(np.zeros(3000, np.int64), np.arange(1, 3001)).partition(1, device="cpu")
+    spec = Spec(neighbor_size=lambda v: v.degree, depth=1)
+    assert len(gd.sample.run(star, spec, [0], instances=10).src) == 30_000
+    monkeypatch.setattr("graphdask.sample._choosing.LOOKED_AT", 30_000)
+    monkeypatch.setattr("graphdask.sample._choosing.EACH", 1 << 40)
+    with pytest.raises(OverBudget, match=r"asks for 30,000 edges or vertices in step 0, about .* GiB"):
+        gd.sample.run(star, spec, [0], instances=10)
