@@ -217,3 +217,43 @@ def test_too_few_trials_change_no_law(monkeypatch):
     found = gd.sample.run(graph(), spec, [0], instances=TRIALS)
     row = WEIGHTS[:4]
     agree([tuple([1, 2, 3, 0].index(v) for v in pair) for pair in found.dst.reshape(-1, 2).tolist()], orders(row, 2))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(depth=1, replace=True),
+        Spec(edge_bias=lambda e: 3, depth=1, replace=True),
+        Spec(edge_bias=lambda e: 0.3, edge_bound=0.7, depth=1, replace=True),
+        Spec(neighbor_size=lambda v: int(4 * v.random), depth=1, revisit=True),
+        Spec(update=lambda e: 1 + int(4 * e.random), depth=2, replace=True, neighbor_size=1),
+    ],
+    ids=["uniform", "by sums", "by rejection", "sizes", "updates"],
+)
+def test_entries_of_a_pool_draw_independently(spec):
+    """Two entries of one vertex, whose random numbers are told apart by their places alone."""
+    fan = np.arange(1, 5)
+    graph = gd.from_edges(np.concatenate([np.zeros(4, int), fan]), np.concatenate([fan, fan])).partition(
+        1, device="cpu"
+    )
+    found = gd.sample.run(graph, spec, [[0, 0]], instances=TRIALS)
+    instance, hop = found.instance, found.hop
+    if spec.depth == 2:
+        drawn = found.src[hop == 1].reshape(-1, 2) - 1
+    elif callable(spec.neighbor_size):
+        # how many edges there are together: of two independent numbers 0 to 3
+        totals = np.bincount(instance, minlength=TRIALS)
+        agree(totals.tolist(), {total: (4 - abs(total - 3)) / 16 for total in range(7)})
+        return
+    else:
+        drawn = found.dst.reshape(-1, 2) - 1
+    agree(map(tuple, drawn.tolist()), dict.fromkeys(product(range(4), repeat=2), 1 / 16))
+
+
+def test_edges_of_one_vertex_have_random_numbers_of_their_own():
+    spec = Spec(neighbor_size=-1, update=lambda e: int(2 * e.random), depth=2, revisit=True)
+    graph = gd.from_edges([0, 0, 1], [0, 1, 1]).partition(1, device="cpu")
+    found = gd.sample.run(graph, spec, [0], instances=TRIALS)
+    # Sources of step 1 tell what the two edges put into the pool: 0 gives two edges, 1 gives one.
+    second = np.bincount(found.instance[found.hop == 1], minlength=TRIALS)
+    agree(second.tolist(), {2: 0.25, 3: 0.5, 4: 0.25})
