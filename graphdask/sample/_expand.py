@@ -111,17 +111,18 @@ class Expander:
         slots = self.rows.indices[edges]
         return self.ids[slots] if self.mapped else slots
 
-    def put(self, items: Items, of_items: Array, edges: Array, numbers: Array, step: int) -> Array:
-        """What each edge puts into the pool; -1 for nothing."""
+    def put(self, items: Items, of_items: Array, edges: Array, numbers: Array, step: int) -> tuple[Array, Array]:
+        """The vertex that each edge leads to, and what it puts into the pool; -1 for nothing."""
+        dst = self.destinations(edges)
         if "update" not in self.functions:
-            return self.destinations(edges)
+            return dst, dst
         kernels, _ = self.kernels("update")
         put = self.env.xp.empty(len(edges), self.dtype)
         kernels.functions_update(
             len(edges), of_items, edges, numbers, *items.fields, items.places, items.seeds, step, *self.graph,
             self.seed, self.num_vertices, put, self.failures["update"],
         )  # fmt: skip
-        return put
+        return dst, put
 
     def edges(self, items: Items, fanout: int, step: int, groups: Array | None = None) -> tuple[Array, Array, Array]:
         """Choose edges: of each its item, its place among all edges here, and its number in the choice.

@@ -147,9 +147,9 @@ class Framework(Traversal):
         if self.per == "layer":
             groups = env.xp.searchsorted(items.instances, self._instances(state, env, 1), side="left")
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups)
-        put = expander.put(items, of_items, edges, numbers, step)
+        dst, put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()
-        self._keep_edges(state, env, items, of_items, expander.destinations(edges), put)
+        self._keep_edges(state, env, items, of_items, dst, put)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
 
@@ -234,9 +234,9 @@ class Framework(Traversal):
         taken = rows, vertex[0::3], other[0::3], number[0::3], number[1::3], vertex[1::3]
         items = Items(*(xp.ascontiguousarray(column) for column in taken))
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step)
-        put = expander.put(items, of_items, edges, numbers, step)
+        dst, put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()
-        records = {"number": number[2::3][of_items], "vertex": expander.destinations(edges), "other": put}
+        records = {"number": number[2::3][of_items], "vertex": dst, "other": put}
         return Messages.of_records(
             records, self._to_homes(part, env, items.instances[of_items]), active=len(edges) > 0, frontier=len(rows),
             edges=len(edges),
@@ -294,6 +294,8 @@ class Framework(Traversal):
         src, instances = items.vertices[of_items], items.instances[of_items]
         starts = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
         state.hops.append(Edges(src, dst, instances, starts))
+        if len(state.hops) == len(self.fanouts):
+            return
         kept = self._entering(state, env, put, instances)
         places = of_items[kept] if taken is None else taken[of_items[kept]]
         self._fill(state, env, put[kept], src[kept], instances[kept], places)
