@@ -31,6 +31,8 @@ from graphdask.sample.traversal import Edges, Frontier, Traversal
 
 DRAW_POOL = 264
 """What is drawn, as in kernels/philox.py."""
+MOST = 1e15
+"""Entries of pools that are reckoned with; far more than there is memory for."""
 IN_LAUNCH = {"cpu": 1 << 20, "cuda": 1 << 26}
 """Candidates with biases in one launch at most, for the memory."""
 
@@ -82,15 +84,21 @@ class Framework(Traversal):
         steps = self._sizes_at_most(instances, degree)
         return sum(taken for _, taken, _ in steps), sum(edges for _, _, edges in steps)
 
-    def _sizes_at_most(self, instances: float, degree: float) -> list[tuple[float, float, float]]:
-        """Of each step the entries of pools, those taken, and the edges, where rows are as long as `degree`."""
+    def _sizes_at_most(
+        self, instances: float, degree: float, vertices: float = np.inf
+    ) -> list[tuple[float, float, float]]:
+        """Of each step the entries of pools, those taken, and the edges, where rows are as long as `degree`.
+
+        A function that says what goes into the pool is reckoned to put as many there as were taken.
+        """
         pool, sizes = len(self.seeds) * instances / max(len(self.bounds) - 1, 1), []
         for fanout in self.fanouts:
             taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
             all_of_them = min(degree, 2.0) if "neighbor_size" in self.functions else degree
             drawn = taken * all_of_them if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
             sizes.append((pool, taken, drawn))
-            pool += drawn - taken
+            pool += (taken if "update" in self.functions else drawn) - taken
+            pool = min(pool, MOST if self.revisit else vertices * instances, MOST)
         return sizes
 
     def memory(self, part: Part, allocation: Allocation) -> int:
@@ -101,7 +109,8 @@ class Framework(Traversal):
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
-        sizes = self._sizes_at_most(share, stored / max(part.num_vertices, 1)) or [(0.0, 0.0, 0.0)]
+        mean = stored / max(part.num_vertices, 1)
+        sizes = self._sizes_at_most(share, mean, part.num_vertices) or [(0.0, 0.0, 0.0)]
         edges = sum(drawn for _, _, drawn in sizes)
         pools, taken, drawn = (max(column) for column in zip(*sizes, strict=True))
         if not self.revisit:

@@ -317,3 +317,18 @@ def test_a_step_that_asks_for_more_than_there_is_memory(monkeypatch):
     monkeypatch.setattr("graphdask.sample._choosing.EACH", 1 << 40)
     with pytest.raises(OverBudget, match=r"asks for 30,000 edges or vertices in step 0, about .* GiB"):
         gd.sample.run(star, spec, [0], instances=10)
+
+
+def test_many_steps(graph):
+    """Steps whose sizes cannot be known before, of which few or none have anything to do."""
+    ring = gd.from_edges(np.arange(50), (np.arange(50) + 1) % 50, directed=False).partition(2, device="cpu")
+    around = Spec(neighbor_size=-1, depth=400)
+    pruned = Spec(neighbor_size=-1, update=lambda e: e.destination if e.destination > e.source else -1, depth=400)
+    for placement in ("replicated", "partitioned"):
+        found = gd.sample.run(ring, around, [0], placement=placement).verify()
+        assert len(found.src) == 2 * 50
+        found = gd.sample.run(ring, pruned, [0], placement=placement).verify()
+        assert len(found.src) == 2 * 51  # 49 is reached from 0 and from 48
+    grown = Spec(neighbor_size=-1, depth=400, revisit=True)
+    with pytest.raises(OverBudget, match="sampling by a spec needs about"):
+        gd.sample.run(ring, grown, [0], placement="replicated")
