@@ -30,33 +30,42 @@ __device__ __forceinline__ bool gd_kept(gd_u64 number, double bias, double bound
 extern "C" __global__ void functions_vertex_bias(long long n, const index_t *__restrict__ vertices,
                                                  const gd_i64 *__restrict__ degrees,
                                                  const gd_i64 *__restrict__ instances,
-                                                 const gd_i64 *__restrict__ places, gd_i64 depth, bias_t *__restrict__ values,
-                                                 int *failure) {
-    GD_FOR(i, n) values[i] = gd_checked(vertex_bias(vertices[i], degrees[i], depth, instances[i], places[i], failure), failure);
+                                                 const gd_i64 *__restrict__ places, gd_i64 depth,
+                                                 bias_t *__restrict__ values, int *failure) {
+    GD_FOR(i, n) {
+        values[i] =
+            gd_checked(vertex_bias(vertices[i], degrees[i], depth, instances[i], places[i], failure), failure);
+    }
 }
 
 extern "C" __global__ void functions_neighbor_size(long long n, const index_t *__restrict__ vertices,
                                                    const gd_i64 *__restrict__ degrees,
                                                    const gd_i64 *__restrict__ instances,
-                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 least, gd_u64 seed,
-                                                   gd_i64 *__restrict__ sizes, int *failure) {
+                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 least,
+                                                   gd_i64 most, gd_u64 seed, gd_i64 *__restrict__ sizes,
+                                                   int *failure) {
     GD_FOR(i, n) {
         gd_u64 first, second;
         gd_philox(gd_group_key(seed, GD_DRAW_SIZE, places[i]), (gd_u64)instances[i], (gd_u32)depth, 0, first, second);
         const gd_i64 size =
             neighbor_size(vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first), failure);
-        if (size < least) atomicCAS(failure, 0, GD_NO_SIZE);
-        sizes[i] = size < least ? 0 : size;
+        const bool wrong = size < least || size > most;
+        if (wrong) atomicCAS(failure, 0, GD_NO_SIZE);
+        sizes[i] = wrong ? 0 : size;
     }
 }
 
-extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
-                                            const index_t *__restrict__ previous,
-                                               const gd_i64 *__restrict__ instances, const index_t *__restrict__ seeds, gd_i64 depth,
-                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, const gd_i64 *__restrict__ at,
-                                               bias_t *__restrict__ values, int *failure) {
+extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ rows,
+                                               const index_t *__restrict__ vertices,
+                                               const index_t *__restrict__ previous,
+                                               const gd_i64 *__restrict__ instances,
+                                               const index_t *__restrict__ seeds, gd_i64 depth,
+                                               const gd_i64 *__restrict__ indptr,
+                                               const index_t *__restrict__ indices,
+                                               const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                               const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                               const gd_i64 *__restrict__ at, bias_t *__restrict__ values,
+                                               int *failure) {
     const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
         const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
@@ -70,17 +79,18 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
     }
 }
 
-extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
+extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows,
+                                            const index_t *__restrict__ vertices,
                                             const index_t *__restrict__ previous,
                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, bias_t bound, gd_i64 trials,
-                                            gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
-                                            const gd_i64 *__restrict__ counts, gd_i64 *chosen,
-                                            gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done, gd_i64 base,
-                                            int *failure) {
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, bias_t bound,
+                                            gd_i64 trials, gd_i64 replace, gd_u64 seed,
+                                            const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                            gd_i64 *chosen, gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done,
+                                            gd_i64 base, int *failure) {
     GD_FOR(i, n) {
         const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
         const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
@@ -116,8 +126,8 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, gd_u64 seed, gd_i64 num_vertices,
-                                            index_t *__restrict__ put, int *failure) {
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, gd_u64 seed,
+                                            gd_i64 num_vertices, index_t *__restrict__ put, int *failure) {
     GD_FOR(k, n) {
         const gd_i64 i = items[k], edge = edges[k], slot = indices[edge], instance = instances[i];
         const gd_i64 destination = mapped ? ids[slot] : slot;

@@ -14,7 +14,8 @@ mapped, ids, degrees
            whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
            by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
-least      what neighbor_size may return at least
+least, most
+           what neighbor_size may return at least, and at most
 sizes      int64: what it returned
 bound      what no bias exceeds
 trials     how often a draw is tried
@@ -92,7 +93,7 @@ def functions_vertex_bias(n, vertices, degrees, instances, places, depth, values
 
 
 @twin
-def functions_neighbor_size(n, vertices, degrees, instances, places, depth, least, seed, sizes, failure):
+def functions_neighbor_size(n, vertices, degrees, instances, places, depth, least, most, seed, sizes, failure):
     for i in range(n):
         first, _ = philox(
             group_key(seed, DRAW_SIZE, places[i]), np.uint64(instances[i]), np.uint64(depth), _0
@@ -100,7 +101,7 @@ def functions_neighbor_size(n, vertices, degrees, instances, places, depth, leas
         size = neighbor_size(
             np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], fraction(first), failure
         )  # fmt: skip
-        if size < least:
+        if size < least or size > most:
             failing(failure, NO_SIZE)
             size = 0
         sizes[i] = size

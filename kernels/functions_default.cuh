@@ -8,8 +8,8 @@ __device__ __forceinline__ gd_i64 vertex_bias(gd_i64 vertex, gd_i64 degree, gd_i
 }
 #endif
 #ifndef GD_HAS_neighbor_size
-__device__ __forceinline__ gd_i64 neighbor_size(gd_i64 vertex, gd_i64 degree, gd_i64 depth, gd_i64 instance, gd_i64 place,
-                                                double random, int *failure) {
+__device__ __forceinline__ gd_i64 neighbor_size(gd_i64 vertex, gd_i64 degree, gd_i64 depth, gd_i64 instance,
+                                                gd_i64 place, double random, int *failure) {
     return -1;
 }
 #endif

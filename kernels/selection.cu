@@ -1,8 +1,8 @@
 // Choosing some candidates of each of many groups: all alike, or in proportion to their biases, which are whole numbers
 // or are made so for the group. The twins in selection.py say what the arguments are.
 //
-// A thread takes a group whose candidates are all alike; a warp one with biases, which it adds up, and goes through once
-// more for every draw: the first candidate at which the sum so far is above a number below the total. Without
+// A thread takes a group whose candidates are all alike; a warp one with biases, which it adds up, and goes through
+// once more for every draw: the first candidate at which the sum so far is above a number below the total. Without
 // replacement what is drawn leaves its group, so the next draw is in proportion among what is left.
 //
 // Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling; updated sampling); J. Bentley, B. Floyd, "A

@@ -1,5 +1,5 @@
-// What choosing from groups of candidates shares: the key of a group, whole numbers for biases, and what users' functions
-// ask about a graph. Twins: selection.py.
+// What choosing from groups of candidates shares: the key of a group, whole numbers for biases, and what users'
+// functions ask about a graph. Twins: selection.py.
 #pragma once
 
 #include "philox.cuh"
@@ -24,8 +24,8 @@ __device__ __forceinline__ int gd_exponent(gd_i64 bits) {
     return exponent ? exponent : 1;
 }
 
-// A float above 0, given by its bits, in units of which the greatest of `count` has so many that their sum is below 2^62:
-// rounded to the nearest, and 1 at least.
+// A float above 0, given by its bits, in units of which the greatest of `count` has so many that their sum is below
+// 2^62: rounded to the nearest, and 1 at least.
 __device__ __forceinline__ gd_i64 gd_units_of_float(gd_i64 bits, gd_i64 greatest, gd_i64 count) {
     if (bits == 0) return 0;
     gd_u64 value = (gd_u64)bits & ((1ULL << 52) - 1);

@@ -17,6 +17,7 @@ from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import Choices, Chooser, Found, choose
+from graphdask.sample.spec import MOST_DRAWN, MOST_TRIED
 from graphdask.sample.translate import Translated
 
 DRAW_EDGE = 265
@@ -29,7 +30,8 @@ UNFIT = {
     -1: "returned a bias that is negative, infinite or NaN",
     -2: "returned a bias above edge_bound",
     -3: "returned neither -1 nor a vertex",
-    -4: "returned a number of neighbours below -1, or below 0 with replace=True",
+    -4: f"returned a number of neighbours below -1 (0 with replace=True), or above {MOST_DRAWN:,} "
+    f"({MOST_TRIED:,} with edge_bound)",
     -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
 }
 """Failures of kernels/selection.py."""
@@ -174,10 +176,11 @@ class Expander:
 
     def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
         kernels, _ = self.kernels("neighbor_size")
+        most = MOST_DRAWN if self.options.edge_bound is None else MOST_TRIED
         sizes = self.env.xp.empty(len(degrees), np.int64)
         kernels.functions_neighbor_size(
             len(degrees), items.vertices, degrees, items.instances, items.places, step,
-            0 if self.options.replace else -1, self.seed, sizes, self.failures["neighbor_size"],
+            0 if self.options.replace else -1, most, self.seed, sizes, self.failures["neighbor_size"],
         )  # fmt: skip
         return sizes
 

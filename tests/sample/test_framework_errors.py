@@ -10,7 +10,7 @@ import pytest
 from specs import by_weight, specs
 
 import graphdask as gd
-from graphdask.errors import FunctionError, InputError, OverBudget, Unsupported, VertexNotFound
+from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBudget, Unsupported, VertexNotFound
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated, translate
 
@@ -122,6 +122,10 @@ def nowhere(e):
     return e.destination + 2
 
 
+def far_too_many(v):
+    return 2**62
+
+
 def too_far_back(e):
     return -2
 
@@ -142,6 +146,7 @@ def test_failures_name_the_line(graph, device, monkeypatch):
         ({"update": nowhere}, nowhere, 0, "nowhere returned neither -1 nor a vertex"),
         ({"update": too_far_back}, too_far_back, 0, "returned neither -1 nor a vertex"),
         ({"neighbor_size": too_far_back}, too_far_back, 0, "returned a number of neighbours below -1"),
+        ({"neighbor_size": far_too_many, "replace": True}, far_too_many, 0, "or above 2,147,483,647"),
         ({"vertex_bias": negative_vertex, "frontier_size": 1}, negative_vertex, 0, "negative, infinite or NaN"),
     ):
         with pytest.raises(FunctionError, match=reason) as caught:
@@ -332,3 +337,11 @@ def test_many_steps(graph):
     grown = Spec(neighbor_size=-1, depth=400, revisit=True)
     with pytest.raises(OverBudget, match="sampling by a spec needs about"):
         gd.sample.run(ring, grown, [0], placement="replicated")
+
+
+def test_a_deadline_is_kept_between_launches(graph, monkeypatch):
+    import dask
+
+    monkeypatch.setattr("graphdask.sample._choosing.LAUNCH", {"cpu": 1})
+    with pytest.raises(DeadlineExceeded, match="passed its deadline"), dask.config.set({"graphdask.deadline": 1e-9}):
+        gd.sample.run(graph, Spec(edge_bias=by_weight, depth=1), [0, 1, 2])
