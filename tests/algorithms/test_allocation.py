@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
+from memory import OTHERS
 from reference import (
     adjacency,
     lightest,
@@ -280,9 +281,9 @@ def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
     assert peak < 0.8 * most
     if parts == 1:
         assert peak < 0.6 * most
-        assert stats.memory / 1.1 < peak < 1.1 * stats.memory
+        assert stats.memory / 1.1 < peak < 1.1 * stats.memory + OTHERS
     else:
-        assert peak / parts < 1.1 * stats.memory
+        assert peak / parts < 1.1 * stats.memory + OTHERS
 
 
 @pytest.mark.parametrize("allocation", ["maximal", "just-enough", 0.8])
@@ -304,7 +305,7 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
         return
     stats, peak = peak_of(calls[name])
     grown = max(0, stats.allocated_end - stats.allocated_start)
-    assert peak < 1.1 * (stats.memory + (0 if allocation != "just-enough" else grown))
+    assert peak < 1.1 * (stats.memory + (0 if allocation != "just-enough" else grown)) + OTHERS
 
 
 def test_a_room_keeps_what_it_is_told_to_keep():

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graphs import GRAPHS
+from memory import OTHERS
 from reference import adjacency, search, smallest_of_component
 
 import graphdask as gd
@@ -272,9 +273,9 @@ def test_the_announced_memory_is_what_a_search_takes(parts, direction, rng):
     peak = tracemalloc.get_traced_memory()[1] / parts
     tracemalloc.stop()
     if parts == 1:
-        assert memory / 1.1 < peak < 1.1 * memory
+        assert memory / 1.1 < peak < 1.1 * memory + OTHERS
     else:  # how much of the mail there is at the same time depends on the other ranks
-        assert memory / 1.5 < peak < 1.1 * memory
+        assert memory / 1.5 < peak < 1.1 * memory + OTHERS
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from biased_rows import DTYPES, METHODS, biased_rows, csr_of, on_host, tables
+from memory import OTHERS
 
 import graphdask as gd
 from graphdask.backend import get_backend
@@ -231,7 +232,7 @@ def test_no_more_memory_is_taken_than_announced(rng, method, bias, degree):
     made = tables(CPU, csr, method=method)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert made.nbytes <= peak <= EdgeBiases.memory(csr, "weight", method)
+    assert made.nbytes <= peak <= EdgeBiases.memory(csr, "weight", method) + OTHERS
 
 
 def test_the_method_follows_from_what_all_ranks_know():

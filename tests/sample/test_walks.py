@@ -12,6 +12,7 @@ import pytest
 from emulated import emulated, stand_in
 from gangs import dask_cluster
 from graphs import GRAPHS
+from memory import OTHERS
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget, VerificationError, VertexNotFound
@@ -296,7 +297,7 @@ def test_tables_of_biases_are_kept(placement):
 @pytest.mark.parametrize("kind", ["simple", "alias", "node2vec"])
 def test_memory_is_announced(kind, parts, placement):
     graph = made("scale-free").partition(parts, "random", device="cpu")
-    starts = np.arange(8000) % graph.num_vertices
+    starts = np.arange(30_000) % graph.num_vertices
     KINDS[kind](graph, starts[:5], 2, placement=placement)  # what stays is made
     tracemalloc.start()
     try:
@@ -304,7 +305,7 @@ def test_memory_is_announced(kind, parts, placement):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert 0.3 * parts * found.stats.memory < peak < 1.1 * parts * found.stats.memory
+    assert 0.3 * parts * found.stats.memory < peak < 1.1 * parts * found.stats.memory + OTHERS
 
 
 def planted(walks, /, **columns):
