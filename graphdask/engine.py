@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -234,6 +234,10 @@ class RankResult:
     """And after the last one."""
     growths: int = 0
     """How often a queue had to grow."""
+
+    def without_columns(self) -> RankResult:
+        """What is told of it while the columns stay."""
+        return replace(self, columns={})
 
 
 def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env: Environment) -> RankResult:

@@ -74,14 +74,14 @@ def _command(entry: Entry, shared: Option, execute: Callable[..., None]) -> clic
     return click.command(entry.name, help=entry.help)(function)
 
 
-def vertex(text: str, G: Any) -> int | str:
-    """A vertex id from the command line: a number where the graph's ids are."""
+def vertex(text: str, G: Any, option: str = "source") -> int | str:
+    """A vertex id from the command line, as an option gave it: a number where the graph's ids are."""
     if not G.ids.are_numbers:
         return text
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise InputError(f"--source {text!r} is not a whole number, but the ids of this graph are")
+        raise InputError(f"--{option} {text!r} is not a whole number, but the ids of this graph are")
     if abs(int(text)) >= 2**63:
-        raise VertexNotFound(f"source {text} is not in the graph; {G.ids.describe()}")
+        raise VertexNotFound(f"{option} {text} is not in the graph; {G.ids.describe()}")
     return int(text)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
+from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
     Whole,
     cleaning_options,
@@ -25,7 +25,7 @@ from graphdask.commands.options import (
 )
 from graphdask.commands.run import read
 from graphdask.commands.samplers import ENTRIES, Entry
-from graphdask.errors import InputError, VertexNotFound
+from graphdask.errors import InputError
 
 
 @dataclass
@@ -99,7 +99,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         if client is not None:
             steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
         G = read(request, steps).partition(request.partitions, device=request.device)
-        vertices = _vertices(G, request.seed, *begin) if entry.start else None
+        vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
         with steps.step(entry.name) as step:
             more = {"seed": request.seed, "placement": request.placement, "client": client}
             result = entry.sample(G, vertices, **own, **more)
@@ -137,7 +137,7 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
     ]))  # fmt: skip
 
 
-def _vertices(G: Any, seed: int, begin: str | None, file: Path | None, number: int | None) -> Any:
+def _vertices(G: Any, option: str, seed: int, begin: str | None, file: Path | None, number: int | None) -> Any:
     """The vertices to begin at, by the caller's ids."""
     if number is not None:
         from graphdask.sample.one_pass import random_nodes
@@ -146,17 +146,7 @@ def _vertices(G: Any, seed: int, begin: str | None, file: Path | None, number: i
     if begin is None and file is None:
         return G.vertex_ids
     texts = file.read_text().split() if file is not None else str(begin).split(",")
-    return [_vertex(text.strip(), G) for text in texts if text.strip()]
-
-
-def _vertex(text: str, G: Any) -> int | str:
-    if not G.ids.are_numbers:
-        return text
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise InputError(f"{text!r} is not a whole number, but the ids of this graph are")
-    if abs(int(text)) >= 2**63:
-        raise VertexNotFound(f"{text} is not in the graph; {G.ids.describe()}")
-    return int(text)
+    return [vertex(text.strip(), G, option) for text in texts if text.strip()]
 
 
 def check_output(path: Path | None) -> None:

@@ -93,10 +93,6 @@ def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult
     return importlib.import_module(primitive.verifier).verify(context, part, primitive, result)
 
 
-def _without_columns(result: RankResult) -> RankResult:
-    return replace(result, columns={})
-
-
 def _shown(graph: Graph, number: int) -> str:
     """A vertex by the caller's id, or what stands where a vertex number should."""
     if 0 <= number < graph.num_vertices:
@@ -138,7 +134,14 @@ class GangRuntime:
             show = is_watched(config.progress)
             started = time.perf_counter()
             kept = built.gang.run(
-                _run, built.parts, primitive, chosen, scheme, summary=_without_columns, label=primitive.name, show=show
+                _run,
+                built.parts,
+                primitive,
+                chosen,
+                scheme,
+                summary=RankResult.without_columns,
+                label=primitive.name,
+                show=show,
             )
             seconds = time.perf_counter() - started
             stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds, str(scheme))

@@ -45,10 +45,6 @@ def _sample(context: RankContext, part: Part, sampler: Any, placement: str) -> R
     return result
 
 
-def _without_columns(result: RankResult) -> RankResult:
-    return replace(result, columns={})
-
-
 def _fill_up(ranks: list[list[Superstep]]) -> None:
     """Give all ranks as many supersteps; on replicas each makes as many as its share of the instances takes."""
     most = max(map(len, ranks))
@@ -85,7 +81,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     show = is_watched(config.progress)
     started = time.perf_counter()
     kept = built.gang.run(
-        _sample, built.parts, sampler, placement, summary=_without_columns, label=sampler.name, show=show
+        _sample, built.parts, sampler, placement, summary=RankResult.without_columns, label=sampler.name, show=show
     )
     seconds = time.perf_counter() - started
     _fill_up([result.supersteps for result in kept.summary])

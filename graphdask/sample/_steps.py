@@ -24,7 +24,7 @@ from graphdask.part import Part
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import routed
+from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 from graphdask.sample.traversal import Edges, Frontier, Traversal
@@ -204,15 +204,14 @@ class Framework(Traversal):
 
     def _sent(self, part: Part, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]) -> Messages:
         """Some records for each vertex, to its owner; the position of the vertex stands for what is None."""
-        xp, each = env.xp, len(records)
+        each = len(records)
         positions = part.vertex_map.to_position(env.backend, vertices).astype(vertices.dtype, copy=False)
-        inner = env.backend.from_host(part.vertex_map.offsets[1:-1])
         columns = {
             f"{name}{k}": positions if column is None else column
             for k, record in enumerate(records)
             for name, column in zip(("number", "vertex", "other"), record, strict=True)
         }
-        sorted_columns, bounds = routed(env, xp.searchsorted(inner, positions, side="right"), columns)
+        sorted_columns, bounds = routed(env, owners(env, part, positions), columns)
         return Messages.of_records(
             _woven(env, sorted_columns, each, vertices.dtype), each * bounds, active=len(vertices) > 0
         )

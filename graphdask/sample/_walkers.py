@@ -29,12 +29,11 @@ from graphdask.partition import VertexMap
 from graphdask.runtime import runtime
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, routed
+from graphdask.sample.sampler import Sampler, owners, routed
 from graphdask.sources import ArraySource
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
-PLACEMENTS = ("auto", "replicated", "partitioned")
 LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 27, 1 << 15)}
 """Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
 BUDGET = 16
@@ -185,7 +184,7 @@ class Walkers(Sampler[Any]):
         position = part.vertex_map.to_position(env.backend, target).astype(part.vertex_map.dtype, copy=False)
         owner = xp.zeros(len(target), np.int64)
         if part.size > 1:
-            owner = xp.searchsorted(env.backend.from_host(part.vertex_map.offsets[1:-1]), position, side="right")
+            owner = owners(env, part, position)
         sent, bounds = routed(env, owner, {"at": position, **records})
         return Messages.of_records(sent, bounds, active=active, **more)
 
@@ -287,13 +286,6 @@ def checked_length(length: Any) -> int:
     if not 0 <= steps <= MOST_STEPS:
         raise InputError(f"length={steps} must be from 0 to {MOST_STEPS:,} steps")
     return steps
-
-
-def checked_placement(placement: Any) -> str:
-    """Where the graph is."""
-    if placement not in PLACEMENTS:
-        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}")
-    return str(placement)
 
 
 def checked_weights(G: Graph, client: Any, progress: bool | None) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
 from graphdask.sample._steps import Framework, SampledEdges
-from graphdask.sample.hops import PLACEMENTS, checked_name, checked_seeds, sampled, whole
+from graphdask.sample.hops import checked_seeds, sampled, whole
+from graphdask.sample.sampler import checked_placement
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 
@@ -95,7 +96,7 @@ def run(
     for function in functions.values():
         if dtype is None and "weight" in function.fields:
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
-    checked_name("placement", placement, PLACEMENTS)
+    checked_placement(placement)
     reason = _needs_whole(spec, functions)
     if reason and placement == "partitioned":
         raise Unsupported(f'placement="partitioned" does not go with {reason}: use placement="replicated"')

@@ -24,9 +24,9 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.runtime import runtime
-from graphdask.sample._walkers import checked_length, checked_placement, is_whole, launches
+from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, routed
+from graphdask.sample.sampler import Sampler, checked_placement, owners, routed
 
 
 class Frontiers(Samples):
@@ -132,9 +132,9 @@ class FrontierSampling(Sampler[State]):
         self, part: Part, env: Environment, instance: Array, place: Array, ids: Array, edge: Array, active: bool = False
     ) -> Messages:
         """Questions to the owners of vertices."""
-        xp, dtype = env.xp, part.vertex_map.dtype
+        dtype = part.vertex_map.dtype
         position = part.vertex_map.to_position(env.backend, ids).astype(dtype, copy=False)
-        owner = xp.searchsorted(env.backend.from_host(part.vertex_map.offsets[1:-1]), position, side="right")
+        owner = owners(env, part, position)
         records = {"instance": instance, "place": place, "at": position, "edge": edge}
         sent, bounds = routed(env, owner, records)
         return Messages.of_records(sent, bounds, active=active or len(ids) > 0, frontier=len(ids))

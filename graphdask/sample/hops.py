@@ -19,10 +19,10 @@ from graphdask.part import WeightFacts
 from graphdask.runtime import runtime
 from graphdask.sample.biases import checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
+from graphdask.sample.sampler import checked_placement
 from graphdask.sample.traversal import METHODS, Traversal
 from graphdask.sources import ArraySource
 
-PLACEMENTS = ("auto", "replicated", "partitioned")
 BIASES = (None, "weight", "degree")
 DIRECTIONS = ("out", "in")
 
@@ -258,8 +258,7 @@ def forest_fire(
 
 def sampled(G: Graph, sampler: Any, placement: str, client: Any, progress: bool | None) -> Any:
     """Run a sampler."""
-    checked_name("placement", placement, PLACEMENTS)
-    return runtime().sample(G, sampler, placement, client=client, progress=progress)
+    return runtime().sample(G, sampler, checked_placement(placement), client=client, progress=progress)
 
 
 def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, sampled, whole
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import routed
+from graphdask.sample.sampler import owners, routed
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 
@@ -116,8 +116,7 @@ class Layers(Traversal):
         items, offsets = self._picked(part, state, env, lengths)
         state.items = items
         positions = part.vertex_map.to_position(env.backend, here.vertices[items])
-        inner = env.backend.from_host(part.vertex_map.offsets[1:-1])
-        records, bounds = routed(env, xp.searchsorted(inner, positions, side="right"), {
+        records, bounds = routed(env, owners(env, part, positions), {
             "instance": here.instances[items], "position": positions,
             "edge": xp.arange(len(offsets), dtype=np.int64), "offset": offsets,
         })  # fmt: skip

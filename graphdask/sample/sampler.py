@@ -17,8 +17,12 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment, Primitive
+from graphdask.errors import InputError
+from graphdask.part import Part
 
 S = TypeVar("S")
+
+PLACEMENTS = ("auto", "replicated", "partitioned")
 
 
 class Sampler(Primitive[S]):
@@ -53,6 +57,18 @@ class Sampler(Primitive[S]):
     def homes(self, size: int) -> np.ndarray:
         """int64, shape (size + 1,): instances [homes[r], homes[r+1]) are at home on rank r."""
         return self.first + (np.arange(size + 1, dtype=object) * self.instances // size).astype(np.int64)
+
+
+def checked_placement(placement: Any) -> str:
+    """Where the graph is to be."""
+    if not isinstance(placement, str) or placement not in PLACEMENTS:
+        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}")
+    return placement
+
+
+def owners(env: Environment, part: Part, positions: Array) -> Array:
+    """The rank that owns the vertex at each position."""
+    return env.xp.searchsorted(env.backend.from_host(part.vertex_map.offsets[1:-1]), positions, side="right")
 
 
 def routed(env: Environment, ranks: Array, records: Mapping[str, Array]) -> tuple[dict[str, Array], np.ndarray]:

@@ -31,12 +31,12 @@ from graphdask.sample._walkers import (
     biases_memory,
     biases_of,
     checked_length,
-    checked_placement,
     checked_starts,
     checked_weights,
     expected_reuse,
 )
 from graphdask.sample.biases import EdgeBiases, method_for
+from graphdask.sample.sampler import checked_placement
 
 ONE = 1 << 63
 """What stands for the probability 1."""

@@ -30,7 +30,7 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Sampler, routed
+from graphdask.sample.sampler import Sampler, owners, routed
 
 METHODS = ("auto", "repeated", "updated", "bipartite")
 """In the order of their numbers in kernels/successive.py."""
@@ -195,8 +195,7 @@ class Traversal(Sampler[State]):
         """The frontier, to the owners; two records for a vertex: (instance, position), (place in the frontier, -)."""
         xp, here = env.xp, state.frontiers[-1]
         positions = part.vertex_map.to_position(env.backend, here.vertices)
-        inner = env.backend.from_host(part.vertex_map.offsets[1:-1])
-        records, bounds = routed(env, xp.searchsorted(inner, positions, side="right"), {
+        records, bounds = routed(env, owners(env, part, positions), {
             "instance": here.instances, "position": positions, "place": xp.arange(len(positions), dtype=np.int64),
         })  # fmt: skip
         number = xp.empty(2 * len(positions), np.int64)

@@ -30,12 +30,12 @@ from graphdask.sample._walkers import (
     biases_memory,
     biases_of,
     checked_length,
-    checked_placement,
     checked_starts,
     checked_weights,
     expected_reuse,
 )
 from graphdask.sample.biases import EdgeBiases, method_for
+from graphdask.sample.sampler import checked_placement
 
 METROPOLIS = 4
 """As kernels/walk.py has it."""
