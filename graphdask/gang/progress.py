@@ -17,7 +17,14 @@ def is_watched(wanted: bool | None) -> bool:
     """Whether to show progress: as asked, or where standard error is a terminal or a notebook."""
     if wanted is not None:
         return wanted
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    return sys.stderr.isatty() or in_notebook()
+
+
+def in_notebook() -> bool:
+    """Whether the kernel of a notebook runs this process. That ipykernel is loaded says nothing: ipywidgets loads it,
+    and so does tqdm where ipywidgets is installed."""
+    ipython = sys.modules.get("IPython")
+    return getattr(ipython.get_ipython() if ipython is not None else None, "kernel", None) is not None
 
 
 def signed(count: float) -> str:

@@ -75,7 +75,7 @@ def test_neighbours_of_names_in_a_folder_by_each_worker(call, square, tmp_path):
 def test_samplers_of_edges(call, square, sampler, options, edges):
     result = call("sample", sampler, square, "--undirected", "--weights", "--verify", "--json", *options)
     assert result.exit_code == 0, result.output
-    record = json.loads(result.output)
+    record = json.loads(result.stdout)
     assert record["answer"] == f"{edges} edges"
     assert record["verified"] is True
 
@@ -96,7 +96,7 @@ def test_samplers_of_walks(call, square, sampler, options):
         for placement in ("replicated", "partitioned")
     ]
     assert [result.exit_code for result in found] == [0, 0], found[0].output + found[1].output
-    assert [json.loads(result.output)["answer"] for result in found] == ["2 walks of 9 steps on average"] * 2
+    assert [json.loads(result.stdout)["answer"] for result in found] == ["2 walks of 9 steps on average"] * 2
 
 
 @pytest.mark.parametrize(
