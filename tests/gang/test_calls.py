@@ -115,7 +115,7 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
             assert call.result(30) == [0, 1, 2, 3, 4]
     finally:
         over.set()
-        foreign.result(timeout=30)
+        foreign.result(timeout=120)
 
 
 def test_an_asynchronous_client_is_refused():

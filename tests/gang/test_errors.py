@@ -47,14 +47,14 @@ if __name__ == "__main__":
                 G.built.gang.run(program, G.built.parts, error, summary=itself, label="trying", show=False)
             except Exception as raised:
                 notes = " ".join(getattr(raised, "__notes__", []))
-                print(type(raised).__name__, raised, "in program" in notes, time.perf_counter() - started < 5.0)
+                print(type(raised).__name__, raised, "in program" in notes, time.perf_counter() - started < 60.0)
         print(gd.bfs(G, 0).depth.tolist())
 """
 
 
 @pytest.mark.parametrize("parts", [2, 4])
 def test_an_error_of_one_rank_reaches_the_caller_and_no_worker_prints_it(parts):
-    done = subprocess.run([sys.executable, "-c", RAISING, str(parts)], capture_output=True, text=True, timeout=90)
+    done = subprocess.run([sys.executable, "-c", RAISING, str(parts)], capture_output=True, text=True, timeout=240)
     assert done.stdout.splitlines() == [
         "OverBudget too much False True",
         "ZeroDivisionError nothing True True",
@@ -74,7 +74,7 @@ def seated(two_workers):
 
 def test_a_task_of_an_unknown_run_is_stale(seated):
     gang, host, plan = seated
-    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=30)
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=120)
     assert isinstance(outcome.error, StaleMessage)
     lost = select_all(outcome, len)
     assert isinstance(lost.error, PeerLost)
@@ -82,18 +82,18 @@ def test_a_task_of_an_unknown_run_is_stale(seated):
 
 def test_a_task_of_a_run_that_was_ended_is_stale(seated, two_workers):
     gang, host, plan = seated
-    gang.submit(take_seats, host.address, plan).result(timeout=30)
+    gang.submit(take_seats, host.address, plan).result(timeout=120)
     two_workers.run(leave_seats, plan.gang, plan.run, "over", workers=[host.address])
-    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=30)
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=120)
     assert isinstance(outcome.error, StaleMessage)
 
 
 def test_a_task_runs_once(seated):
     gang, host, plan = seated
     plan = replace(plan, size=1, ranks=(0,), comm="single")
-    gang.submit(take_seats, host.address, plan).result(timeout=30)
-    assert gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=30)[0] == 0
-    again = gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=30)
+    gang.submit(take_seats, host.address, plan).result(timeout=120)
+    assert gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=120)[0] == 0
+    again = gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=120)
     assert isinstance(again.error, StaleMessage)
 
 
@@ -101,15 +101,15 @@ def test_a_task_runs_once(seated):
 def test_a_task_on_the_wrong_worker_says_so(seated, task):
     gang, _, plan = seated
     arguments = ((b"", b""), rank_of) if task is run_ranks else ()
-    outcome = gang.submit(task, gang.hosts[1].address, plan, *arguments).result(timeout=30)
+    outcome = gang.submit(task, gang.hosts[1].address, plan, *arguments).result(timeout=120)
     assert isinstance(outcome.error, WrongWorker)
 
 
 def test_a_partition_that_a_new_worker_could_not_make_is_lost(seated):
     gang, host, plan = seated
-    gang.submit(take_seats, host.address, plan).result(timeout=30)
+    gang.submit(take_seats, host.address, plan).result(timeout=120)
     stale = Failed(StaleMessage("run 1 is over"))
-    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of, stale).result(timeout=30)
+    outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of, stale).result(timeout=120)
     assert isinstance(outcome.error, PeerLost)
 
 
@@ -118,11 +118,11 @@ def test_an_abandoned_run_ends_before_its_worker_is_used_again():
         G = path(5).persist(client=client)
         gang = G.built.gang
         plan = gang._plan(gang.hosts[0], 100)
-        gang.submit(take_seats, gang.hosts[0].address, plan).result(timeout=30)
+        gang.submit(take_seats, gang.hosts[0].address, plan).result(timeout=120)
         abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_told)
         summary = gang.submit(select_all, gang.hosts[0].address, abandoned, rank_of)
         assert gd.bfs(G, 0, client=client).depth.tolist() == [0, 1, 2, 3, 4]
-        assert "another call has taken the worker" in str(summary.result(timeout=30).error)
+        assert "another call has taken the worker" in str(summary.result(timeout=120).error)
 
 
 def test_errors_that_end_a_process_do_not_end_the_caller():

@@ -149,7 +149,7 @@ def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
     assert time.monotonic() - started > 0.5
     assert "take_seats" in tasks
     ending.join()
-    foreign.result(timeout=30)
+    foreign.result(timeout=120)
 
 
 def test_large_arguments_travel_as_data(two_workers, tasks):

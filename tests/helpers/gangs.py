@@ -133,8 +133,8 @@ def values_of_dask(dask_worker) -> int:
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, at most 20 s."""
-    deadline = time.monotonic() + 20.0
+    """Wait until something holds, at most 60 s."""
+    deadline = time.monotonic() + 60.0
     while not holds():
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)

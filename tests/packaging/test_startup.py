@@ -32,9 +32,24 @@ def loaded(module: str, cwd: Path) -> list[str]:
     return python(code, cwd).split()
 
 
-def test_importing_the_package_is_quick(tmp_path):
-    code = "import time; start = time.perf_counter(); import graphdask; print(time.perf_counter() - start)"
-    assert min(float(python(code, tmp_path)) for _ in range(REPEATS)) < 0.3
+def seconds(command: list[str], cwd: Path) -> float:
+    """How long a process takes, at best."""
+    found = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True, cwd=cwd)
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+@pytest.fixture(scope="module")
+def numpy_seconds(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """What starting Python and importing NumPy takes here: 0.15 to 0.3 s; a slow machine is slow for all."""
+    return seconds([sys.executable, "-c", "import numpy"], tmp_path_factory.mktemp("numpy"))
+
+
+def test_importing_the_package_is_quick(numpy_seconds, tmp_path):
+    assert seconds([sys.executable, "-c", "import graphdask"], tmp_path) < 2 * numpy_seconds
 
 
 def test_importing_the_package_loads_nothing_heavy(tmp_path):
@@ -51,14 +66,10 @@ def test_importing_the_command_line_loads_nothing_heavy(tmp_path):
 
 
 @cli
-def test_help_is_quick(tmp_path):
+def test_help_is_quick(numpy_seconds, tmp_path):
     program = shutil.which("graphdask", path=sysconfig.get_path("scripts"))
     assert program is not None, "the script graphdask is not installed beside this interpreter"
-    seconds = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        done = subprocess.run([program, "--help"], capture_output=True, text=True, cwd=tmp_path)
-        seconds.append(time.perf_counter() - start)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("Usage: graphdask")
-    assert min(seconds) < 0.5
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Usage: graphdask")
+    assert seconds([program, "--help"], tmp_path) < 4 * numpy_seconds

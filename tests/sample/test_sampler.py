@@ -56,7 +56,7 @@ def test_on_a_cluster(tmp_path, rng):
             r = drawn(graph, numbers, placement, client)
             np.testing.assert_array_equal(r.path, paths)
             assert r.stats.ranks == 2
-            np.testing.assert_array_equal(client.compute(r.to_dask()["path"]).result(timeout=30), paths)
+            np.testing.assert_array_equal(client.compute(r.to_dask()["path"]).result(timeout=120), paths)
         r.to_parquet(tmp_path / "out")
         import pyarrow.parquet
 
