@@ -99,13 +99,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Where tests run CUDA kernels on the CPU, give these the seed; where many do, compile the kernels from now on."""
+    if session.config.option.collectonly:
+        return
+    compiling = None
     many = sum("emulated" in item.nodeid for item in session.items)
     if many:
         import emulated
 
         emulated.SEED = SEED
-        if many > 300 and not session.config.option.collectonly:
-            emulated.prepare()
+        if many > 300:
+            compiling = emulated.prepare()
+    if many > 300 and any("test_nvrtc" in item.nodeid for item in session.items):
+        import nvrtc
+
+        nvrtc.AHEAD.begin(after=compiling)
+
+
+def pytest_sessionfinish() -> None:
+    if "nvrtc" in sys.modules:
+        sys.modules["nvrtc"].AHEAD.end()
 
 
 def shuffle(items: list[pytest.Item]) -> None:

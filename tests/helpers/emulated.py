@@ -104,10 +104,10 @@ def library(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path
         return compiled(family, macros, texts)
 
 
-def prepare() -> None:
+def prepare() -> threading.Thread | None:
     """Begin to compile every family for every type it declares, beside what else this process does."""
     if shutil.which("g++") is None:
-        return
+        return None
 
     texts = sources()
 
@@ -118,7 +118,9 @@ def prepare() -> None:
                 for macros in importlib.import_module(f"graphdask.kernels.{family}").MACROS:
                     library(family, tuple(f"{macro}={c_type}" for macro, c_type in sorted(macros.items())), texts)
 
-    threading.Thread(target=work, daemon=True).start()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
 
 
 def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:

@@ -7,10 +7,17 @@ CUDA 13 no longer knows compute capability 7.0.
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.util
+import threading
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+CAPABILITIES = (70, 90, 100)
+"""Compute capabilities for which the kernels are compiled: the oldest, that of the H200, and the newest."""
 
 
 class CompileError(Exception):
@@ -86,3 +93,55 @@ def compile_ptx(
         return _text("nvrtcGetPTXSize", "nvrtcGetPTX", program)
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def families() -> list[Path]:
+    """The files with kernels."""
+    return sorted(Path(str(importlib.import_module("graphdask.kernels").__file__)).parent.glob("*.cu"))
+
+
+class Ahead:
+    """Compiles files on a thread of its own, from `begin` to `end`; `ptx` waits for what it is at, and compiles what
+    it has not come to."""
+
+    def __init__(self) -> None:
+        self._done: dict[object, str] = {}
+        self._locks: defaultdict[object, threading.Lock] = defaultdict(threading.Lock)
+        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    def ptx(self, source: Path, capability: int, macros: Mapping[str, str]) -> str:
+        """As `compile_ptx` returns it, once for a file, which does not change."""
+        key = (source, capability, *sorted(macros.items()))
+        with self._locks[key]:
+            if key not in self._done:
+                self._done[key] = compile_ptx(source, capability, macros)
+            return self._done[key]
+
+    def begin(self, after: threading.Thread | None) -> None:
+        """Compile every family for every type it declares, beside what else this process does, once a thread ends."""
+
+        def work() -> None:
+            while after is not None and after.is_alive():
+                after.join(0.2)
+                if self._ended.is_set():
+                    return
+            for source in families():
+                for macros in importlib.import_module(f"graphdask.kernels.{source.stem}").MACROS:
+                    for capability in CAPABILITIES:
+                        if self._ended.is_set():
+                            return
+                        with suppress(CompileError):  # the test of that family says so
+                            self.ptx(source, capability, macros)
+
+        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait for the present one, and compile no more."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(60.0)
+
+
+AHEAD = Ahead()
