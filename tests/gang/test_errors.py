@@ -31,7 +31,7 @@ class Hidden(Exception):
 
 def program(context, part, error):
     if context.comm.rank == 1:
-        raise {"typed": OverBudget("too much"), "any": ZeroDivisionError("nothing"), "hidden": Hidden(1, 2)}[error]
+        raise {"typed": OverBudget("too much"), "any": ZeroDivisionError("by nothing"), "hidden": Hidden(1, 2)}[error]
     while True:
         context.comm.barrier()
 
@@ -57,11 +57,12 @@ def test_an_error_of_one_rank_reaches_the_caller_and_no_worker_prints_it(parts):
     done = subprocess.run([sys.executable, "-c", RAISING, str(parts)], capture_output=True, text=True, timeout=240)
     assert done.stdout.splitlines() == [
         "OverBudget too much False True",
-        "ZeroDivisionError nothing True True",
+        "ZeroDivisionError by nothing True True",
         "GraphdaskError Hidden: 1 and 2 True True",
         "[0, 1, 2]",
     ], done.stderr
-    assert done.stderr == ""
+    # Dask may say there that a worker closes
+    assert not [text for text in ("too much", "by nothing", "1 and 2", "in program") if text in done.stderr]
 
 
 @pytest.fixture
