@@ -91,7 +91,7 @@ def test_the_lock_of_a_killed_client_is_freed(two_workers):
             gd.bfs(G, 0, client=two_workers)
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
-        with dask.config.set({"graphdask.lock-timeout": 20.0}):
+        with dask.config.set({"graphdask.lock-timeout": 120.0}):
             assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
 
@@ -200,10 +200,10 @@ def test_interrupting_a_call_leaves_the_workers_free(two_workers):
         call.send_signal(signal.SIGINT)
         drain = threading.Thread(target=call.stderr.read)
         drain.start()
-        call.wait(20)
+        call.wait(120)
         drain.join()
         assert call.returncode not in (0, None)
-    with dask.config.set({"graphdask.lock-timeout": 15.0}):
+    with dask.config.set({"graphdask.lock-timeout": 120.0}):
         assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
 
@@ -216,5 +216,5 @@ def test_the_run_of_a_killed_client_ends(two_workers):
             assert character, seen
             seen += character
         os.kill(call.pid, signal.SIGKILL)
-    with dask.config.set({"graphdask.lock-timeout": 20.0}):
+    with dask.config.set({"graphdask.lock-timeout": 120.0}):
         assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
