@@ -21,6 +21,7 @@ LAYERS = (
         "mail",
         "neighbours",
         "power_law",
+        "residency",
         "result",
         "stats",
         "stored_edges",

@@ -1,0 +1,231 @@
+"""A resident set: partitions of arrays in host memory, some of which are on the device at a time.
+
+On a GPU the host's arrays are page-locked and copied on a stream of their own, so that copies run beside kernels:
+events make kernels wait for what they read, and copies for the kernels that still read what they replace. On a CPU
+"on the device" is a copy in main memory, of arrays that may be mapped from a file.
+
+Source: Pandey et al., c-saw, Section V-B (asynchronous copies of partitions, a stream for each kernel).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend, CudaBackend
+
+Piece = Mapping[str, np.ndarray]
+"""Arrays of a partition by name: 1-D, and of the same names and dtypes in all partitions."""
+
+
+def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
+    """A copy of an array that a GPU reads while its kernels run; on a CPU the array itself."""
+    if not isinstance(backend, CudaBackend) or not array.size:
+        return array
+    import cupyx
+
+    locked: np.ndarray = cupyx.empty_pinned(array.shape, array.dtype)
+    locked[...] = array
+    return locked
+
+
+def _seen_in_place(backend: Backend, array: np.ndarray) -> Array:
+    """A page-locked array as kernels read it over the bus; on a CPU the array itself."""
+    if not isinstance(backend, CudaBackend):
+        return backend.from_host(array)
+    if not array.size:
+        return backend.xp.empty(array.shape, array.dtype)
+    cuda = backend.xp.cuda  # one address space: a GPU takes the host's address of page-locked memory
+    memory = cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, backend.device)
+    return backend.xp.ndarray(array.shape, array.dtype, cuda.MemoryPointer(memory, 0))
+
+
+def _on_device(backend: Backend, array: np.ndarray) -> Array:
+    out = backend.xp.empty(array.shape, array.dtype)
+    _copy(out, array)
+    return out
+
+
+class ResidentSet:
+    """Room for `slots` partitions on the device, and those that are there.
+
+    Parameters
+    ----------
+    backend : Backend
+    pieces : sequence of mappings
+        The partitions.
+    slots : int
+    kept : sequence of str
+        Names of arrays that are on the device for good, of all partitions.
+
+    Attributes
+    ----------
+    transfers, nbytes : int
+        Partitions that were copied to the device so far, and all bytes that were.
+    """
+
+    def __init__(self, backend: Backend, pieces: Sequence[Piece], slots: int, kept: Sequence[str] = ()):
+        self._backend = backend
+        self._kept = [{name: _on_device(backend, piece[name]) for name in kept if name in piece} for piece in pieces]
+        self._pieces = [{name: array for name, array in piece.items() if name not in kept} for piece in pieces]
+        self._rooms = [
+            {name: backend.xp.empty(most, dtype) for name, (most, dtype) in _shapes(self._pieces).items()}
+            for _ in range(slots)
+        ]
+        self._free = list(range(slots))
+        self._slots: dict[int, int] = {}
+        """By partition; in the order in which they came."""
+        self._copies = _CudaCopies(backend, slots) if isinstance(backend, CudaBackend) else _Copies()
+        self.transfers = 0
+        self.nbytes = sum(array.nbytes for arrays in self._kept for array in arrays.values())
+
+    @staticmethod
+    def room_bytes(pieces: Sequence[Piece], kept: Sequence[str] = ()) -> tuple[int, int]:
+        """Bytes of the room for any one of some partitions, and of what is kept of all."""
+        slot = sum(most * dtype.itemsize for name, (most, dtype) in _shapes(pieces).items() if name not in kept)
+        return slot, sum(piece[name].nbytes for piece in pieces for name in kept if name in piece)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._slots
+
+    @property
+    def numbers(self) -> list[int]:
+        """The partitions that are on the device, or on their way."""
+        return list(self._slots)
+
+    @property
+    def room(self) -> int:
+        """How many more there is room for."""
+        return len(self._free)
+
+    def start(self, number: int) -> None:
+        """Begin to copy a partition to the device, where it is not and there is room."""
+        slot = self._free.pop(0)
+        with self._copies.into(slot) as copy:
+            for name, array in self._pieces[number].items():
+                if len(array):
+                    copy(self._rooms[slot][name][: len(array)], array)
+                self.nbytes += array.nbytes
+        self._slots[number] = slot
+        self.transfers += 1
+
+    def __getitem__(self, number: int) -> dict[str, Array]:
+        """The arrays of a partition; what the current stream is given from now on waits until they are copied."""
+        slot = self._slots[number]
+        self._copies.wait(slot)
+        piece = self._pieces[number]
+        return self._kept[number] | {name: room[: len(piece[name])] for name, room in self._rooms[slot].items()}
+
+    def in_place(self, number: int) -> dict[str, Array]:
+        """The arrays of a partition where the host has them, which kernels read over the bus, and what is kept."""
+        seen = {name: _seen_in_place(self._backend, array) for name, array in self._pieces[number].items()}
+        return self._kept[number] | seen
+
+    def release(self, number: int) -> None:
+        """Let another partition take the place of this one, after what the current stream has been given so far."""
+        slot = self._slots.pop(number)
+        self._copies.used(slot)
+        self._free.append(slot)
+
+    def close(self) -> None:
+        """Wait for copies that nobody has waited for; the host's arrays may go then."""
+        self._copies.finish()
+
+    def visit(self, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Array]]]:
+        """Each of some partitions and its arrays, one after the other; those to come are copied meanwhile."""
+        for place, number in enumerate(numbers):
+            ahead = numbers[place : place + len(self._rooms)]
+            for wanted in ahead:
+                if wanted not in self._slots:
+                    if not self._free:
+                        self.release(next(held for held in self._slots if held not in ahead))
+                    self.start(wanted)
+            yield number, self[number]
+
+
+class Lanes:
+    """Streams for launches that run beside each other; on a CPU one runs after the other."""
+
+    def __init__(self, backend: Backend, count: int):
+        self._streams: list[Any] = []
+        self._xp = backend.xp
+        if isinstance(backend, CudaBackend):
+            self._streams = [backend.xp.cuda.Stream(non_blocking=True) for _ in range(count)]
+
+    def __getitem__(self, number: int) -> Any:
+        """Context manager: what is launched in it begins after all that came before `fork`."""
+        return self._streams[number] if self._streams else nullcontext()
+
+    def fork(self) -> None:
+        """Let all lanes wait for what the current stream has been given so far."""
+        if self._streams:
+            event = self._xp.cuda.Event(disable_timing=True)
+            event.record(self._xp.cuda.get_current_stream())
+            for stream in self._streams:
+                stream.wait_event(event)
+
+    def join(self) -> None:
+        """Let the current stream wait for all lanes."""
+        for stream in self._streams:
+            event = self._xp.cuda.Event(disable_timing=True)
+            event.record(stream)
+            self._xp.cuda.get_current_stream().wait_event(event)
+
+
+def _shapes(pieces: Sequence[Piece]) -> dict[str, tuple[int, np.dtype]]:
+    """The greatest length and the dtype of each array."""
+    return {name: (max(len(piece[name]) for piece in pieces), array.dtype) for name, array in pieces[0].items()}
+
+
+class _Copies:
+    """Copies that are done when the call returns."""
+
+    @contextmanager
+    def into(self, slot: int) -> Iterator[Any]:
+        yield _copy
+
+    def wait(self, slot: int) -> None:
+        pass
+
+    def used(self, slot: int) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+
+def _copy(out: Array, array: np.ndarray) -> None:
+    if isinstance(out, np.ndarray):
+        out[...] = array
+    elif array.size:
+        out.set(array)
+
+
+class _CudaCopies(_Copies):
+    """Copies on a stream of their own; an event for each slot when it is filled, and when it may be filled again."""
+
+    def __init__(self, backend: Backend, slots: int):
+        self._cuda = backend.xp.cuda
+        self._stream = self._cuda.Stream(non_blocking=True)
+        self._filled = [self._cuda.Event(disable_timing=True) for _ in range(slots)]
+        self._unused = [self._cuda.Event(disable_timing=True) for _ in range(slots)]
+        for slot in range(slots):  # whose memory may have been somebody's before
+            self.used(slot)
+
+    @contextmanager
+    def into(self, slot: int) -> Iterator[Any]:
+        self._stream.wait_event(self._unused[slot])
+        yield lambda out, array: out.set(array, stream=self._stream)
+        self._filled[slot].record(self._stream)
+
+    def wait(self, slot: int) -> None:
+        self._cuda.get_current_stream().wait_event(self._filled[slot])
+
+    def used(self, slot: int) -> None:
+        self._unused[slot].record(self._cuda.get_current_stream())
+
+    def finish(self) -> None:
+        self._stream.synchronize()

@@ -1,0 +1,49 @@
+"""A resident set: what is on the device is what the host has, in turn or for good, and copies are counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated
+
+from graphdask.backend import get_backend
+from graphdask.residency import Lanes, ResidentSet
+
+
+def pieces(count):
+    return [{"a": np.arange(k, 2 * k), "b": np.full(3 * k, k, np.float32)} for k in range(count)]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_resident_set_has_what_the_host_has(device):
+    backend = emulated() if device == "emulated" else get_backend(device)
+    arrays, held = pieces(7), ResidentSet(backend, pieces(7), 3)
+    assert ResidentSet.room_bytes(arrays) == (6 * 8 + 18 * 4, 0)
+    assert ResidentSet.room_bytes(arrays, ("a",)) == (18 * 4, 21 * 8)
+    order = [1, 5, 0, 6, 2, 5, 3, 4, 1, 6]
+    for (number, found), expected in zip(held.visit(order), order, strict=True):
+        assert number == expected
+        for name, array in arrays[number].items():
+            np.testing.assert_array_equal(backend.to_host(found[name]), array)
+    came = held.transfers
+    assert 7 <= came <= len(order)
+    (again,) = held.visit([6])
+    assert again[0] == 6
+    assert held.transfers == came
+    assert 6 in held
+    assert held.room == 0
+    held.release(6)
+    assert held.room == 1
+    keeping = ResidentSet(backend, pieces(7), 1, ("a",))
+    assert keeping.nbytes == 21 * 8
+    for found in (dict(keeping.visit([4]))[4], keeping.in_place(5), keeping.in_place(0)):
+        number = len(found["a"])
+        for name, array in arrays[number].items():
+            np.testing.assert_array_equal(backend.to_host(found[name]), array)
+    assert keeping.nbytes == 21 * 8 + 12 * 4
+    lanes = Lanes(backend, 2)
+    lanes.fork()
+    with lanes[1]:
+        backend.xp.zeros(3)
+    lanes.join()
+    held.close()
