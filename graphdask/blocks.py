@@ -47,8 +47,8 @@ class EdgeArrays(NamedTuple):
     """float64, float32, int64 or int32, shape (m,); None where the graph has none."""
 
 
-def parse_size(value: Any, name: str) -> int:
-    """Bytes of a size such as 2**28 or "256MiB"; InputError where it is none, or too small for a block."""
+def parse_size(value: Any, name: str, least: int = SMALLEST) -> int:
+    """Bytes of a size such as 2**28 or "256MiB"; InputError where it is none, or below the least."""
     from dask.utils import parse_bytes
 
     try:
@@ -57,8 +57,8 @@ def parse_size(value: Any, name: str) -> int:
         size = int(parse_bytes(value))
     except (ValueError, TypeError, AttributeError, OverflowError):
         raise InputError(f'{name}={value!r} is no number of bytes; give one, such as 268435456 or "256MiB"') from None
-    if size < SMALLEST:
-        raise InputError(f"{name}={value!r} is too small: a block has {SMALLEST} bytes at least")
+    if size < least:
+        raise InputError(f"{name}={value!r} is too small: it must be {least} bytes or more")
     return size
 
 

@@ -61,6 +61,8 @@ OPTIONS = {
     "k": "--count",
     "bias": "--bias",
     "placement": "--placement",
+    "scheme": "--scheme",
+    "device_memory": "--device-memory",
     "method": "--method",
     "suite": "--suite",
     "algorithm": "--algorithm",

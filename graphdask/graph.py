@@ -41,6 +41,8 @@ class Graph:
     """The partitions where they exist; owned by the runtime."""
     replicas: Any = field(default=None, repr=False)
     """The whole graph on every worker, where samplers made it; owned by the runtime."""
+    on_host: Any = field(default=None, repr=False)
+    """The same graph in host memory, from which samplers stream it to a device; owned by the runtime."""
 
     @property
     def num_vertices(self) -> int:
@@ -115,7 +117,7 @@ class Graph:
         if by is not None and not isinstance(by, str):
             owners = checked_owners(by, self.num_vertices, parts)
             plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))
-        return replace(self, plan=plan, report=dict(self.report), built=None, replicas=None)
+        return replace(self, plan=plan, report=dict(self.report), built=None, replicas=None, on_host=None)
 
     def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
         """Return the same graph with the directions of its edges left out; an undirected graph itself.
@@ -143,7 +145,7 @@ class Graph:
         if not self.directed and merge == self.merge:
             return self
         report = {name: count for name, count in self.report.items() if not name.startswith("parallel_edges")}
-        return replace(self, directed=False, merge=merge, report=report, built=None, replicas=None)
+        return replace(self, directed=False, merge=merge, report=report, built=None, replicas=None, on_host=None)
 
     def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
@@ -375,7 +377,7 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         """A graph travels as its description; the partitions stay where they are and are made anew elsewhere."""
-        return {**self.__dict__, "built": None, "replicas": None}
+        return {**self.__dict__, "built": None, "replicas": None, "on_host": None}
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

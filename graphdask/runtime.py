@@ -19,7 +19,7 @@ class Runtime(Protocol):
     def run(self, graph: Any, primitive: Any, **options: Any) -> Any:
         """Run a primitive over a graph and return its Result."""
 
-    def sample(self, graph: Any, sampler: Any, placement: str, **options: Any) -> Any:
+    def sample(self, graph: Any, sampler: Any, placement: Any, **options: Any) -> Any:
         """Run a sampler over a graph and return its Samples."""
 
     def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:

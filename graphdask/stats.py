@@ -40,6 +40,11 @@ class Stats:
     """Wall time of the run, without the build of the partitions."""
     restarts: int = 0
     """How often the run was started again after a lost worker."""
+    streamed: dict[str, Any] = field(default_factory=dict)
+    """Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
+    over all ranks `transfers` of partitions to devices, and their `nbytes`; `in_place`, queue entries that were sampled
+    in host memory; `imbalance`, the standard deviation of queue entries per thread block divided by their mean, of
+    partitions that are sampled at the same time, on the mean of the supersteps. Empty for other runs."""
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 

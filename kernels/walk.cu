@@ -9,6 +9,7 @@ struct Moves {
     gd_u64 dead;     // of going back, where there are no edges and something is to be done
     long long vertices;
     const long long *degrees;  // per slot
+    long long base;            // slot of the first of the rows, where slots are of all vertices and rows of some
 };
 
 // The next slot, or with `far` the id of a vertex; -1 where the walk ends.
@@ -33,7 +34,7 @@ __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &move
     const index_t u = rows.indices[rows.pick<METHOD>(v, begin, degree, instance, step, draw, second)];
     if (METHOD == GD_METROPOLIS) {
         const long long others = moves.degrees[u];
-        if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v;
+        if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v + (index_t)moves.base;
     }
     return u;
 }
@@ -99,6 +100,41 @@ __device__ __forceinline__ void walk_here(long long n, const long long *instance
     }
 }
 
+// The same over rows of the vertices from `base` on, where neighbours are vertices, not slots.
+template <int METHOD>
+__device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget, int length,
+                                          const Rows rows, const Moves moves, long long count, const index_t *starts,
+                                          const long long *cuts, int parts, index_t *walks, int *lengths,
+                                          int *places) {
+    GD_FOR(i, n) {
+        const long long r = queue[i];
+        index_t *const row = walks + r * (length + 1);
+        const index_t start = starts[r];
+        const int end = length - lengths[r] < budget ? length : lengths[r] + budget;
+        int s = lengths[r];
+        index_t id = row[s];
+        while (s < end) {
+            const long long v = (long long)id - moves.base;
+            if (v < 0 || v >= count) break;
+            bool far;
+            id = walk_next<METHOD>(rows, moves, (gd_u64)(first + r), (gd_u32)(s + 1), (index_t)v, start, far);
+            if (id < 0) break;
+            row[++s] = id;
+        }
+        int place = parts;
+        if (id >= 0 && s < length) {
+            int high = parts - 1;
+            for (place = 0; place < high;) {
+                const int middle = (place + high) >> 1;
+                if (cuts[middle + 1] > (long long)id) high = middle;
+                else place = middle + 1;
+            }
+        }
+        lengths[r] = s;
+        places[r] = place;
+    }
+}
+
 extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, long long length,
                                 gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
                                 const index_t *starts, const long long *indptr, const index_t *indices,
@@ -106,7 +142,7 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
                                 const gd_u64 *table, const int *other,
                                 const long long *degrees, index_t *walks, int *lengths) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
-    const Moves moves{restart, leave, dead, vertices, degrees};
+    const Moves moves{restart, leave, dead, vertices, degrees, 0};
     if (method == GD_UNIFORM) walk_all<GD_UNIFORM>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
@@ -121,10 +157,26 @@ extern "C" __global__ void walk_part(long long n, const long long *instance, int
                                      const gd_u64 *table, const int *other,
                                      const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
-    const Moves moves{restart, leave, dead, vertices, degrees};
+    const Moves moves{restart, leave, dead, vertices, degrees, 0};
     if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else walk_here<GD_ALIAS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+}
+
+extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, long long length,
+                                         gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
+                                         const index_t *starts, const long long *indptr, const index_t *indices,
+                                         long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                         const gd_u64 *table, const int *other,
+                                         const long long *degrees, long long base, long long count, const long long *cuts, long long parts,
+                                         index_t *walks, int *lengths, int *places) {
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Moves moves{restart, leave, dead, vertices, degrees, base};
+    if (method == GD_UNIFORM) walk_some<GD_UNIFORM>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
+    else if (method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
+    else if (method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
+    else if (method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
+    else walk_some<GD_ALIAS>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
 }

@@ -21,6 +21,12 @@ budget    steps that a walker may make in this call; `path`, index dtype, (n, bu
           that it comes to, `made`, int32, their number
 ids       index dtype per slot
 owned     slots of own vertices: a walker that comes to another one stops
+queue     walk_streamed: int64, rows of `walks` whose walkers stand in the partition; `lengths` are steps made so far
+base, count
+          walk_streamed: vertices of the rows are base to base + count - 1; neighbours are vertices, not slots
+cuts, parts
+          walk_streamed: the first vertex of each of the partitions, int64 of shape (parts + 1,)
+places    walk_streamed: int32 per row of `walks`: the partition where its walker stands; `parts` where it has ended
 """
 
 import numpy as np
@@ -46,7 +52,7 @@ _0, _1 = np.uint64(0), np.uint64(1)
 @within
 def following(
     key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts, table, other,
-    degrees, instance, step, v, start, first, second,
+    degrees, base, instance, step, v, start, first, second,
 ):  # fmt: skip
     """The next slot, or with True the id of a vertex; -1 where the walk ends. `first` and `second` are block 0."""
     begin, end = indptr[v], indptr[v + 1]
@@ -71,7 +77,7 @@ def following(
     if method == METROPOLIS:
         others = degrees[u]
         if others > end - begin and np.int64(multiply_high(second, np.uint64(others))) >= end - begin:
-            return np.int64(v), False
+            return np.int64(v) + base, False
     return u, False
 
 
@@ -122,8 +128,8 @@ def walk(
                 if v >= 0:
                     v, _ = following(
                         key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals,
-                        shifts, table, other, degrees, np.uint64(first + base + j), number, v, starts[base + j], one[j],
-                        two[j],
+                        shifts, table, other, degrees, 0, np.uint64(first + base + j), number, v, starts[base + j],
+                        one[j], two[j],
                     )  # fmt: skip
                     if v < 0:
                         lengths[base + j] = step - 1
@@ -146,7 +152,7 @@ def walk_part(
             first, second = philox(key, np.uint64(walker), np.uint64(s + 1), _0)
             v, far = following(
                 key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts,
-                table, other, degrees, np.uint64(walker), np.uint64(s + 1), v, start, first, second,
+                table, other, degrees, 0, np.uint64(walker), np.uint64(s + 1), v, start, first, second,
             )  # fmt: skip
             known = v if v < 0 or far else np.int64(ids[v])
             if v < 0:
@@ -159,3 +165,37 @@ def walk_part(
         at[i] = known if s < length else -1
         step[i] = s
         made[i] = count
+
+
+@twin
+def walk_streamed(
+    n, queue, first, budget, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
+    greatest, totals, shifts, table, other, degrees, base, count, cuts, parts, walks, lengths, places,
+):  # fmt: skip
+    """Let each walker go until it leaves the partition, ends, or has made `budget` steps."""
+    key = keyed(seed, DRAW_WALK, 0)
+    for i in range(n):
+        row = queue[i]
+        s, walker = np.int64(lengths[row]), np.uint64(first + row)
+        v, end = np.int64(walks[row, s]), min(length, s + budget)
+        while s < end and base <= v < base + count:
+            one, two = philox(key, walker, np.uint64(s + 1), _0)
+            v, _ = following(
+                key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts,
+                table, other, degrees, base, walker, np.uint64(s + 1), v - base, starts[row], one, two,
+            )  # fmt: skip
+            if v < 0:
+                break
+            s += 1
+            walks[row, s] = v
+        place = parts
+        if v >= 0 and s < length:
+            place, high = 0, parts - 1
+            while place < high:
+                middle = (place + high) >> 1
+                if cuts[middle + 1] > v:
+                    high = middle
+                else:
+                    place = middle + 1
+        lengths[row] = s
+        places[row] = place

@@ -41,6 +41,8 @@ class Request:
     multi_edges: str
     partitions: int | None
     placement: str
+    scheme: str | None
+    device_memory: str | None
     seed: int
     device: str
     workers: int | None
@@ -55,9 +57,14 @@ shared_options = stacked(
     input_file,
     click.option("--seed", type=Whole(), default=0, show_default=True, help="Of the random numbers."),
     click.option(
-        "--placement", type=click.Choice(["auto", "replicated", "partitioned"]), default="auto", show_default=True,
-        help="The whole graph on every worker, or partitions between which samples travel; these are the same.",
+        "--placement", type=click.Choice(["auto", "replicated", "partitioned", "streamed"]), default="auto",
+        show_default=True,
+        help="The whole graph on every worker, partitions between which samples travel, or the graph in host memory "
+        "and some of it on the device at a time; the samples are the same.",
     ),
+    click.option("--scheme", type=click.Choice(["baseline", "BA", "WS", "BAL", "in-place"]),
+                 help="Of a streamed graph: which of its partitions are on the device.  [default: the best]"),
+    click.option("--device-memory", metavar="SIZE", help="Of a streamed graph: 4GiB of the device may be used."),
     click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
     click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
                  help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
@@ -92,6 +99,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
     check_output(request.output)
+    where = _placement(request)
     steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
         steps.announce("connect" if elsewhere else "start cluster")
@@ -101,7 +109,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         G = read(request, steps).partition(request.partitions, device=request.device)
         vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
         with steps.step(entry.name) as step:
-            more = {"seed": request.seed, "placement": request.placement, "client": client}
+            more = {"seed": request.seed, "placement": where, "client": client}
             result = entry.sample(G, vertices, **own, **more)
             step.edges = result.stats.edges
         with steps.step("gather") as step:
@@ -115,6 +123,18 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
                 write(result, request.output)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
     _show(entry, request, G, result, steps)
+
+
+def _placement(request: Request) -> Any:
+    given = {"scheme": request.scheme, "device_memory": request.device_memory}
+    if request.placement == "streamed":
+        from graphdask.sample.streamed import Streamed
+
+        return Streamed(**given)  # type: ignore[arg-type]
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name}={value} is for placement='streamed'")
+    return request.placement
 
 
 def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps) -> None:

@@ -34,6 +34,7 @@ from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
+from graphdask.result import PickColumn
 from graphdask.stats import Stats
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
@@ -90,6 +91,8 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 
 
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
+    if context.backend.name == "cpu":  # where what was drawn on a device from this host's memory is verified too
+        result = replace(result, columns={name: PickColumn(name)(result) for name in result.columns})
     return importlib.import_module(primitive.verifier).verify(context, part, primitive, result)
 
 
@@ -152,7 +155,7 @@ class GangRuntime:
         return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
 
     def sample(
-        self, graph: Graph, sampler: Any, placement: str, client: Any = None, progress: bool | None = None
+        self, graph: Graph, sampler: Any, placement: Any, client: Any = None, progress: bool | None = None
     ) -> Any:
         from graphdask.gang import replicas
 
@@ -176,14 +179,36 @@ class GangRuntime:
 
             return self._retried(client, config, compute)
 
-        if placement == "partitioned":
-            return partitioned()
+        def streamed() -> Any:
+            if not sampler.streamer:
+                raise Unsupported(f"{sampler.name} cannot be streamed: {sampler.needs_whole}; use another placement")
+
+            def compute(client: Any, workers: Workers, restarts: int) -> Any:
+                try:
+                    return replicas.streamed(graph, client, config, sampler, workers, placement, restarts)
+                except (PeerLost, WrongWorker):
+                    graph.on_host = graph.replicas = None
+                    raise
+
+            return self._retried(client, config, compute)
+
+        if not isinstance(placement, str):
+            return streamed()
         try:
-            return replicated()
-        except OverBudget:
-            if placement == "replicated":
+            if placement != "partitioned":
+                try:
+                    return replicated()
+                except OverBudget:
+                    if placement == "replicated":
+                        raise
+            return partitioned()
+        except OverBudget as error:
+            if not sampler.streamer:
                 raise
-        return partitioned()
+            raise OverBudget(
+                f'{error}. Or use placement="streamed", which keeps the graph in host memory and parts of it on the '
+                f"device"
+            ) from error
 
     def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
         config = Config.load(progress=progress)

@@ -1,16 +1,18 @@
-"""Runs of samplers: over the whole graph on every worker, or over its partitions."""
+"""Runs of samplers: over the whole graph on every worker, over its partitions, or streamed from host memory."""
 
 from __future__ import annotations
 
+import importlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphdask.backend import cuda_device_count, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.comm.single import SingleCommunicator
 from graphdask.config import Config
-from graphdask.engine import RankContext, RankResult, Superstep, run_primitive
+from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.progress import is_watched
@@ -39,6 +41,26 @@ def _sample(context: RankContext, part: Part, sampler: Any, placement: str) -> R
             env = replace(env, rank=0, size=1, comm=alone)
             result = run_primitive(alone, part, sampler.share(context.comm.rank, context.comm.size), env)
         result.transport = context.comm.name
+    result.values["rank"] = context.comm.rank
+    for name, column in result.columns.items():
+        result.values[f"{name}.shape"] = column.shape[1:]
+    return result
+
+
+def _stream(
+    context: RankContext, part: Part, sampler: Any, options: Any, device: str, place: int, share: float
+) -> RankResult:
+    """Sample a graph in this host's memory on a device; the samples go to the host too."""
+    with SingleCommunicator() as alone:
+        host = replace(context.environment("selective"), rank=0, size=1, comm=alone)
+        mine = sampler.share(context.comm.rank, context.comm.size)
+        backend = get_backend(device, place)
+        share = context.memory_share if backend.name == "cpu" else share
+        with backend.activate():
+            env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, alone)
+            result: RankResult = importlib.import_module(sampler.streamer).run(mine, part, host, env, options)
+            backend.synchronize()
+    result.transport = context.comm.name
     result.values["rank"] = context.comm.rank
     for name, column in result.columns.items():
         result.values[f"{name}.shape"] = column.shape[1:]
@@ -88,6 +110,50 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
     stats.restarts = restarts
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
+
+
+def streamed(
+    graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapping[str, Any], options: Any, restarts: int
+) -> Any:
+    """Draw the samples from the whole graph in the memory of every host, of which a device has some at a time."""
+    device = _device(graph, config)
+    if device == "auto" and client is None:
+        device = "cuda" if cuda_device_count() else "cpu"
+    source = graph
+    if device != "cpu":
+        source = graph.on_host = graph.on_host or replace(graph, plan=replace(graph.plan, device="cpu"), built=None)
+        source.replicas = None if source.replicas is graph.replicas else source.replicas
+    there, show, started = built(source, client, config, sampler, workers), is_watched(config.progress), 0.0
+    if client is None and device == "cuda":
+        there = replace(there, gang=LocalGang(graph.plan.parts or 1, "cpu", config))
+    places, shares = _devices(there.gang, config)
+    started = time.perf_counter()
+    kept = there.gang.run(
+        _stream, there.parts, sampler, options, device, PerRank(places), PerRank(shares),
+        summary=RankResult.without_columns, label=sampler.name, show=show,
+    )  # fmt: skip
+    seconds = time.perf_counter() - started
+    _fill_up([result.supersteps for result in kept.summary])
+    stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, seconds)
+    stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])
+    return sampler.result_type(graph, sampler, kept, there, stats, "streamed")
+
+
+def _devices(gang: Any, config: Config) -> tuple[list[int], list[float]]:
+    """Which of its host's devices each rank takes, and what share of its free memory."""
+    if gang.kind == "local":
+        sharing = -(-gang.size // max(1, cuda_device_count()))
+        return list(range(gang.size)), [config.memory_fraction / sharing] * gang.size
+    place = {rank: number for host in gang.hosts for number, rank in enumerate(host.ranks)}
+    sharing = max(len(host.ranks) for host in gang.hosts)  # a worker has a GPU of its own, if any
+    return [place[rank] for rank in range(gang.size)], [config.memory_fraction / sharing] * gang.size
+
+
+def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all ranks transferred; the imbalance is the mean."""
+    sums = {name: sum(report[name] for report in reports) for name in ("transfers", "nbytes", "in_place")}
+    imbalance = sum(report["imbalance"] for report in reports) / len(reports)
+    return {**reports[0], **sums, "imbalance": imbalance}
 
 
 def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapping[str, Any]) -> Replicas:

@@ -11,6 +11,7 @@ _HOME: dict[str, str] = {
     "SampledEdges": "_steps",
     "Samples": "result",
     "Spec": "spec",
+    "Streamed": "streamed",
     "Walks": "_walkers",
     "forest_fire": "hops",
     "frontier_sampling": "frontier",

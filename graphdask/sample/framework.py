@@ -49,7 +49,7 @@ def run(
         Same seed, same edges, whatever the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned"}
         Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits. The whole is
-        needed for `per="layer"` and for functions that read `destination_near_previous`.
+        needed for `per="layer"` and for functions that read `destination_near_previous`. "streamed" raises Unsupported.
     client : distributed.Client, optional
     progress : bool, optional
 
@@ -69,7 +69,8 @@ def run(
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported
-        For placement="partitioned" where the whole graph is needed, or a function in CUDA C++ on a CPU.
+        For placement="partitioned" where the whole graph is needed, for placement="streamed", or a function in CUDA C++
+        on a CPU.
     OverBudget
         If graph or samples do not fit the memory of a worker.
 
@@ -96,12 +97,12 @@ def run(
     for function in functions.values():
         if dtype is None and "weight" in function.fields:
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
-    checked_placement(placement)
+    where = checked_placement(placement)
     reason = _needs_whole(spec, functions)
     if reason and placement == "partitioned":
         raise Unsupported(f'placement="partitioned" does not go with {reason}: use placement="replicated"')
     sampler = Framework(flat, bounds, spec, functions, whole("seed", seed))
-    return sampled(G, sampler, "replicated" if reason else placement, client, progress)
+    return sampled(G, sampler, "replicated" if reason and where == "auto" else where, client, progress)
 
 
 def _needs_whole(spec: Spec, functions: dict[str, Translated]) -> str:

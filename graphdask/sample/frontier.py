@@ -82,6 +82,7 @@ class FrontierSampling(Sampler[State]):
     """The sampler."""
 
     name = "frontier sampling"
+    needs_whole = "each step chooses among vertices in all partitions"
     verifier = "graphdask.verify.frontier"
     result_type = Frontiers
     record_columns: ClassVar[Mapping[str, Any]] = {
@@ -222,7 +223,7 @@ def frontier_sampling(
     seed : int
         Of the random numbers; its last 64 bits count.
     placement : {"auto", "replicated", "partitioned"}
-        Where the graph is, as in `random_walk`. The edges are the same.
+        Where the graph is, as in `random_walk`. The edges are the same. "streamed" raises Unsupported.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

@@ -19,7 +19,7 @@ from graphdask.part import WeightFacts
 from graphdask.runtime import runtime
 from graphdask.sample.biases import checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import Placement, checked_placement
 from graphdask.sample.traversal import METHODS, Traversal
 from graphdask.sources import ArraySource
 
@@ -37,7 +37,7 @@ def neighbors(
     direction: str = "out",
     method: str = "auto",
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:
@@ -72,8 +72,9 @@ def neighbors(
         redraw. More than 32 are drawn among what is left, by a tree of sums.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
-    placement : {"auto", "replicated", "partitioned"}
-        Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits.
+    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
+        Whether every worker holds the whole graph, or a partition of it, or its host holds the whole and the device
+        some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition.
     client : distributed.Client, optional
     progress : bool, optional
 
@@ -132,7 +133,7 @@ def snowball(
     *,
     direction: str = "out",
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:
@@ -193,7 +194,7 @@ def forest_fire(
     bias: str | None = None,
     direction: str = "out",
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:
@@ -256,7 +257,7 @@ def forest_fire(
     return sampled(G, sampler, placement, client, progress)
 
 
-def sampled(G: Graph, sampler: Any, placement: str, client: Any, progress: bool | None) -> Any:
+def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
     """Run a sampler."""
     return runtime().sample(G, sampler, checked_placement(placement), client=client, progress=progress)
 

@@ -28,6 +28,7 @@ class Layers(Traversal):
     """The sampler: `fanouts[h]` edges out of all that leave the frontier of hop h."""
 
     name = "layer sampling"
+    streamer, needs_whole = "", "a layer is drawn among the edges of vertices in all partitions"
 
     def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)
@@ -159,7 +160,7 @@ def layer(
         Edges of an instance at each hop, 0 or more.
     direction : {"out", "in"}
     seed, placement, client, progress
-        As for `neighbors`.
+        As for `neighbors`; placement="streamed" raises Unsupported.
 
     Returns
     -------

@@ -50,6 +50,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     """The sampler: instance i is the edge of the i-th smallest key."""
 
     name = "edge sampling"
+    needs_whole = "it goes over all edges but once"
     verifier = "graphdask.verify.one_pass"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {}
@@ -210,7 +211,7 @@ def random_edges(
     G : Graph
     k : int
     seed, placement, client, progress
-        As for `neighbors`.
+        As for `neighbors`; placement="streamed" raises Unsupported.
 
     Returns
     -------

@@ -26,7 +26,7 @@ class Samples:
     parts : Kept
         The samples where they were drawn, one RankResult for each worker.
     placement : str
-        `replicated` (every worker held the whole graph) or `partitioned`.
+        `replicated` (every worker held the whole graph), `partitioned`, or `streamed` (every worker's host held it).
     """
 
     columns: tuple[str, ...] = ()

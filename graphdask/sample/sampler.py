@@ -19,10 +19,14 @@ from graphdask.backend import Array
 from graphdask.engine import Environment, Primitive
 from graphdask.errors import InputError
 from graphdask.part import Part
+from graphdask.sample.streamed import Streamed
 
 S = TypeVar("S")
 
-PLACEMENTS = ("auto", "replicated", "partitioned")
+PLACEMENTS = ("auto", "replicated", "partitioned", "streamed")
+
+Placement = str | Streamed
+"""What `placement=` may be."""
 
 
 class Sampler(Primitive[S]):
@@ -36,6 +40,10 @@ class Sampler(Primitive[S]):
     columns: ClassVar[Mapping[str, Any]] = {}
     first: int = 0
     last: int = 0
+    streamer: ClassVar[str] = ""
+    """The module whose `run(sampler, part, host, env, options)` draws from partitions on the host; empty for none."""
+    needs_whole: ClassVar[str] = "it reads edges of vertices in several partitions at once"
+    """Why there is none."""
 
     @property
     def work(self) -> int:
@@ -59,10 +67,12 @@ class Sampler(Primitive[S]):
         return self.first + (np.arange(size + 1, dtype=object) * self.instances // size).astype(np.int64)
 
 
-def checked_placement(placement: Any) -> str:
+def checked_placement(placement: Any) -> Placement:
     """Where the graph is to be."""
+    if isinstance(placement, Streamed) or placement == "streamed":
+        return placement if isinstance(placement, Streamed) else Streamed()
     if not isinstance(placement, str) or placement not in PLACEMENTS:
-        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}")
+        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}, nor a gd.sample.Streamed")
     return placement
 
 

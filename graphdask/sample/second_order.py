@@ -48,6 +48,7 @@ class SecondOrder(Walkers):
     """The sampler."""
 
     name = "node2vec"
+    needs_whole = "a step looks for neighbours of the vertex before, whose edges may lie in another partition"
     record_columns: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,
         "candidate": INDEX,
@@ -154,7 +155,8 @@ def node2vec(
     seed : int
         Of the random numbers; its last 64 bits count.
     placement : {"auto", "replicated", "partitioned"}
-        Where the graph is, as in `random_walk`. The walks are the same.
+        Where the graph is, as in `random_walk`. The walks are the same. "streamed" raises Unsupported: a step looks for
+        neighbours of the vertex before, which may be in another partition.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

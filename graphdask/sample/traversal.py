@@ -81,6 +81,7 @@ class Traversal(Sampler[State]):
     """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
 
     name = "neighbour sampling"
+    streamer = "graphdask.sample.streamed_hops"
     verifier = "graphdask.verify.neighborhoods"
     result_type = Neighborhoods
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}

@@ -35,7 +35,7 @@ from graphdask.sample._walkers import (
     expected_reuse,
 )
 from graphdask.sample.biases import EdgeBiases, method_for
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import Placement, checked_placement
 
 METROPOLIS = 4
 """As kernels/walk.py has it."""
@@ -56,6 +56,7 @@ class FirstOrder(Walkers):
     """The sampler."""
 
     name = "random walk"
+    streamer = "graphdask.sample.streamed_walks"
     record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
 
     def __init__(
@@ -131,7 +132,7 @@ def random_walk(
     jump: float = 0.0,
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:
@@ -160,9 +161,11 @@ def random_walk(
     seed : int
         Of the random numbers; its last 64 bits count. The walks depend on it, on the graph and on their own numbers
         alone.
-    placement : {"auto", "replicated", "partitioned"}
-        Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions.
-        Default: replicated where the memory is enough. The walks are the same.
+    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
+        Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions, or
+        each makes its share of the walks on a device that has some of the graph at a time, while its host has all of
+        it (`Streamed` says how). Default: replicated where the memory is enough, else partitioned. The walks are the
+        same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -235,7 +238,7 @@ def metropolis_hastings(
     *,
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:
@@ -293,7 +296,7 @@ def random_walk_with_restart(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:
@@ -349,7 +352,7 @@ def random_walk_with_jump(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:

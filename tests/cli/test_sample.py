@@ -95,8 +95,13 @@ def test_samplers_of_walks(call, square, sampler, options):
         call("sample", sampler, square, "--verify", "--json", "--placement", placement, *options)
         for placement in ("replicated", "partitioned")
     ]
-    assert [result.exit_code for result in found] == [0, 0], found[0].output + found[1].output
-    assert [json.loads(result.stdout)["answer"] for result in found] == ["2 walks of 9 steps on average"] * 2
+    if sampler != "node2vec":
+        more = ("--placement", "streamed", "--scheme", "WS", "--device-memory", "1MiB")
+        found.append(call("sample", sampler, square, "--verify", "--json", *more, *options))
+        assert json.loads(found[-1].stdout)["stats"]["streamed"]["scheme"] == "WS"
+    assert [result.exit_code for result in found] == [0] * len(found), [result.output for result in found]
+    answers = {json.loads(result.stdout)["answer"] for result in found}
+    assert answers == {"2 walks of 9 steps on average"}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +114,8 @@ def test_samplers_of_walks(call, square, sampler, options):
         (("--starts", "10", "--output", "walks.csv"), "'.csv' is neither"),
         (("--starts", "10", "--bias", "weight"), "no weights"),
         (("--starts", "10", "--restart", "1.5"), "1.5"),
+        (("--starts", "10", "--scheme", "WS"), "placement"),
+        (("--starts", "10", "--placement", "streamed", "--device-memory", "much"), "--device-memory"),
         (("--starts-file", "missing.txt"), "missing.txt"),
     ],
 )

@@ -1,0 +1,291 @@
+"""Streamed: samples of a graph that does not fit the device. Its rows are cut into partitions in host memory.
+
+A partition is a contiguous range of vertices with all their edges, and what edges are drawn by. Some partitions are on
+the device at a time; what is to be drawn from the others waits in their queues. What a step draws depends on the seed,
+the instance and the step alone, so the order in which partitions are visited changes no sample.
+
+Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Backend, CudaBackend
+from graphdask.blocks import parse_size
+from graphdask.engine import Environment, Superstep
+from graphdask.errors import DeadlineExceeded, InputError, OverBudget
+from graphdask.part import Part
+from graphdask.residency import ResidentSet, page_locked
+from graphdask.sample.biases import SPARSE
+
+SCHEMES = ("baseline", "BA", "WS", "BAL", "in-place")
+"""Each has what the ones before it have, and more."""
+SECTOR = 64
+"""Bytes of the bus that one read in place is reckoned to take."""
+MOST_PARTITIONS = 4096
+LEAST_PARTITIONS = 16
+"""Where nobody says how many."""
+SEPARATE = 256
+"""Instances that are sampled together where they are not batched."""
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """How a graph in host memory is sampled on a device that has not room for it: a value of `placement=`.
+
+    `placement="streamed"` is the same as `placement=Streamed()`.
+
+    Parameters
+    ----------
+    partitions : int, optional
+        How many contiguous ranges of vertices, about alike in bytes. Default: 16, or more until `resident` (or two) of
+        them fit.
+    resident : int, optional
+        How many of them are on the device at a time. Default: as many as fit.
+    scheme : {"BAL", "WS", "BA", "baseline", "in-place"}, optional
+        As in Figures 13 to 15 of the c-saw paper. `baseline`: instances in groups of 256, one group after the other;
+        partitions that have work are visited in their order, and each walker there makes a step. `BA`: batched
+        multi-instance sampling, all instances that fit together. `WS`: workload-aware scheduling besides: most active
+        partition first, and it stays until its queue is empty. `BAL`: besides, partitions that are sampled at the same
+        time get thread blocks in proportion to their work; on a CPU, which samples one after the other, as `WS`.
+        `in-place`, which the paper has not: besides, where less is to be read of a partition than to be copied, it is
+        read in host memory, over the bus. Default: `BAL` for walks. Samples of neighbourhoods go hop by hop and
+        partition by partition, each with the whole device: for them `BAL` is refused, and `WS` is the default.
+    device_memory : int or str, optional
+        Bytes of the device that may be used: 2**32, "4GiB". Default: as much as the setting graphdask.memory-fraction
+        allows.
+    batch : int, optional
+        Instances that are sampled together at most. Default: as many as fit; with `baseline` 256.
+
+    Raises
+    ------
+    InputError
+        Where an argument has no such value.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3])
+    >>> where = gd.sample.Streamed(partitions=3, resident=1)
+    >>> w = gd.sample.random_walk(G, [0], 3, placement=where)
+    >>> w.walks.tolist()
+    [[0, 1, 2, 3]]
+    >>> w.stats.streamed["scheme"], w.stats.streamed["transfers"] >= 1
+    ('BAL', True)
+    """
+
+    partitions: int | None = None
+    resident: int | None = None
+    scheme: str | None = None
+    device_memory: int | str | None = None
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in (("partitions", MOST_PARTITIONS), ("resident", MOST_PARTITIONS), ("batch", 1 << 62)):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if value is not None and not (whole and 1 <= value <= most):
+                raise InputError(f"{name}={value!r} is not a whole number from 1 to {most:,}")
+        if self.scheme is not None and self.scheme not in SCHEMES:
+            raise InputError(f"scheme={self.scheme!r} is not one of {', '.join(SCHEMES)}")
+        if self.device_memory is not None:
+            parse_size(self.device_memory, "device_memory", least=1)
+
+    def __str__(self) -> str:
+        return "streamed"
+
+
+@dataclass
+class HostRows:
+    """Rows of a graph in host memory, with what edges are drawn by."""
+
+    indptr: np.ndarray
+    edges: dict[str, np.ndarray]
+    """Per edge."""
+    rows: dict[str, np.ndarray] = field(default_factory=dict)
+    """Per row."""
+    sparse: dict[str, np.ndarray] = field(default_factory=dict)
+    """Per `SPARSE` edges."""
+    made: Cut | None = field(default=None, repr=False)
+    """The last partitions."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all but `indptr`, and of the room for what partitions have of that."""
+        kinds = (self.edges, self.rows, self.sparse)
+        return self.indptr.nbytes + sum(array.nbytes for kind in kinds for array in kind.values())
+
+    def locked(self, host: Environment, backend: Backend) -> HostRows:
+        """The same where the device reads it best."""
+        free = int(host.backend.free_memory() * host.memory_share)
+        if isinstance(backend, CudaBackend) and self.nbytes > free:
+            raise OverBudget(
+                f"a page-locked copy of the graph needs {self.nbytes:,} bytes of the host's memory, of which {free:,} "
+                f"may be used; use more hosts, or raise the setting graphdask.memory-fraction"
+            )
+        edges, rows, sparse = (
+            {name: page_locked(backend, array) for name, array in kind.items()}
+            for kind in (self.edges, self.rows, self.sparse)
+        )
+        return HostRows(self.indptr, edges, rows, sparse)
+
+    def cut(self, count: int) -> Cut:
+        """Into ranges of vertices that are about alike in bytes."""
+        with PREPARING:
+            if self.made is None or self.made.count != count:
+                self.made = self._cut(count)
+            return self.made
+
+    def _cut(self, count: int) -> Cut:
+        n = len(self.indptr) - 1
+        of_edge = sum(a.itemsize for a in self.edges.values()) + sum(a.itemsize for a in self.sparse.values()) / SPARSE
+        of_row = 8.0 + sum(a.itemsize for a in self.rows.values())
+        before = self.indptr * of_edge + np.arange(n + 1) * of_row
+        targets = before[-1] * np.arange(1, count) / count
+        cuts = np.concatenate([[0], np.searchsorted(before, targets), [n]]).astype(np.int64)
+        return Cut(cuts, [self._piece(int(a), int(b)) for a, b in pairwise(cuts)])
+
+    def _piece(self, a: int, b: int) -> dict[str, np.ndarray]:
+        """Rows a to b - 1; their edges from a multiple of SPARSE on, so that sparse sums stay where they are."""
+        begin, end = int(self.indptr[a]) // SPARSE * SPARSE, int(self.indptr[b])
+        piece = {"indptr": self.indptr[a : b + 1] - begin}
+        piece |= {name: array[begin:end] for name, array in self.edges.items()}
+        piece |= {name: array[a:b] for name, array in self.rows.items()}
+        return piece | {name: array[begin // SPARSE : end // SPARSE] for name, array in self.sparse.items()}
+
+
+@dataclass
+class Cut:
+    """Partitions."""
+
+    cuts: np.ndarray
+    """int64, shape (partitions + 1,): the first vertex of each."""
+    pieces: list[dict[str, np.ndarray]]
+    locked: bool = False
+
+    def lock(self, backend: Backend) -> None:
+        """Put what the partitions do not share with the rows where the device reads it best."""
+        with PREPARING:
+            if not self.locked:
+                for piece in self.pieces:
+                    piece["indptr"] = page_locked(backend, piece["indptr"])
+                self.locked = True
+
+    @property
+    def count(self) -> int:
+        return len(self.pieces)
+
+    def costs_more(self, number: int, reads: float) -> bool:
+        """Whether copying a partition takes more of the bus than so many reads in place."""
+        return sum(array.nbytes for array in self.pieces[number].values()) > reads * SECTOR
+
+
+@dataclass
+class Layout:
+    """What fits."""
+
+    cut: Cut
+    resident: int
+    batch: int
+    """Instances that are sampled together."""
+    memory: int
+    """Bytes of the device that the run takes."""
+
+
+PREPARING = threading.RLock()
+"""Held while rows are made ready; the ranks of a process share them."""
+
+
+def prepared(
+    part: Part, host: Environment, backend: Backend, name: tuple[Any, ...], make: Callable[[], HostRows]
+) -> HostRows:
+    """Rows as the device reads them, made once for a graph."""
+    key = ("streamed", backend.name, *name)
+    with PREPARING:
+        if key not in part.tables:
+            part.tables[key] = make().locked(host, backend)
+        rows: HostRows = part.tables[key]
+        return rows
+
+
+def laid_out(
+    options: Streamed, scheme: str, rows: HostRows, backend: Backend, share: float, instances: int, each: int,
+    fixed: int, what: str, kept: Sequence[str] = (),
+) -> Layout:  # fmt: skip
+    """Choose what is not given, so that all of it fits.
+
+    Parameters
+    ----------
+    share : float
+        Of the free memory that may be used.
+    instances, each : int
+        How many there are, and bytes of the device for each while it is sampled.
+    fixed : int
+        Bytes of the device in any case.
+    what : str
+        Who samples, for messages.
+    kept : sequence of str
+        Arrays of the rows that are on the device for good.
+
+    Raises
+    ------
+    OverBudget
+        Where that is not possible.
+    """
+    budget = int(backend.free_memory() * share)
+    if options.device_memory is not None:
+        budget = min(budget, parse_size(options.device_memory, "device_memory", least=1))
+    count = options.partitions or LEAST_PARTITIONS
+    # of what is kept there is, for each partition more, one entry of 8 bytes more
+    fixed += ResidentSet.room_bytes(rows.cut(count).pieces, kept)[1]
+    batch = options.batch or (SEPARATE if scheme == "baseline" else instances)
+    batch = max(1, min(batch, instances, (budget - fixed) // 2 // max(each, 1)))
+    room = budget - fixed - batch * each
+    while True:
+        cut = rows.cut(count)
+        slot = max(ResidentSet.room_bytes(cut.pieces, kept)[0], 1)
+        if options.partitions or room // slot >= min(options.resident or 2, count) or count >= MOST_PARTITIONS:
+            break
+        count, fixed = 2 * count, fixed + (8 * count if kept else 0)
+    resident = min(options.resident or max(room // slot, 1), count)
+    needed = fixed + batch * each + resident * slot
+    if needed > budget:
+        raise OverBudget(
+            f"{what} of a streamed graph needs {needed:,} bytes of the device for {batch:,} instances and {resident} "
+            f"of {count} partitions, and may use {budget:,}; use more partitions, fewer resident ones, or raise "
+            f"device_memory"
+        )
+    cut.lock(backend)
+    return Layout(cut, resident, batch, needed)
+
+
+def report(
+    scheme: str, layout: Layout, resident: ResidentSet, imbalance: float, batches: int, in_place: int
+) -> Mapping[str, Any]:
+    """What `stats.streamed` is made from."""
+    return {
+        "scheme": scheme, "partitions": layout.cut.count, "resident": layout.resident, "batches": batches,
+        "transfers": resident.transfers, "nbytes": resident.nbytes, "imbalance": imbalance, "in_place": in_place,
+    }  # fmt: skip
+
+
+def record(env: Environment, name: str, frontier: int, edges: int, started: float) -> None:
+    """Note a superstep of `frontier` queue entries, and raise where the deadline has passed."""
+    seconds = time.perf_counter() - started
+    step = Superstep(len(env.history), frontier, edges, 0, 0, (), seconds, 0.0, 0.0, 0.0)
+    env.history.append(step)
+    if env.on_superstep is not None:
+        env.on_superstep(step)
+    if time.monotonic() > env.deadline:
+        raise DeadlineExceeded(
+            f"{name} passed its deadline in superstep {len(env.history)}; raise the setting graphdask.deadline if the "
+            f"run is as long as that"
+        )

@@ -1,0 +1,137 @@
+"""Traversal sampling over partitions of which some are on the device, hop by hop.
+
+The vertices of a frontier are put in the order of their partitions; those with work are visited one after the other,
+the next ones being copied meanwhile, and the edges put back in the order of the frontier.
+
+Source: Pandey et al., c-saw, Section V.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.buffers import MAXIMAL
+from graphdask.engine import Environment, RankResult
+from graphdask.errors import Unsupported
+from graphdask.part import Csr, Part
+from graphdask.residency import ResidentSet
+from graphdask.sample.streamed import PREPARING, HostRows, Layout, Streamed, laid_out, prepared, record, report
+from graphdask.sample.traversal import Edges, State, Traversal
+
+
+def run(sampler: Traversal, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
+    """Draw the samples of a sampler; `part` is the whole graph in host memory, and `env` of the device."""
+    if options.scheme == "BAL":
+        raise Unsupported(
+            f'{sampler.name} takes one partition after the other, each with the whole device, so scheme="BAL" has '
+            f'nothing to balance; use scheme="WS"'
+        )
+    drawn = _Run(sampler, part, host, env, options)
+    try:
+        return drawn.result()
+    finally:
+        drawn.resident.close()
+
+
+class _Run:
+    def __init__(self, sampler: Traversal, part: Part, host: Environment, env: Environment, options: Streamed):
+        self.sampler, self.part, self.env = sampler, part, env
+        self.scheme = options.scheme or "WS"
+        with PREPARING:
+            made = sampler._prepared(part, host)
+        name = ("hops", sampler.bias, sampler.direction)
+        rows = prepared(part, host, env.backend, name, lambda: _host_rows(made))
+        n = sampler.instances
+        self.degree = made.rows.num_edges / max(made.rows.num_rows, 1)
+        each = 32 + 2 * part.vertex_map.dtype.itemsize  # of an edge that is put back in the order of the frontier
+        needed = sampler.memory(part, MAXIMAL) + int(each * sampler._edges_at_most(n, self.degree)[1])
+        self.layout: Layout = laid_out(
+            options, self.scheme, rows, env.backend, env.memory_share, n, -(-needed // max(n, 1)), 0, sampler.name
+        )
+        self.cuts = env.backend.from_host(self.layout.cut.cuts)
+        self.resident = ResidentSet(env.backend, self.layout.cut.pieces, self.layout.resident)
+        self.kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
+        self.in_place = 0
+
+    def result(self) -> RankResult:
+        n, first = self.sampler.instances, self.sampler.first
+        begins = range(0, max(n, 1), self.layout.batch)  # a batch of no instances makes columns of no rows
+        found = []
+        for begin in begins:
+            batch = copy.copy(self.sampler)
+            batch.first, batch.last = first + begin, first + min(begin + self.layout.batch, n)
+            made = self._batch(batch)
+            if len(begins) > 1:
+                made = {name: self.env.backend.to_host(column) for name, column in made.items()}
+            found.append(made)
+        columns: dict[str, Any] = found[0]
+        if len(begins) > 1:
+            columns = {name: np.concatenate([made[name] for made in found]) for name in columns}
+        values = {"streamed": report(self.scheme, self.layout, self.resident, 0.0, len(begins), self.in_place)}
+        return RankResult(
+            columns, values, {name: column.dtype for name, column in columns.items()}, self.env.history, "",
+            self.env.backend.description, self.layout.memory,
+        )  # fmt: skip
+
+    def _batch(self, sampler: Traversal) -> dict[str, Array]:
+        env, xp = self.env, self.env.xp
+        state = State(Csr(*(xp.empty(0, np.int64) for _ in range(2))), None, self.kernels)
+        state.frontiers.append(sampler._seeds_at_home(self.part, env))
+        for hop in range(len(sampler.fanouts)):
+            started = time.perf_counter()
+            edges = self._hop(sampler, state, hop)
+            state.hops.append(edges)
+            frontier = len(state.frontiers[-1].vertices)
+            if hop + 1 < len(sampler.fanouts):
+                state.frontiers.append(sampler._fresh(self.part, state, env))
+            env.backend.synchronize()
+            record(env, sampler.name, frontier, len(edges.dst), started)
+        return sampler.result(self.part, state, env)
+
+    def _hop(self, sampler: Traversal, state: State, hop: int) -> Edges:
+        """The edges of a frontier."""
+        env, xp, count, here = self.env, self.env.xp, self.layout.cut.count, state.frontiers[-1]
+        places = xp.searchsorted(self.cuts[1:], here.vertices, side="right").astype(np.uint16)
+        order = xp.argsort(places, kind="stable")
+        bounds = env.backend.to_host(xp.searchsorted(places[order], xp.arange(count + 1, dtype=np.uint16)))
+        numbers, reached = [order[:0].astype(np.int64)], [here.vertices[:0]]
+        for number, of in self._in_turn(np.diff(bounds), sampler.fanouts[hop]):
+            which = order[int(bounds[number]) : int(bounds[number + 1])].astype(np.int64)
+            vertices = here.vertices[which]
+            rows = vertices - vertices.dtype.type(int(self.layout.cut.cuts[number]))
+            piece = State(Csr(of["indptr"], of["indices"]), of.get("sums"), self.kernels)
+            _, found, places_of, _ = sampler._draw(piece, env, rows, vertices, here.instances[which], which, hop)
+            numbers.append(places_of)
+            reached.append(found)
+        of_edges, dst = xp.concatenate(numbers), xp.concatenate(reached)
+        order = xp.argsort(of_edges, kind="stable")
+        of_edges, dst = of_edges[order], dst[order]
+        starts = xp.searchsorted(of_edges, here.bounds, side="left")
+        return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts)
+
+    def _in_turn(self, active: np.ndarray, fanout: int) -> Iterator[tuple[int, dict[str, Array]]]:
+        """The partitions with work: in their order, or those that are there and then the most active first."""
+        numbers, cut = [int(k) for k in np.flatnonzero(active)], self.layout.cut
+        if self.scheme in ("WS", "in-place"):
+            numbers.sort(key=lambda k: (k not in self.resident, -active[k], k))
+        here: list[int] = []
+        if self.scheme == "in-place":
+            reads = 2 + (fanout if fanout >= 0 else self.degree)
+            here = [k for k in numbers if k not in self.resident and cut.costs_more(k, active[k] * reads)]
+            self.in_place += sum(int(active[k]) for k in here)
+        yield from self.resident.visit([k for k in numbers if k not in here])
+        for number in here:
+            yield number, self.resident.in_place(number)
+
+
+def _host_rows(made: State) -> HostRows:
+    edges = {"indices": made.rows.indices}
+    if made.sums is not None:
+        edges["sums"] = made.sums
+    return HostRows(made.rows.indptr, edges)

@@ -1,0 +1,216 @@
+"""Samples of a graph in host memory, streamed to a device: the same bits, whatever is resident, and what it costs."""
+
+from __future__ import annotations
+
+import tracemalloc
+from functools import partial
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from gangs import dask_cluster
+from graphs import GRAPHS
+from memory import OTHERS
+
+import graphdask as gd
+from graphdask.backend import get_backend
+from graphdask.errors import DeadlineExceeded, InputError, OverBudget, Unsupported
+from graphdask.sample import streamed
+
+sample = gd.sample
+Streamed = sample.Streamed
+WALKS = {
+    "simple": sample.random_walk,
+    "rejection": partial(sample.random_walk, bias="weight", method="rejection"),
+    "inverse": partial(sample.random_walk, bias="weight", method="inverse", restart=0.2),
+    "alias": partial(sample.random_walk, bias="weight", method="alias", jump=0.1),
+    "degree": partial(sample.random_walk, bias="degree"),
+    "metropolis": sample.metropolis_hastings,
+}
+HOPS = {
+    "all alike": partial(sample.neighbors, fanouts=(3, 2, -1)),
+    "many": partial(sample.neighbors, fanouts=(40, 2), bias="weight"),
+    "again": partial(sample.neighbors, fanouts=(3, 4), replace=True, bias="degree", direction="in"),
+    "fire": partial(sample.forest_fire, depth=3, bias="weight"),
+    "snowball": partial(sample.snowball, depth=2),
+}
+SETS = [("baseline", 3, 1), ("BA", 4, 2), ("WS", 7, 3), ("in-place", 4, 2), ("BAL", 5, 5), ("BAL", 4, 2)]
+"""Scheme, partitions, and how many of them are resident."""
+
+
+def made(name, **options):
+    n, src, dst, directed = GRAPHS[name]()
+    weights = np.random.default_rng(n).integers(0, 5, len(src))
+    return gd.from_edges(src, dst, weights, num_vertices=n, directed=directed, **options)
+
+
+def drawn(graph, kind, placement, many=17):
+    begin = np.random.default_rng(1).integers(0, graph.num_vertices, many)
+    if kind in HOPS:
+        return HOPS[kind](graph, begin, seed=5, placement=placement)
+    graph = graph.to_undirected() if kind == "metropolis" else graph
+    return WALKS[kind](graph, begin, 12, seed=5, placement=placement)
+
+
+def same(found, expected):
+    for name in expected.columns:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        assert getattr(found, name).dtype == getattr(expected, name).dtype
+    assert found.placement == "streamed"
+
+
+def ways(kind):
+    return [Streamed(count, held, scheme) for scheme, count, held in SETS if scheme != "BAL" or kind in WALKS]
+
+
+@pytest.mark.parametrize("name", ["one vertex", "only self-loops", "no edges", "star around the last", "scale-free"])
+@pytest.mark.parametrize("kind", [*WALKS, *HOPS])
+def test_samples_are_the_same_whatever_is_resident(kind, name):
+    graph = made(name).partition(1, device="cpu")
+    expected = drawn(graph, kind, "replicated")
+    for where in [*ways(kind), Streamed(batch=5), "streamed"]:
+        same(drawn(graph, kind, where).verify(), expected)
+
+
+@pytest.mark.parametrize("kind", [*WALKS, *HOPS])
+def test_samples_are_the_same_on_a_gpu(kind, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    expected = drawn(made("scale-free").partition(1, device="cpu"), kind, "replicated")
+    graph = made("scale-free").partition(1, device="cuda")
+    drawn(graph, kind, "replicated")  # what is on the device is not taken for what the host has
+    for where in ways(kind)[1:4]:
+        found = drawn(graph, kind, where).verify()
+        same(found, expected)
+        assert found.stats.devices == [emulated().description]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [*WALKS, *HOPS])
+def test_samples_are_the_same_on_a_real_gpu(kind):
+    src, dst, _ = gd.generate.rmat(12, edge_factor=8, seed=3).partition(1, device="cpu").edges("cpu")
+    weights = np.random.default_rng(2).integers(1, 65, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=1 << 12, directed=False)
+    expected = drawn(graph.partition(1, device="cpu"), kind, "replicated", 20_000)
+    on_gpu = graph.partition(1, device="cuda")
+    for where in ways(kind):
+        same(drawn(on_gpu, kind, where, 20_000), expected)
+
+
+def test_several_ranks_and_64_bits():
+    graph = made("scale-free")
+    expected = sample.random_walk(graph.partition(1, id_width=64, device="cpu"), range(20), 9)
+    found = sample.random_walk(
+        graph.partition(3, id_width=64, device="cpu"), range(20), 9, placement=Streamed(4, 2)
+    ).verify()  # fmt: skip
+    same(found, expected)
+    assert found.stats.ranks == 3
+    assert found.stats.edges == expected.lengths.sum()
+
+
+def test_on_a_cluster():
+    graph = made("scale-free")
+    with dask_cluster(2) as client:
+        for kind in ("alias", "many"):
+            expected = drawn(graph.partition(1, device="cpu"), kind, "replicated")
+            same(drawn(graph, kind, Streamed(4, 2, "WS")).verify(), expected)
+        assert client.status == "running"
+
+
+def test_what_a_scheme_saves():
+    graph = made("scale-free").partition(1, device="cpu")
+    stats = {
+        scheme: drawn(graph, "simple", Streamed(4, 2, scheme, batch=batch), 300).stats
+        for scheme, batch in dict.fromkeys(streamed.SCHEMES).items()
+    }
+    told = {scheme: stat.streamed for scheme, stat in stats.items()}
+    assert [told[scheme]["batches"] for scheme in streamed.SCHEMES] == [2, 1, 1, 1, 1]
+    assert told["baseline"]["transfers"] > told["BA"]["transfers"] > told["WS"]["transfers"] >= 4
+    assert told["WS"]["transfers"] == told["BAL"]["transfers"]
+    assert told["BAL"]["imbalance"] < told["WS"]["imbalance"]
+    assert all(t["nbytes"] > 0 and (t["partitions"], t["resident"]) == (4, 2) for t in told.values())
+    assert told["in-place"]["transfers"] < told["BAL"]["transfers"]
+    assert [told[scheme]["in_place"] > 0 for scheme in streamed.SCHEMES] == [False] * 4 + [True]
+    assert len(stats["WS"]) > 1
+    assert stats["WS"].to_dict()["streamed"] == told["WS"]
+
+
+def test_each_partition_comes_once_where_all_fit():
+    graph = made("scale-free").partition(1, device="cpu")
+    for kind in ("alias", "all alike"):
+        told = drawn(graph, kind, Streamed(6, 6, "WS")).stats.streamed
+        assert told["transfers"] <= 6
+    assert drawn(graph, "simple", Streamed(6)).stats.streamed["resident"] == 6
+
+
+def test_the_device_memory_says_what_is_resident():
+    graph = made("dense random, directed").partition(1, device="cpu")
+    half = drawn(graph, "alias", Streamed(8, 4)).stats
+    fitted = drawn(graph, "alias", Streamed(8, device_memory=half.memory)).stats
+    assert (fitted.streamed["resident"], fitted.memory) == (4, half.memory)
+    less = drawn(graph, "alias", Streamed(device_memory=half.memory // 2))
+    assert less.stats.memory <= half.memory // 2
+    assert less.stats.streamed["partitions"] >= 16
+    same(less, drawn(graph, "alias", "replicated"))
+    with pytest.raises(OverBudget, match="more partitions"):
+        drawn(graph, "alias", Streamed(1, device_memory=half.memory // 2))
+
+
+@pytest.mark.parametrize("scheme", ["WS", "in-place"])
+@pytest.mark.parametrize("kind", ["simple", "alias", "all alike"])
+def test_no_more_memory_is_taken_than_announced(kind, scheme):
+    graph = made("scale-free").partition(1, device="cpu")
+    drawn(graph, kind, Streamed(8, 2, scheme))  # what stays is made
+    tracemalloc.start()
+    try:
+        found = drawn(graph, kind, Streamed(8, 2, scheme), 30_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * found.stats.memory < peak < 1.1 * found.stats.memory + OTHERS
+
+
+def test_who_cannot_is_told_why():
+    graph = made("scale-free").partition(1, device="cpu")
+    spec = sample.Spec(neighbor_size=1, depth=2)
+    for draw, reason in (
+        (partial(sample.node2vec, graph, [0], 3), "vertex before"),
+        (partial(sample.layer, graph, [0], [2]), "all partitions"),
+        (partial(sample.frontier_sampling, graph, [[0, 1]], 3), "all partitions"),
+        (partial(sample.random_edges, graph, 3), "but once"),
+        (partial(sample.run, graph, spec, [0]), "any partition"),
+    ):
+        with pytest.raises(Unsupported, match=reason):
+            draw(placement="streamed")
+    with pytest.raises(Unsupported, match='scheme="WS"'):
+        drawn(graph, "all alike", Streamed(scheme="BAL"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"partitions": 0}, {"partitions": 5000}, {"resident": True}, {"scheme": "ba"}, {"batch": 1.5},
+     {"device_memory": "much"}, {"device_memory": 0}],
+)  # fmt: skip
+def test_arguments_that_are_none(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Streamed(**wrong)
+
+
+def test_where_memory_is_short_streaming_is_named(monkeypatch):
+    graph = made("scale-free").partition(1, device="cpu")
+    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: 1000)
+    for placement in ("auto", "replicated", "partitioned"):
+        with pytest.raises(OverBudget, match='placement="streamed"'):
+            drawn(graph, "simple", placement)
+        with pytest.raises(OverBudget) as raised:
+            sample.node2vec(graph, [0], 3, placement=placement)
+        assert "streamed" not in str(raised.value)
+
+
+def test_a_deadline_ends_a_streamed_run():
+    import dask
+
+    graph = made("scale-free").partition(1, device="cpu")
+    for kind in ("simple", "all alike"):
+        drawn(graph, kind, "streamed")
+        with pytest.raises(DeadlineExceeded), dask.config.set({"graphdask.deadline": 1e-9}):
+            drawn(graph, kind, Streamed(4, 1))
