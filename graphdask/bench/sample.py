@@ -22,7 +22,10 @@ import numpy as np
 
 from graphdask.errors import InputError
 
-SHOWN = ("sampler", "bias", "method", "instances", "size", "ranks", "edges", "kernel_ms", "ms", "mseps", "skipped")
+SHOWN = (
+    "sampler", "bias", "method", "instances", "size", "ranks", "scheme", "edges", "kernel_ms", "ms", "mseps",
+    "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
+)  # fmt: skip
 """Columns of the table."""
 
 
@@ -44,6 +47,8 @@ SUITES = {
     ("full", "cuda"): Suite(
         22, ((1_000_000, 80), (4000, 2000)), ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5)))
     ),
+    ("out-of-memory", "cpu"): Suite(14, ((2000, 80),), ((2000, (10, 10)),)),
+    ("out-of-memory", "cuda"): Suite(20, ((4000, 200), (1_000_000, 80)), ((2000, (2, 2)), (200_000, (10, 10)))),
 }
 """By name and device."""
 
@@ -94,7 +99,9 @@ def run(
 
     Parameters
     ----------
-    suite : {"quick", "full"}
+    suite : {"quick", "full", "out-of-memory"}
+        The last one draws the same samples from a graph in memory and from one streamed by each scheme
+        (graphdask.bench.out_of_memory).
     scale : int, optional
         Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
     samplers : sequence of str
@@ -118,7 +125,8 @@ def run(
         For each case `sampler`, `bias`, `method`, `instances`, `size` (length of walks, or fan-outs), `ranks`,
         `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call, with tables), `ms` (median of
         the later calls), `kernel_ms` (of it in supersteps, on the slowest rank), `mseps` and `kernel_mseps` (millions
-        of edges per second of each); or `skipped`.
+        of edges per second of each); or `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of
+        partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`).
 
     Raises
     ------
@@ -137,7 +145,14 @@ def run(
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
             raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")
-    bench = _Bench(size, size.scale if scale is None else scale, placement, device, repeats, seed, client)
+    made = Bench
+    if suite == "out-of-memory":
+        from graphdask.bench.out_of_memory import OutOfMemory
+
+        if placement != "auto":
+            raise InputError(f"placement={placement!r} does not go with suite='out-of-memory', which compares them")
+        made = OutOfMemory
+    bench = made(size, size.scale if scale is None else scale, placement, device, repeats, seed, client)
     records = []
     for record in bench.records(tuple(samplers), ranks, peers):
         records.append(record)
@@ -147,10 +162,12 @@ def run(
 
 
 @dataclass
-class _Bench:
+class Bench:
+    """The cases of a suite."""
+
     suite: Suite
     scale: int
-    placement: str
+    placement: Any
     device: str
     repeats: int
     seed: int
@@ -167,7 +184,7 @@ class _Bench:
             for row, call in self._cases(divided):
                 if not samplers or row["sampler"].startswith(samplers):
                     yield row | {"ranks": count} | common | self._measured(call)
-            divided.replicas = divided.built = None
+            divided.replicas = divided.built = divided.on_host = None
         if peers:
             for row, call in self._peers(graph):
                 if not samplers or row["like"].startswith(samplers):
@@ -233,10 +250,12 @@ class _Bench:
             seconds.append(time.perf_counter() - started)
             kernels.append(sum(step["seconds"] for step in result.stats))
         edges, median, kernel = result.stats.edges, statistics.median(seconds), statistics.median(kernels)
+        streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
+        streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}
         return {
             "placement": result.placement, "edges": edges, "first_ms": 1e3 * first, "ms": 1e3 * median,
             "kernel_ms": 1e3 * kernel, "mseps": edges / median / 1e6, "kernel_mseps": edges / kernel / 1e6,
-        }  # fmt: skip
+        } | (streamed if result.stats.streamed else {})  # fmt: skip
 
     def _peers(self, graph: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         _, length = self.suite.walks[0]

@@ -100,7 +100,12 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 
 
 @command.command("sample")
-@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@click.option(
+    "--suite",
+    default="quick",
+    show_default=True,
+    help="quick: a minute on 2 cores; full: to compare; out-of-memory: streamed graphs beside those in memory.",
+)
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")

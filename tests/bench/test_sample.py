@@ -43,3 +43,18 @@ def test_ranks_and_placements():
 def test_what_cannot_be_measured_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong)).rstrip("s")):
         sample.run(device="cpu", **wrong)
+
+
+def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
+    monkeypatch.setitem(SUITES, ("out-of-memory", "cpu"), Suite(6, ((30, 5),), ((20, (3, 2)),)))
+    rows = sample.run("out-of-memory", device="cpu", repeats=1, peers=False)
+    assert len(rows) == 2 * 6 + 3 * 5
+    for first in range(0, 12, 6):
+        streamed = rows[first + 1 : first + 6]
+        assert [row["scheme"] for row in streamed] == ["baseline", "BA", "WS", "BAL", "in-place"]
+        assert len({row["edges"] for row in streamed}) == 1
+    for row in rows:
+        assert row["placement"] == ("replicated" if row["scheme"] == "in memory" else "streamed")
+        assert ("transfers" in row) == (row["scheme"] != "in memory")
+    with pytest.raises(InputError, match="placement"):
+        sample.run("out-of-memory", device="cpu", placement="partitioned")
