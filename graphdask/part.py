@@ -38,6 +38,12 @@ class Csr:
     def nbytes(self) -> int:
         return self.indptr.nbytes + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
 
+    def only(self, xp: Any, kept: Array) -> Csr:
+        """The same rows with some of the edges: those where `kept`, bool of shape (edges,), is true."""
+        before = xp.zeros(len(kept) + 1, np.int64)
+        xp.cumsum(kept, out=before[1:])
+        return Csr(before[self.indptr], self.indices[kept], None if self.weights is None else self.weights[kept])
+
 
 @dataclass(frozen=True)
 class WeightFacts:

@@ -94,6 +94,12 @@ ENTRIES: tuple[Entry, ...] = (
         "starts", (LENGTH, EACH), ("length", "walks_per_start"), _walk_words,
     ),
     Entry(
+        "metapath", "Walks on typed edges; the types are the edges' weights, whole numbers.", "metapath_walk", "starts",
+        (click.option("--metapath", type=Numbers(), required=True, help="Types of the steps, again and again: 0,1."),
+         LENGTH, EACH),
+        ("metapath", "length", "walks_per_start"), _walk_words,
+    ),
+    Entry(
         "neighbors", "So many neighbours of each vertex, hop by hop.", "neighbors", "seeds",
         (click.option("--fanouts", type=Numbers(), default="10,10", show_default=True,
                       help="Neighbours in each hop; -1 for all."),

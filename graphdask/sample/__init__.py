@@ -16,6 +16,7 @@ _HOME: dict[str, str] = {
     "forest_fire": "hops",
     "frontier_sampling": "frontier",
     "layer": "layers",
+    "metapath_walk": "metapath",
     "metropolis_hastings": "walks",
     "neighbors": "hops",
     "node2vec": "second_order",

@@ -365,9 +365,7 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
         assert rows.weights is not None
         kept = rows.weights > 0
     if not bool(kept.all()):
-        before = xp.zeros(len(kept) + 1, np.int64)
-        xp.cumsum(kept, out=before[1:])
-        rows = Csr(before[rows.indptr], rows.indices[kept], None if rows.weights is None else rows.weights[kept])
+        rows = rows.only(xp, kept)
     return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64)
 
 

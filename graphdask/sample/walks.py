@@ -19,7 +19,7 @@ from graphdask.engine import INDEX, Environment
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph, checked_undirected
-from graphdask.part import Part
+from graphdask.part import Csr, Part
 from graphdask.runtime import runtime
 from graphdask.sample._walkers import (
     BUDGET,
@@ -47,6 +47,7 @@ ONE = 1 << 63
 class Rows:
     """What kernels read of the graph."""
 
+    csr: Csr
     biases: EdgeBiases
     degrees: Array
     """Of each slot, int64; of shape (1,) where nobody asks."""
@@ -72,11 +73,11 @@ class FirstOrder(Walkers):
         back = self.restart / leave if leave else 0.0
         return _of_63_bits(self.restart), _of_63_bits(leave), _of_63_bits(back)
 
-    def rows(self, part: Part, env: Environment) -> Rows:
+    def rows(self, part: Part, env: Environment) -> Any:
         csr, degrees = part.out, env.xp.zeros(1, np.int64)
         if self.asks_degrees:
             (degrees,) = env.fetch_ghosts(part, [csr.indptr[1:] - csr.indptr[:-1]])
-        return Rows(biases_of(part, env, self.bias, self.method, degrees), degrees)
+        return Rows(csr, biases_of(part, env, self.bias, self.method, degrees), degrees)
 
     @property
     def asks_degrees(self) -> bool:
@@ -93,11 +94,16 @@ class FirstOrder(Walkers):
         return METROPOLIS if self.method == "metropolis" else method, *tables, rows.degrees
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
-        csr, of = part.out, state.rows
+        self.walk_over(state.rows, part, env, state, rows, begin, end)
+
+    def walk_over(
+        self, of: Rows, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int
+    ) -> None:
+        """The same along the edges of `of`."""
         env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype).walk(
             rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.moves,
-            part.num_vertices, state.starts[rows], csr.indptr, csr.indices, *self.arguments(of), state.walks[rows],
-            state.lengths[rows],
+            part.num_vertices, state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of),
+            state.walks[rows], state.lengths[rows],
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
@@ -106,13 +112,18 @@ class FirstOrder(Walkers):
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
     ) -> tuple[Array, Array, Array, dict[str, Array]]:
-        xp, csr, of = env.xp, part.out, state.rows
+        return self.advance_over(state.rows, part, env, state, came, BUDGET)
+
+    def advance_over(
+        self, of: Rows, part: Part, env: Environment, state: PartState, came: Mapping[str, Array], budget: int
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """The same along the edges of `of`, a number of steps at most."""
         n, dtype = len(came["at"]), part.vertex_map.dtype
-        path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
+        path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
         env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype).walk_part(
             n, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed, *self.moves,
-            part.num_vertices, state.starts, csr.indptr, csr.indices, *self.arguments(of), state.ids, part.num_owned,
-            path, made,
+            part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of), state.ids,
+            part.num_owned, path, made,
         )  # fmt: skip
         return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}
 

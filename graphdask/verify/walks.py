@@ -29,13 +29,15 @@ BATCH = 1 << 22
 
 def verify(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
-    mine = _shape(context, part, primitive, result)
+    mine = shaped(context, part, primitive, result)
     if first_of_all(context, mine):
         return mine
-    return _steps(context, part, primitive, result)
+    values = edge_values(context, part, primitive.bias)
+    return first_wrong_step(context, part, primitive, result.columns["walks"], values)
 
 
-def _shape(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
+def shaped(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
+    """The first walk that is none, whatever its steps are."""
     xp = context.backend.xp
     walks, lengths = result.columns["walks"], result.columns["lengths"]
     bounds = primitive.homes(context.comm.size)
@@ -61,21 +63,22 @@ def _shape(context: RankContext, part: Part, primitive: Walkers, result: RankRes
     return None
 
 
-def _steps(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
-    walks = result.columns["walks"]
+def first_wrong_step(
+    context: RankContext, part: Part, primitive: Walkers, walks: Array, values: Array | None
+) -> Violation | None:
+    """The first step of walks that is no edge whose value is above 0, though it has to be."""
     rows = max(1, BATCH // max(primitive.length, 1))
     batches = (_questions(primitive, walks[row : row + rows]) for row in range(0, len(walks), rows))
-    return first_no_edge(context, part, primitive.bias, -(-len(walks) // rows), batches)
+    return first_no_edge(context, part, values, -(-len(walks) // rows), batches)
 
 
 def first_no_edge(
-    context: RankContext, part: Part, bias: str | None, count: int, batches: Iterator[tuple[Array, Array]]
+    context: RankContext, part: Part, values: Array | None, count: int, batches: Iterator[tuple[Array, Array]]
 ) -> Violation | None:
-    """The first of (vertices, vertices that came after) that is no edge of a bias above 0; where -1 came after, the
+    """The first of (vertices, vertices that came after) that is no edge of a value above 0; where -1 came after, the
     first that has such an edge. Every rank calls it with as many batches as it has, which it says in `count`."""
     xp, backend, dtype, found = context.backend.xp, context.backend, part.vertex_map.dtype, None
     ids = part.ids if is_whole(part) else fetch_ghosts(context.comm, backend, part, [part.ids])[0]
-    values = _values(context, part, bias)
     kernels = backend.kernels("walk_check", index_t=dtype, bias_t=np.int32 if values is None else values.dtype)
     biases = xp.zeros(1, np.int32) if values is None else values
     if not is_whole(part):
@@ -125,7 +128,7 @@ def _to_owners(context: RankContext, part: Part, position: Array, target: Array)
     return arrived[0], arrived[1]
 
 
-def _values(context: RankContext, part: Part, bias: str | None) -> Array | None:
+def edge_values(context: RankContext, part: Part, bias: str | None) -> Array | None:
     """Biases of the edges, None where all count."""
     if bias == "degree":
         degrees = part.out.indptr[1:] - part.out.indptr[:-1]

@@ -104,6 +104,14 @@ def test_samplers_of_walks(call, square, sampler, options):
     assert answers == {"2 walks of 9 steps on average"}
 
 
+def test_metapaths_are_of_the_weights_of_a_file(call, square, tmp_path):
+    output = tmp_path / "walks.txt"
+    options = ("--undirected", "--weights", "--starts", "a,b", "--metapath", "1,2", "--length", 3, "--output", output)
+    result = call("sample", "metapath", square, *options, "--verify")
+    assert result.exit_code == 0, result.stdout
+    assert output.read_text() == "a b c\nb a\n"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,0 +1,150 @@
+"""Metapath walks: step i goes along an edge of the i-th type of a path of types, which is gone through again and again.
+
+Rows of one type are rows of a graph, so a step is one of a first-order walk over those of its type.
+
+Sources: Dong, Chawla, Swami, metapath2vec: scalable representation learning for heterogeneous networks (KDD 2017);
+Pandey et al., c-saw, Section II-A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import InputError
+from graphdask.generate.arguments import integer
+from graphdask.graph import Graph, checked_graph
+from graphdask.part import Csr, Part
+from graphdask.runtime import runtime
+from graphdask.sample._edge_values import with_edge_values
+from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
+from graphdask.sample.sampler import checked_placement
+from graphdask.sample.walks import FirstOrder, Rows
+
+
+def of_type(xp: Any, csr: Csr, kind: int) -> Array:
+    """Which edges are of a type, bool."""
+    assert csr.weights is not None
+    bounds = np.iinfo(csr.weights.dtype)
+    return csr.weights == kind if bounds.min <= kind <= bounds.max else xp.zeros(csr.num_edges, bool)
+
+
+class MetapathWalk(FirstOrder):
+    """The sampler. Over partitions all walkers make a step, then those that have left travel."""
+
+    name = "metapath walk"
+    verifier = "graphdask.verify.metapath"
+
+    def __init__(self, starts: np.ndarray, length: int, seed: int, metapath: tuple[int, ...]):
+        super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)
+        self.metapath = metapath
+
+    def rows(self, part: Part, env: Environment) -> list[Rows]:
+        """Of each place in the metapath."""
+        csr, made = part.out, {}
+        for kind in set(self.metapath):
+            name = ("edges of type", kind)
+            if name not in part.tables:
+                typed = csr.only(env.xp, of_type(env.xp, csr, kind))
+                typed.weights = None
+                part.tables[name] = typed
+            made[kind] = Rows(part.tables[name], biases_of(part, env, None, "uniform"), env.xp.zeros(1, np.int64))
+        return [made[kind] for kind in self.metapath]
+
+    def rows_memory(self, part: Part) -> int:
+        new = sum(("edges of type", kind) not in part.tables for kind in set(self.metapath))
+        scratch = 10 * part.out.num_edges if new else 0
+        return 8 * (part.out.num_rows + 1) * new + part.out.indices.nbytes * min(new, 1) + scratch
+
+    def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
+        for step in range(begin, max(end, begin + 1)):
+            of = state.rows[step % len(self.metapath)]
+            self.walk_over(of, part, env, state, rows, step, min(step + 1, end))
+
+    def advance(
+        self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        step = len(env.history) - 1
+        return self.advance_over(state.rows[step % len(self.metapath)], part, env, state, came, 1)
+
+
+def metapath_walk(
+    G: Graph,
+    starts: Any,
+    length: int,
+    *,
+    metapath: Sequence[int],
+    edge_types: Any = None,
+    walks_per_start: int = 1,
+    seed: int = 0,
+    placement: str = "auto",
+    client: Any = None,
+    progress: bool | None = None,
+) -> Walks:
+    """Random walks on typed edges: step i takes an edge of the type `metapath[i % len(metapath)]`, uniformly.
+
+    Parameters
+    ----------
+    G : Graph
+        An undirected edge has its type in both directions; parallel edges count as often as they stand there.
+    starts : int, str or array-like of shape (k,)
+        Where walks start, by the caller's ids.
+    length : int
+        Steps of a walk, 0 or more; a metapath that is shorter is gone through again.
+    metapath : sequence of int
+        Types, one at least. One that no edge has ends walks there.
+    edge_types : array-like of int, shape (G.num_edges,), optional
+        The type of each edge, in the order of `G.edges()`, of a graph made from arrays. The partitions are made anew
+        for such a call; where there are many, make the types the graph's weights. Default: the weights of the graph,
+        which are whole numbers then.
+    walks_per_start : int
+    seed : int
+        Of the random numbers; its last 64 bits count.
+    placement, client, progress
+        As in `random_walk`.
+
+    Returns
+    -------
+    Walks
+        `walks` of shape (k * walks_per_start, length + 1) and `lengths`, as `random_walk` returns them. A walk ends at
+        a vertex without an edge of the type whose turn it is.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a start is not a vertex.
+    InputError
+        Where types are not whole numbers, not one for each edge, or there are none, or an argument has no such value.
+    OverBudget
+        Where it would need more memory than there is.
+
+    Notes
+    -----
+    The walks are those that `random_walk` makes where all edges are of one type that is asked for; they are the same
+    for every number of workers, in both placements and on every device.
+
+    References
+    ----------
+    Dong, Chawla, Swami: metapath2vec, KDD 2017. Pandey et al.: c-saw, SC 2020, Section II-A.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> gd.sample.metapath_walk(G, [0, 1], 2, metapath=[5, 6], edge_types=[4, 5, 6, 6]).walks.tolist()
+    [[0, 2, 3], [1, -1, -1]]
+    """
+    where = checked_placement(placement)
+    checked_graph(G)
+    numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
+    if isinstance(metapath, str) or not hasattr(metapath, "__len__") or not len(metapath):
+        raise InputError(f"metapath={metapath!r} is not a sequence of one edge type or more")
+    path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(metapath))
+    sampler = MetapathWalk(numbers, steps, integer("seed", seed), path)
+    typed = with_edge_values(G, "edge_types", edge_types, whole=True)
+    walks: Walks = runtime().sample(typed, sampler, where, client=client, progress=progress)
+    return walks
