@@ -37,6 +37,20 @@ class Whole(click.ParamType):
         return whole
 
 
+class Number(click.ParamType):
+    """A number, whole where it is written so."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        for kind in (int, float):
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+        self.fail(f"{value!r} is no number", param, ctx)
+
+
 class Numbers(click.ParamType):
     """Whole numbers with commas between them: `1,2,4`."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import Numbers, Whole
+from graphdask.commands.options import Number, Numbers, Whole
 
 Option = Callable[[Any], Any]
 
@@ -106,6 +106,18 @@ ENTRIES: tuple[Entry, ...] = (
          click.option("--replace/--distinct", default=False, help="Whether one may be drawn more than once."),
          BIAS, SET_METHOD, SIDE),
         ("fanouts", "replace", "bias", "method", "direction"),
+    ),
+    Entry(
+        "temporal", "So many neighbours, along edges that are not later than a time; their times are the weights.",
+        "temporal_neighbors", "seeds",
+        (click.option("--fanouts", type=Numbers(), default="10,10", show_default=True,
+                      help="Neighbours in each hop; -1 for all."),
+         click.option("--time", "seed_times", type=Number(), required=True, help="The time of the seeds."),
+         click.option("--strategy", type=click.Choice(["uniform", "last"]), default="uniform", show_default=True,
+                      help="Neighbours drawn uniformly, or the latest."),
+         click.option("--replace/--distinct", default=False, help="Whether one may be drawn more than once."),
+         SIDE),
+        ("fanouts", "seed_times", "strategy", "replace", "direction"),
     ),
     Entry(
         "layer", "So many neighbours of all vertices of a hop together.", "layer", "seeds",

@@ -27,6 +27,7 @@ _HOME: dict[str, str] = {
     "random_walk_with_restart": "walks",
     "run": "framework",
     "snowball": "hops",
+    "temporal_neighbors": "temporal",
 }
 """Public names, and the modules that have them; these are loaded on first use."""
 

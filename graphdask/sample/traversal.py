@@ -236,6 +236,7 @@ class Traversal(Sampler[State]):
         self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
     ) -> tuple[Array, Array, Array, Array]:
         """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, and where each begins."""
+        state, rows = self._seen(state, env, rows, instances, hop)
         xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
         fanout, indptr = self.fanouts[hop], state.rows.indptr
         counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
@@ -261,6 +262,10 @@ class Traversal(Sampler[State]):
             else:
                 self._draw_biased(state, env, items, of_items, counts[begin : begin + CHUNK], fanout, seed, out)
         return *out, offsets
+
+    def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
+        """What instances see of the graph: a state with rows, and which of them is that of each vertex."""
+        return state, rows
 
     def _draw_alike(
         self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any

@@ -29,19 +29,25 @@ from graphdask.verify.violation import Violation, first_of_all
 
 def verify(context: RankContext, part: Part, primitive: Traversal, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
+    return proved(context, part, primitive, result, Owners)
+
+
+def proved(
+    context: RankContext, part: Part, primitive: Traversal, result: RankResult, owners: type[Owners]
+) -> Violation | None:
+    """The same, with what owners of vertices know of the edges that a sampler sees."""
     sampler = primitive if part.size > 1 else primitive.share(context.comm.rank, context.comm.size)
-    asked = Owners(context, part, sampler)
+    asked = owners(context, part, sampler)
     columns = {name: context.backend.to_host(column) for name, column in result.columns.items()}
     bounds = sampler.homes(part.size)
     rank = part.rank if part.size > 1 else 0
     mine = standing(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
     if first_of_all(context, mine):
         return mine
-    grown = _Grown(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
+    grown = Grown(sampler, int(bounds[rank]), int(bounds[rank + 1]), part.num_vertices, columns)
     if first_of_all(context, grown.violation):
         return grown.violation
-    degrees = asked.degrees(grown.vertices)
-    there = asked.multiplicities(grown.src, grown.dst)
+    degrees, there = asked.of_frontiers(grown), asked.of_edges(grown)
     return grown.budgets(degrees) or grown.existing(there)
 
 
@@ -67,7 +73,7 @@ def first_wrong(
     return Violation(int(src[place]), int(dst[place]), message.replace("{instance}", str(instance[place])))
 
 
-class _Grown:
+class Grown:
     """The frontiers that follow from the edges, and what is to be asked about these."""
 
     def __init__(self, sampler: Traversal, first: int, last: int, n: int, columns: dict[str, np.ndarray]):
@@ -93,18 +99,19 @@ class _Grown:
             frontiers.append((instances, vertices, np.full(len(vertices), h)))
             counts.append(np.bincount(places, minlength=len(vertices)))
             order = np.lexsort((dst[here], places))
-            pairs.append(_counted(places[order], src[here][order], dst[here][order], instance[here][order]))
+            of_hop = _counted(places[order], src[here][order], dst[here][order], instance[here][order])
+            pairs.append((*of_hop, np.full(len(of_hop[0]), h)))
             keys = _keys(instance[here], dst[here], first, n)
             _, earliest = np.unique(keys, return_index=True)
             fresh = np.sort(earliest[~np.isin(keys[earliest], visited)])
             instances, vertices = instance[here][fresh], dst[here][fresh]
             visited = np.concatenate([visited, keys[fresh]])
-        none = [np.zeros(0, np.int64)] * 4
+        none = [np.zeros(0, np.int64)] * 5
         self.instances, self.vertices, self.hops = (
             np.concatenate(column) for column in zip(none[:3], *frontiers, strict=True)
         )
         self.counts = np.concatenate([none[0], *counts])
-        self.src, self.dst, self.times, self.instance = (
+        self.src, self.dst, self.times, self.instance, self.hop = (
             np.concatenate(column) for column in zip(none, *pairs, strict=True)
         )
 
@@ -183,9 +190,17 @@ class Owners:
         self._degrees = np.bincount(row[kept], minlength=rows.num_rows)
         self._edges = row[kept] * part.num_vertices + ids[kept]  # rows are in the order of ids
 
+    def of_frontiers(self, grown: Grown) -> np.ndarray:
+        """How many edges the vertices of the frontiers have."""
+        return self.degrees(grown.vertices)
+
+    def of_edges(self, grown: Grown) -> np.ndarray:
+        """How often the sampled edges are there."""
+        return self.multiplicities(grown.src, grown.dst)
+
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
         """How many edges vertices have."""
-        return self._ask(vertices, vertices, lambda rows, _: self._degrees[rows])
+        return self.ask(vertices, lambda rows: self._degrees[rows])
 
     def multiplicities(self, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
         """How often edges are there."""
@@ -194,17 +209,16 @@ class Owners:
             wanted = rows * self.part.num_vertices + ends
             return np.searchsorted(self._edges, wanted, "right") - np.searchsorted(self._edges, wanted, "left")
 
-        return self._ask(src, dst, answer)
+        return self.ask(src, answer, dst)
 
-    def _ask(
-        self, vertices: np.ndarray, others: np.ndarray, answer: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    ) -> np.ndarray:
+    def ask(self, vertices: np.ndarray, answer: Callable[..., np.ndarray], *more: np.ndarray) -> np.ndarray:
+        """What the owners of vertices answer to their rows and what else is asked."""
         part, backend, comm = self.part, self.context.backend, self.context.comm
         dtype = part.vertex_map.dtype
         positions = part.vertex_map.to_position(backend, backend.from_host(vertices.astype(dtype)))
         positions = backend.to_host(positions).astype(np.int64)
         if part.size == 1:
-            return answer(positions, others)
+            return answer(positions, *more)
         offsets = part.vertex_map.offsets
         owners = np.searchsorted(offsets[1:-1], positions, side="right")
         order = np.argsort(owners, kind="stable")
@@ -215,8 +229,8 @@ class Owners:
             return [backend.to_host(piece) for piece in received]
 
         rows = exchanged(np.split((positions - offsets[owners])[order], cuts))
-        ends = exchanged(np.split(others[order].astype(np.int64), cuts))
-        answers = exchanged([answer(a, b).astype(np.int64) for a, b in zip(rows, ends, strict=True)])
+        columns = [rows, *(exchanged(np.split(column[order].astype(np.int64), cuts)) for column in more)]
+        answers = exchanged([answer(*of_one).astype(np.int64) for of_one in zip(*columns, strict=True)])
         out = np.empty(len(vertices), np.int64)
         out[order] = np.concatenate(answers)
         return out

@@ -69,6 +69,7 @@ def test_neighbours_of_names_in_a_folder_by_each_worker(call, square, tmp_path):
         ("layer", ("--seeds", "a", "--sizes", "1,1"), 2),
         ("forest-fire", ("--seeds", "a", "--p", "0.0"), 0),
         ("edges", ("--count", 3), 3),
+        ("temporal", ("--seeds", "a", "--fanouts", "1,1", "--time", "3", "--strategy", "last"), 2),
         ("neighbors", ("--number", 4, "--fanouts", "2", "--bias", "weight"), 8),
     ],
 )
