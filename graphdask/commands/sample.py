@@ -78,7 +78,7 @@ shared_options = stacked(
 
 
 def _begin_options(entry: Entry) -> tuple[Any, ...]:
-    what = "Walks start" if entry.start == "starts" else "Samples start"
+    what = "Samples start" if entry.start == "seeds" else "Walks start"
     return (
         click.option(f"--{entry.start}", "begin", metavar="IDS", help=f"{what} at these vertices: 7,8,9."),
         click.option(f"--{entry.start}-file", "begin_file", type=click.Path(path_type=Path), metavar="FILE",

@@ -50,6 +50,10 @@ def _edge_words(result: Any) -> str:
     return terminal.count(len(result.src), "edge")
 
 
+def _rank_words(result: Any) -> str:
+    return terminal.count(len(result.vertex), "estimate")
+
+
 LENGTH = click.option("--length", type=Whole(min=0), default=80, show_default=True, help="Steps of a walk.")
 EACH = click.option("--walks-per-start", type=Whole(min=1), default=1, show_default=True)
 BIAS = click.option(
@@ -130,6 +134,13 @@ ENTRIES: tuple[Entry, ...] = (
         "forest-fire", "A random number of neighbours of each vertex, hop by hop.", "forest_fire", "seeds",
         (_probability("--p", 0.7, "Burning probability: p / (1 - p) neighbours on average."), DEPTH, BIAS, SIDE),
         ("p", "depth", "bias", "direction"),
+    ),
+    Entry(
+        "pagerank", "Personalised PageRank, by where walks with restart end.", "personalized_pagerank", "sources",
+        (click.option("--walks", type=Whole(min=1), default=10_000, show_default=True, help="Walks of each source."),
+         _probability("--restart", 0.15, "Probability of ending before each step."),
+         click.option("--top", type=Whole(min=1), help="Vertices of a source at most.  [default: all]")),
+        ("walks", "restart", "top"), _rank_words,
     ),
     Entry(
         "edges", "Edges of the whole graph, all alike, without replacement.", "random_edges", "",

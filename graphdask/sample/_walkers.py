@@ -180,13 +180,7 @@ class Walkers(Sampler[Any]):
         self, part: Part, env: Environment, records: dict[str, Array], target: Array, active: bool, **more: int
     ) -> Messages:
         """Records to the owners of vertices, given by their ids."""
-        xp = env.xp
-        position = part.vertex_map.to_position(env.backend, target).astype(part.vertex_map.dtype, copy=False)
-        owner = xp.zeros(len(target), np.int64)
-        if part.size > 1:
-            owner = owners(env, part, position)
-        sent, bounds = routed(env, owner, {"at": position, **records})
-        return Messages.of_records(sent, bounds, active=active, **more)
+        return sent_to(part, env, records, target, active=active, **more)
 
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
         xp = env.xp
@@ -239,6 +233,17 @@ class Walkers(Sampler[Any]):
         return {"walks": walks, "lengths": lengths}
 
 
+def sent_to(part: Part, env: Environment, records: dict[str, Array], target: Array, **more: Any) -> Messages:
+    """Records to the owners of vertices, given by their ids; `at` are their positions."""
+    xp = env.xp
+    position = part.vertex_map.to_position(env.backend, target).astype(part.vertex_map.dtype, copy=False)
+    owner = xp.zeros(len(target), np.int64)
+    if part.size > 1:
+        owner = owners(env, part, position)
+    sent, bounds = routed(env, owner, {"at": position, **records})
+    return Messages.of_records(sent, bounds, **more)
+
+
 def launches(device: str, walkers: int, length: int) -> Iterator[tuple[int, int, int, int]]:
     """First walker, last + 1, steps made and steps to have made, of launches one after the other."""
     most, longest = LAUNCH[device]
@@ -267,16 +272,16 @@ def biases_memory(part: Part, bias: str | None, method: str) -> int:
     return EdgeBiases.memory(part.out, bias, method)
 
 
-def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray:
+def checked_starts(G: Graph, starts: Any, walks_per_start: Any, name: str = "start") -> np.ndarray:
     """Vertex numbers where walks start, each as often as walks start there; int64."""
     each = integer("walks_per_start", walks_per_start)
     if each < 1:
         raise InputError(f"walks_per_start={each} must be 1 or more")
     given = np.asarray(starts)
-    numbers = G.ids.to_internal(given, "start") if given.size else np.zeros(given.shape, np.int64)
+    numbers = G.ids.to_internal(given, name) if given.size else np.zeros(given.shape, np.int64)
     numbers = np.atleast_1d(numbers)
     if numbers.ndim != 1:
-        raise InputError(f"starts must be one vertex or a list of them; got an array of shape {numbers.shape}")
+        raise InputError(f"{name}s must be one vertex or a list of them; got an array of shape {numbers.shape}")
     return np.repeat(numbers, each)
 
 

@@ -105,6 +105,17 @@ def test_samplers_of_walks(call, square, sampler, options):
     assert answers == {"2 walks of 9 steps on average"}
 
 
+def test_ranks_of_the_largest_estimates(call, chain, tmp_path):
+    output = tmp_path / "ranks.txt"
+    options = ("--sources", "10,40", "--walks", 200, "--restart", "0.5", "--top", 1, "--verify", "--output", output)
+    result = call("sample", "pagerank", chain, *options)
+    assert result.exit_code == 0, result.stdout
+    assert "2 estimates" in result.stdout
+    rows = [line.split() for line in output.read_text().splitlines()]
+    assert [(source, vertex) for source, vertex, *_ in rows[1:]] == [("10", "10"), ("40", "40")]
+    assert rows[2][2:] == ["1.0", "1"]
+
+
 def test_metapaths_are_of_the_weights_of_a_file(call, square, tmp_path):
     output = tmp_path / "walks.txt"
     options = ("--undirected", "--weights", "--starts", "a,b", "--metapath", "1,2", "--length", 3, "--output", output)
