@@ -12,7 +12,6 @@
 #define GD_DRAW_FRONTIER 258
 #define GD_DRAW_ONE_PASS 259
 #define GD_DRAW_END 260
-#define GD_DRAW_ROOT 261
 #define GD_DRAW_POOL 264
 #define GD_DRAW_EDGE 265
 #define GD_DRAW_TRIAL 266

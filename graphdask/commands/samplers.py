@@ -71,6 +71,7 @@ SIDE = click.option(
     "--neighbors", "direction", type=click.Choice(["out", "in"]), default="out", show_default=True,
     help="Along the edges' direction, or against it.",
 )  # fmt: skip
+INSTANCES = click.option("--instances", type=Whole(min=0), default=1, show_default=True, help="Subgraphs.")
 DEPTH = click.option("--depth", type=Whole(min=0), default=2, show_default=True, help="Hops from the seeds.")
 
 
@@ -141,6 +142,21 @@ ENTRIES: tuple[Entry, ...] = (
          _probability("--restart", 0.15, "Probability of ending before each step."),
          click.option("--top", type=Whole(min=1), help="Vertices of a source at most.  [default: all]")),
         ("walks", "restart", "top"), _rank_words,
+    ),
+    Entry(
+        "saint-nodes", "GraphSAINT's subgraphs of vertices drawn by the norms of their columns.", "saint_nodes", "",
+        (click.option("--nodes", type=Whole(min=1), required=True, help="Drawn for a subgraph."), INSTANCES),
+        ("nodes", "instances"),
+    ),
+    Entry(
+        "saint-edges", "GraphSAINT's subgraphs of the ends of edges drawn by degrees.", "saint_edges", "",
+        (click.option("--edges", type=Whole(min=1), required=True, help="Drawn for a subgraph."), INSTANCES),
+        ("edges", "instances"),
+    ),
+    Entry(
+        "saint-walks", "GraphSAINT's subgraphs of what walks visit.", "saint_walks", "",
+        (click.option("--roots", type=Whole(min=1), required=True, help="Walks of a subgraph."), LENGTH, INSTANCES),
+        ("roots", "length", "instances"),
     ),
     Entry(
         "edges", "Edges of the whole graph, all alike, without replacement.", "random_edges", "",

@@ -10,6 +10,7 @@ _HOME: dict[str, str] = {
     "Neighborhoods": "neighborhoods",
     "SampledEdges": "_steps",
     "PersonalizedPageRank": "pagerank",
+    "SaintSubgraphs": "saint",
     "Samples": "result",
     "Spec": "spec",
     "Streamed": "streamed",
@@ -28,6 +29,9 @@ _HOME: dict[str, str] = {
     "random_walk_with_jump": "walks",
     "random_walk_with_restart": "walks",
     "run": "framework",
+    "saint_edges": "saint",
+    "saint_nodes": "saint",
+    "saint_walks": "saint",
     "snowball": "hops",
     "temporal_neighbors": "temporal",
 }

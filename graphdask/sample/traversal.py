@@ -248,13 +248,7 @@ class Traversal(Sampler[State]):
         dtype = vertices.dtype
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         for begin in range(0, n, CHUNK):
-            if begin:
-                env.backend.synchronize()
-                if time.monotonic() > env.deadline:
-                    raise DeadlineExceeded(
-                        f"{self.name} passed its deadline in hop {hop}; raise the setting graphdask.deadline if the "
-                        f"run is as long as that"
-                    )
+            self.check_deadline(env, begin, hop)
             items = [array[begin : begin + CHUNK] for array in (rows, vertices, instances, tags)]
             of_items = offsets[begin : begin + CHUNK + 1]
             if self.bias is None and self.method == "auto":
@@ -262,6 +256,17 @@ class Traversal(Sampler[State]):
             else:
                 self._draw_biased(state, env, items, of_items, counts[begin : begin + CHUNK], fanout, seed, out)
         return *out, offsets
+
+    def check_deadline(self, env: Environment, begin: int, hop: int) -> None:
+        """Raise DeadlineExceeded between two launches of a hop, of which this one begins with item `begin`."""
+        if not begin:
+            return
+        env.backend.synchronize()
+        if time.monotonic() > env.deadline:
+            raise DeadlineExceeded(
+                f"{self.name} passed its deadline in hop {hop}; raise the setting graphdask.deadline if the run is as "
+                f"long as that"
+            )
 
     def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
         """What instances see of the graph: a state with rows, and which of them is that of each vertex."""

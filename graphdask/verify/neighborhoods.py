@@ -82,11 +82,13 @@ class Grown:
         of_each = sampler.bounds[first : last + 1]
         vertices = sampler.seeds[of_each[0] : of_each[-1]].astype(np.int64)
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
-        visited = _keys(instances, vertices, first, n)
+        visited = keys_of(instances, vertices, first, n)
         frontiers, counts, pairs = [], [], []
         for h in range(len(sampler.fanouts)):
             here = np.flatnonzero(hop == h)
-            places, known = _looked_up(_keys(instances, vertices, first, n), _keys(instance[here], src[here], first, n))
+            places, known = _looked_up(
+                keys_of(instances, vertices, first, n), keys_of(instance[here], src[here], first, n)
+            )
             wrong = ~known
             wrong[1:] |= places[1:] < places[:-1]
             self.violation = first_wrong(
@@ -101,7 +103,7 @@ class Grown:
             order = np.lexsort((dst[here], places))
             of_hop = _counted(places[order], src[here][order], dst[here][order], instance[here][order])
             pairs.append((*of_hop, np.full(len(of_hop[0]), h)))
-            keys = _keys(instance[here], dst[here], first, n)
+            keys = keys_of(instance[here], dst[here], first, n)
             _, earliest = np.unique(keys, return_index=True)
             fresh = np.sort(earliest[~np.isin(keys[earliest], visited)])
             instances, vertices = instance[here][fresh], dst[here][fresh]
@@ -143,7 +145,7 @@ class Grown:
         return first_wrong(wrong, self.src, self.dst, self.instance, message)
 
 
-def _keys(instances: np.ndarray, vertices: np.ndarray, first: int, n: int) -> np.ndarray:
+def keys_of(instances: np.ndarray, vertices: np.ndarray, first: int, n: int) -> np.ndarray:
     """One number for an instance and a vertex; of Python's own where 64 bits are too few."""
     if len(instances) and (int(instances.max()) - first + 1) * n >= 2**63:
         return (instances - first).astype(object) * n + vertices

@@ -1,0 +1,55 @@
+"""Out-degrees of all vertices, from where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.engine import Environment, Inbox, Messages
+from graphdask.graph import Graph
+from graphdask.part import Part
+from graphdask.sample.hops import sampled
+from graphdask.sample.result import Samples
+from graphdask.sample.sampler import Sampler
+
+
+class _Degrees(Samples):
+    columns = ("vertex", "degree")
+
+
+class OutDegrees(Sampler[dict[str, Array]]):
+    """Not random: instance i is a vertex; a rank has those of its rows."""
+
+    name = "degrees"
+    result_type = _Degrees
+    record_columns: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, num_vertices: int):
+        self.first, self.last = 0, num_vertices
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        return 20 * part.num_owned
+
+    def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
+        rows = slice(self.first, self.last) if part.size == 1 else slice(None)
+        degrees = (part.out.indptr[1:] - part.out.indptr[:-1])[rows]
+        state = {"vertex": part.ids[rows].copy(), "degree": degrees}
+        return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False)
+
+    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
+        raise AssertionError("degrees are there before the first superstep")
+
+    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
+        return state
+
+
+def out_degrees(G: Graph, placement: str, client: Any, progress: bool | None) -> np.ndarray:
+    """int64, shape (vertices,): edges of each vertex; of an undirected one at either end."""
+    found = sampled(G, OutDegrees(G.num_vertices), placement, client, progress)
+    degrees = np.zeros(G.num_vertices, np.int64)
+    degrees[found._internal("vertex")] = found._internal("degree")
+    return degrees

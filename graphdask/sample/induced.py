@@ -1,0 +1,74 @@
+"""Induced subgraphs: all edges of the graph between the vertices of each of many sets.
+
+It is a hop of traversal sampling from the vertices of a set, of which the edges to others of the set are taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.engine import Environment
+from graphdask.part import Part
+from graphdask.sample.traversal import State, Traversal
+
+ITEMS = 1 << 16
+"""Vertices in one launch: their rows and their sets may be long."""
+
+
+@dataclass
+class InducedState(State):
+    ids: Array | None = None
+    """Per slot."""
+    members: Array | None = None
+    """Vertex numbers of all sets."""
+    bounds: Array | None = None
+    """int64, on the device."""
+
+
+class Induced(Traversal):
+    """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
+
+    name = "induced subgraphs"
+    verifier = "graphdask.verify.induced"
+
+    def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
+        super().__init__(vertices, bounds, (-1,))
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        index = part.vertex_map.dtype.itemsize
+        tables = index * (part.num_slots + len(self.seeds)) + 8 * len(self.bounds)
+        return super().memory(part, allocation) + tables
+
+    def _prepared(self, part: Part, env: Environment) -> InducedState:
+        dtype, backend = part.vertex_map.dtype, env.backend
+        ids = env.fetch_ghosts(part, [part.ids])[0] if part.size > 1 else part.ids
+        return InducedState(
+            part.out, None, env.kernels("neighbors", index_t=dtype), ids=ids,
+            members=backend.from_host(self.seeds.astype(dtype)), bounds=backend.from_host(self.bounds),
+        )  # fmt: skip
+
+    def _draw(
+        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+    ) -> tuple[Array, Array, Array, Array]:
+        assert isinstance(state, InducedState)
+        xp, n, dtype, csr = env.xp, len(rows), vertices.dtype, state.rows
+        kernels = env.kernels("induced", index_t=dtype)
+        graph = csr.indptr, csr.indices, state.ids, state.members, state.bounds
+        counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
+        for begin in range(0, n, ITEMS):
+            some = slice(begin, min(begin + ITEMS, n))
+            self.check_deadline(env, begin, hop)
+            kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some])
+        xp.cumsum(counts, out=offsets[1:])
+        total = int(offsets[-1])
+        out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
+        for begin in range(0, n, ITEMS):
+            some = slice(begin, min(begin + ITEMS, n))
+            self.check_deadline(env, begin, hop)
+            items = (column[some] for column in (rows, vertices, instances, tags))
+            kernels.induced_listed(some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out)
+        return *out, offsets
