@@ -12,6 +12,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment
+from graphdask.errors import OverBudget
 from graphdask.part import Part
 from graphdask.sample.traversal import State, Traversal
 
@@ -29,6 +30,11 @@ class InducedState(State):
     """int64, on the device."""
 
 
+def edge_bytes(dtype: np.dtype) -> int:
+    """Of an edge, as it is listed and handed back."""
+    return 2 * (2 * dtype.itemsize + 8) + 4
+
+
 class Induced(Traversal):
     """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
 
@@ -38,7 +44,17 @@ class Induced(Traversal):
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))
 
+    def _check_memory(self, env: Environment, needed: int) -> None:
+        """Raise OverBudget where the edges, whose number nobody knew before, are too many."""
+        free = int(env.backend.free_memory() * env.memory_share)
+        if needed > free:
+            raise OverBudget(
+                f"{self.name} have edges of {needed / 2**30:.3g} GiB on a rank that may use {free / 2**30:.3g} GiB "
+                f"({env.backend.description}); take fewer vertices or instances, or more workers"
+            )
+
     def memory(self, part: Part, allocation: Allocation) -> int:
+        """As if vertices were of the mean degree; once the edges are counted, these are looked at."""
         index = part.vertex_map.dtype.itemsize
         tables = index * (part.num_slots + len(self.seeds)) + 8 * len(self.bounds)
         return super().memory(part, allocation) + tables
@@ -65,6 +81,7 @@ class Induced(Traversal):
             kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some])
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
+        self._check_memory(env, edge_bytes(dtype) * total)
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))

@@ -301,7 +301,7 @@ def saint_walks(
     >>> import graphdask as gd
     >>> G = gd.from_edges([0, 1, 2], [1, 2, 0], directed=False)
     >>> s = gd.sample.saint_walks(G, 1, 2, instances=100)
-    >>> s.node_norm.min() > 0.5, s.edge_norm.max() <= 1
+    >>> bool(s.node_norm.min() > 0.5), bool(s.edge_norm.max() <= 1)
     (True, True)
     """
     n = checked_graph(G).num_vertices

@@ -11,7 +11,8 @@ from graphs import GRAPHS
 from walk_laws import LEAST_P, adjacency, p_of_counts, stochastic
 
 import graphdask as gd
-from graphdask.errors import InputError, VerificationError
+from graphdask.errors import InputError, OverBudget, VerificationError
+from graphdask.sample import induced
 
 sample = gd.sample
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "star outward", "isolated vertices", "scale-free"]
@@ -142,6 +143,13 @@ def test_planted_errors_are_found(placement):
     found.sampler.seeds[0] += 1
     with pytest.raises(VerificationError, match="not those that were drawn"):
         found.verify()
+
+
+def test_edges_that_memory_is_too_small_for_are_refused(monkeypatch):
+    graph = made("scale-free").partition(1, device="cpu")
+    monkeypatch.setattr(induced, "edge_bytes", lambda dtype: 2**50)
+    with pytest.raises(OverBudget, match="GraphSAINT subgraphs have edges of"):
+        sample.saint_nodes(graph, 30)
 
 
 @pytest.mark.parametrize(
