@@ -1,43 +1,42 @@
-// Edges between the vertices of a set, a thread for a vertex. Twins and what the arguments are: induced.py.
+// Edges between the vertices of a set, a warp for a vertex. Twins and what the arguments are: induced.py.
 #include "common.cuh"
 
-// How many edges lead to members; the shorter of the two lists is gone through, and the other one searched.
+// How many edges lead to members; the lanes go through the shorter of the two lists, and search the other one.
 template <bool FILL>
 __device__ __forceinline__ long long induced_met(long long begin, long long end, const index_t *indices,
                                                  const index_t *ids, const index_t *members, long long first,
                                                  long long last, index_t *dst) {
-    long long count = 0;
-    if (end - begin <= last - first) {
-        for (long long e = begin; e < end; e++) {
-            const index_t slot = indices[e], wanted = ids[slot];
-            long long low = first, high = last;
+    const int lane = threadIdx.x & 31;
+    const bool by_row = end - begin <= last - first;
+    const long long length = by_row ? end - begin : last - first;
+    long long total = 0;
+    for (long long base = 0; base < length; base += 32) {
+        long long found = 0, at = begin + base + lane;
+        if (base + lane < length) {
+            const index_t wanted = by_row ? ids[indices[at]] : members[first + base + lane];
+            long long low = by_row ? first : begin, high = by_row ? last : end;
             while (low < high) {
                 const long long middle = (low + high) >> 1;
-                if (members[middle] < wanted) low = middle + 1;
+                if ((by_row ? members[middle] : ids[indices[middle]]) < wanted) low = middle + 1;
                 else high = middle;
             }
-            if (low < last && members[low] == wanted) {
-                if (FILL) dst[count] = slot;
-                count++;
+            if (by_row) {
+                found = low < last && members[low] == wanted;
+            } else {
+                at = low;
+                while (at + found < end && ids[indices[at + found]] == wanted) found++;
             }
         }
-        return count;
-    }
-    long long e = begin;
-    for (long long m = first; m < last; m++) {
-        const index_t wanted = members[m];
-        long long high = end;
-        while (e < high) {
-            const long long middle = (e + high) >> 1;
-            if (ids[indices[middle]] < wanted) e = middle + 1;
-            else high = middle;
+        long long upto = found;
+        for (int by = 1; by < 32; by <<= 1) {
+            const long long before = __shfl_up_sync(0xffffffffu, upto, by);
+            if (lane >= by) upto += before;
         }
-        for (; e < end && ids[indices[e]] == wanted; e++) {
-            if (FILL) dst[count] = indices[e];
-            count++;
-        }
+        if (FILL)
+            for (long long e = 0; e < found; e++) dst[total + upto - found + e] = indices[at + e];
+        total += __shfl_sync(0xffffffffu, upto, 31);
     }
-    return count;
+    return total;
 }
 
 extern "C" __global__ void induced_counts(long long n, const index_t *__restrict__ rows,
@@ -45,10 +44,12 @@ extern "C" __global__ void induced_counts(long long n, const index_t *__restrict
                                           const long long *__restrict__ indptr, const index_t *__restrict__ indices,
                                           const index_t *__restrict__ ids, const index_t *__restrict__ members,
                                           const long long *__restrict__ bounds, long long *__restrict__ counts) {
-    GD_FOR(i, n) {
+    const long long warps = ((long long)gridDim.x * blockDim.x) >> 5;
+    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
         const long long instance = instances[i];
-        counts[i] = induced_met<false>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members, bounds[instance],
-                                       bounds[instance + 1], nullptr);
+        const long long count = induced_met<false>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members,
+                                                   bounds[instance], bounds[instance + 1], nullptr);
+        if ((threadIdx.x & 31) == 0) counts[i] = count;
     }
 }
 
@@ -60,12 +61,13 @@ extern "C" __global__ void induced_listed(long long n, const index_t *__restrict
                                           const long long *__restrict__ bounds, const long long *__restrict__ offsets,
                                           index_t *__restrict__ src, index_t *__restrict__ dst,
                                           long long *__restrict__ tag) {
-    GD_FOR(i, n) {
+    const long long warps = ((long long)gridDim.x * blockDim.x) >> 5;
+    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
         const long long instance = instances[i], out = offsets[i], stop = offsets[i + 1];
         if (stop == out) continue;
         induced_met<true>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members, bounds[instance],
                           bounds[instance + 1], dst + out);
-        for (long long e = out; e < stop; e++) {
+        for (long long e = out + (threadIdx.x & 31); e < stop; e += 32) {
             src[e] = vertices[i];
             tag[e] = tags[i];
         }

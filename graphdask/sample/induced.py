@@ -78,7 +78,7 @@ class Induced(Traversal):
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))
             self.check_deadline(env, begin, hop)
-            kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some])
+            kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some], per_item=32)
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
         self._check_memory(env, edge_bytes(dtype) * total)
@@ -87,5 +87,5 @@ class Induced(Traversal):
             some = slice(begin, min(begin + ITEMS, n))
             self.check_deadline(env, begin, hop)
             items = (column[some] for column in (rows, vertices, instances, tags))
-            kernels.induced_listed(some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out)
+            kernels.induced_listed(some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out, per_item=32)
         return *out, offsets

@@ -12,7 +12,7 @@ from walk_laws import LEAST_P, adjacency, p_of_counts, stochastic
 
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget, VerificationError
-from graphdask.sample import induced
+from graphdask.sample import hops, induced
 
 sample = gd.sample
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "star outward", "isolated vertices", "scale-free"]
@@ -100,6 +100,23 @@ def test_subgraphs_are_the_same_wherever_they_are_drawn(name, device, monkeypatc
             for column in COLUMNS:
                 np.testing.assert_array_equal(getattr(found, column), getattr(one, column))
             assert found.verify() is found
+
+
+def test_rows_and_sets_longer_than_a_warp(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    rng = np.random.default_rng(9)
+    src = np.concatenate([np.zeros(400, np.int64), np.repeat(np.arange(1, 10), 45), np.arange(90)])
+    graph = gd.from_edges(src, rng.integers(0, 90, len(src)), num_vertices=90)
+    sets, bounds = [np.arange(0, 90, 2), np.arange(60), np.arange(90)], [0, 45, 105, 195]
+    ends = np.stack(graph.edges()[:2])
+    for device, parts, placement in (("cpu", 1, "replicated"), ("cuda", 1, "replicated"), ("cuda", 2, "partitioned")):
+        divided = graph.partition(parts, "random", device=device)
+        sampler = induced.Induced(np.concatenate(sets), np.array(bounds))
+        found = hops.sampled(divided, sampler, placement, None, None).verify()
+        for i, members in enumerate(sets):
+            expected = ends[:, np.isin(ends, members).all(axis=0)]
+            listed = np.stack([found.src, found.dst])[:, found.instance == i]
+            np.testing.assert_array_equal(listed, expected[:, np.lexsort(expected[::-1])])
 
 
 def test_names_and_no_instances():
