@@ -24,28 +24,43 @@ from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 _0, _1 = np.uint64(0), np.uint64(1)
+GROUP = 64
+"""Walkers that a CPU moves on in turn."""
 
 
 @twin
 def walk_ends(n, instance, step, at, budget, each, seed, stop, starts, homes, indptr, indices, ids, owned):
     """Let each walker go until it ends, leaves the partition, or has made `budget` steps."""
     key = keyed(seed, DRAW_END, 0)
-    for i in range(n):
-        walker, v, s = np.uint64(instance[i]), np.int64(at[i]), np.int64(step[i])
-        source = instance[i] // each
-        for _ in range(budget):
-            first, second = philox(key, walker, np.uint64(s), _0)
-            if second >> _1 < stop:
-                s = -1 - s
+    going, here = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    row, degree, word = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.uint64)
+    for base in range(0, n, GROUP):
+        alive = min(GROUP, n - base)
+        for j in range(alive):
+            going[j] = base + j
+            here[j] = at[base + j]
+        for turn in range(budget + 1):
+            left = 0  # those that have left, have ended, or are to wait are put down; the others close ranks
+            for j in range(alive):
+                i, v = going[j], here[j]
+                if turn < budget and 0 <= v < owned:
+                    first, second = philox(key, np.uint64(instance[i]), np.uint64(step[i]), _0)
+                    if second >> _1 >= stop:
+                        step[i] += 1
+                        going[left], here[left], word[left] = i, v, first
+                        left += 1
+                        continue
+                    step[i] = -1 - step[i]
+                at[i] = starts[instance[i] // each] if v < 0 else ids[v]
+            alive = left
+            if alive == 0:
                 break
-            begin = indptr[v]
-            degree = indptr[v + 1] - begin
-            if degree:
-                v = np.int64(indices[begin + np.int64(multiply_high(first, np.uint64(degree)))])
-            else:
-                v = np.int64(homes[source])
-            s += 1
-            if v < 0 or v >= owned:
-                break
-        at[i] = starts[source] if v < 0 else ids[v]
-        step[i] = s
+            # one kind of reads at a time: they do not wait for each other
+            for j in range(alive):
+                row[j] = indptr[here[j]]
+                degree[j] = indptr[here[j] + 1] - row[j]
+            for j in range(alive):
+                if degree[j]:
+                    here[j] = indices[row[j] + np.int64(multiply_high(word[j], np.uint64(degree[j])))]
+                else:
+                    here[j] = homes[instance[going[j]] // each]
