@@ -40,6 +40,8 @@ class Induced(Traversal):
 
     name = "induced subgraphs"
     verifier = "graphdask.verify.induced"
+    streamer = ""
+    needs_whole = "it goes through rows twice, first to count their edges"
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))

@@ -38,6 +38,8 @@ class MetapathWalk(FirstOrder):
 
     name = "metapath walk"
     verifier = "graphdask.verify.metapath"
+    streamer = ""
+    needs_whole = "its rows are divided by the types of their edges on the device"
 
     def __init__(self, starts: np.ndarray, length: int, seed: int, metapath: tuple[int, ...]):
         super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)
@@ -105,7 +107,7 @@ def metapath_walk(
     seed : int
         Of the random numbers; its last 64 bits count.
     placement, client, progress
-        As in `random_walk`.
+        As in `random_walk`; placement="streamed" raises Unsupported.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import get_backend
-from graphdask.errors import InputError, VerificationError
+from graphdask.errors import InputError, Unsupported, VerificationError
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
@@ -131,9 +131,17 @@ def _subgraphs(
     return found
 
 
+def _checked_placement(placement: Any) -> str:
+    """Where the graph is to be."""
+    where = checked_placement(placement)
+    if not isinstance(where, str):
+        raise Unsupported(f"{_Subgraphs.name} cannot be streamed: {_Subgraphs.needs_whole}; use another placement")
+    return where
+
+
 def _rooted(G: Graph, placement: str, client: Any, progress: bool | None) -> np.ndarray:
     """Out-degrees, some of which are above 0."""
-    degrees = out_degrees(G, checked_placement(placement), client, progress)
+    degrees = out_degrees(G, placement, client, progress)
     if not degrees.any():
         raise InputError("this graph has no edges to draw from")
     return degrees
@@ -164,7 +172,7 @@ def saint_nodes(
     seed : int
         Same seed, same subgraphs, whatever the placement, the devices and the number of workers.
     placement, client, progress
-        As for `neighbors`.
+        As for `neighbors`; placement="streamed" raises Unsupported.
 
     Returns
     -------
@@ -195,11 +203,12 @@ def saint_nodes(
     ([0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
     """
     checked_graph(G)
+    where = _checked_placement(placement)
     each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), whole("seed", seed)
-    degrees = _rooted(G, placement, client, progress)
+    degrees = _rooted(G, where, client, progress)
     weights = np.where(degrees > 0, MOST // len(degrees) // np.maximum(degrees, 1), 0)
     roots = _roots(weights, each, count, number)
-    return _subgraphs(G, roots, each, 1, slice(1, 2), number, placement, client, progress)
+    return _subgraphs(G, roots, each, 1, slice(1, 2), number, where, client, progress)
 
 
 def saint_edges(
@@ -249,10 +258,11 @@ def saint_edges(
     [0, 1, 2]
     """
     checked_undirected(G, "saint_edges")
+    where = _checked_placement(placement)
     each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), whole("seed", seed)
-    weights = (_rooted(G, placement, client, progress) > 0).astype(np.int64)
+    weights = (_rooted(G, where, client, progress) > 0).astype(np.int64)
     roots = _roots(weights, each, count, number)
-    return _subgraphs(G, roots, each, 1, slice(0, 2), number, placement, client, progress)
+    return _subgraphs(G, roots, each, 1, slice(0, 2), number, where, client, progress)
 
 
 def saint_walks(
@@ -305,7 +315,7 @@ def saint_walks(
     (True, True)
     """
     n = checked_graph(G).num_vertices
-    where = checked_placement(placement)
+    where = _checked_placement(placement)
     each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), whole("seed", seed)
     steps = checked_length(length)
     if not n:

@@ -41,6 +41,8 @@ class TemporalNeighbors(Traversal):
 
     name = "temporal neighbour sampling"
     verifier = "graphdask.verify.temporal"
+    streamer = ""
+    needs_whole = "its rows are put in the order of time on the device"
 
     def __init__(
         self,
@@ -141,7 +143,7 @@ def temporal_neighbors(
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement, client, progress
-        As for `neighbors`.
+        As for `neighbors`; placement="streamed" raises Unsupported.
 
     Returns
     -------

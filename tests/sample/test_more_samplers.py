@@ -1,4 +1,4 @@
-"""Metapath walks, temporal neighbours, personalised PageRank and GraphSAINT on a GPU give what they give on a CPU."""
+"""Metapath walks, temporal neighbours, personalised PageRank and GraphSAINT on a GPU; what has no streamed form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
+from graphdask.errors import Unsupported
 
 CALLS = {
     "metapath": lambda G, v, **o: gd.sample.metapath_walk(G, v, 30, metapath=[2, 0, 1], **o),
@@ -16,6 +17,14 @@ CALLS = {
     "edges": lambda G, v, **o: gd.sample.saint_edges(G, 300, 9, **o),
     "walks": lambda G, v, **o: gd.sample.saint_walks(G, 200, 4, 9, **o),
 }
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_cannot_be_streamed_is_refused(name):
+    graph = gd.from_edges([0, 1], [1, 0], [0, 1], directed=False)
+    with pytest.raises(Unsupported, match="cannot be streamed: "):
+        CALLS[name](graph, np.array([0, 1]), placement="streamed")
+    assert graph.replicas is None
 
 
 @pytest.mark.gpu
