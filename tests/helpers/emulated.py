@@ -29,7 +29,7 @@ from kernel_twins import COMMENT, KERNEL
 from graphdask import backend as backends
 from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend, _kernel_argument
 from graphdask.errors import KernelError
-from graphdask.gang import local, worker
+from graphdask.gang import local, replicas, worker
 from graphdask.kernels.inserted import cuda_text, digests
 
 HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
@@ -319,5 +319,5 @@ def device_backend(name: str) -> Backend:
 def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
     """Let every `device="cuda"` of a test mean the emulator."""
     monkeypatch.setattr(backends, "_cuda_backends", {0: backend})
-    for module in (backends, local, worker):
+    for module in (backends, local, replicas, worker):
         monkeypatch.setattr(module, "cuda_device_count", lambda: 1)
