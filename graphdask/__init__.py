@@ -16,6 +16,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 _HOME = {
+    "DynamicGraph": "dynamic",
     "Graph": "graph",
     "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
@@ -27,7 +28,7 @@ _HOME = {
     "from_scipy": "adapters",
     "label_propagation": "algorithms.label_propagation",
     "local_clustering_coefficient": "algorithms.clustering",
-    "pagerank": "algorithms.pagerank",
+    "pagerank": "algorithms.ranking",
     "read_graph": "construct",
     "sssp": "algorithms.sssp",
     "strongly_connected_components": "algorithms.strong",

@@ -57,6 +57,11 @@ class Graph:
         return self.persist().built.num_edges
 
     @property
+    def present(self) -> Graph:
+        """The graph itself; of one that changes, its present version."""
+        return self
+
+    @property
     def _changed_by_workers(self) -> str:
         """What is done to the edges on the workers, so that only they know the number; empty where it is known."""
         if self.merge:

@@ -75,6 +75,19 @@ class VertexIds:
         found = (self.table[inside] == given) if self.count else np.zeros(given.shape, bool)
         return self._checked(np.asarray(inside, np.int64), np.asarray(found), given, what)
 
+    def find(self, ids: np.ndarray) -> np.ndarray:
+        """Number ids of the kind that these are, int64; -1 for those that are not among them."""
+        if self.table is None:
+            numbers = ids.astype(np.int64) - self.start
+            return np.where((numbers >= 0) & (numbers < self.count), numbers, -1)
+        place = np.minimum(np.searchsorted(self.table, ids), self.count - 1)
+        return np.where(self.table[place] == ids, place, -1).astype(np.int64)
+
+    @classmethod
+    def of_sorted(cls, table: np.ndarray) -> VertexIds:
+        """Of distinct ids in ascending order."""
+        return _from_sorted(table)
+
     def _numbers(self, given: np.ndarray, what: str) -> np.ndarray:
         """The given ids as int64; those that no int64 holds are no vertices."""
         for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():

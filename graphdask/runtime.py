@@ -44,6 +44,17 @@ class Runtime(Protocol):
     def delayed_edges(self, graph: Any, client: Any = None, progress: bool | None = None) -> list[tuple[Any, int]]:
         """For each partition the Dask task that gives its edges, and their number."""
 
+    def dynamic_rows(self, graph: Any, client: Any = None, progress: bool | None = None) -> Any:
+        """Build the rows of a dynamic graph and keep them where they are."""
+
+    def update(
+        self, graph: Any, batch: Any, alive: int, client: Any = None, progress: bool | None = None
+    ) -> tuple[Any, float]:
+        """Apply a batch to a dynamic graph; which of its edges were there before, and the seconds that it took."""
+
+    def rank(self, graph: Any, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
+        """Run a primitive over the rows of a dynamic graph and return its Result."""
+
     def verify(self, result: Any) -> None:
         """Check a result, or raise VerificationError."""
 

@@ -13,23 +13,20 @@ Pan et al., Multi-GPU Graph Analytics, Section IV (PR); NetworkX for conventions
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms.distribution import Distribution, distribution
+from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pull import Chunks, Rows, refuse_weights, without_loop
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
-from graphdask.errors import GraphdaskWarning, InputError
-from graphdask.graph import Graph, checked_graph
+from graphdask.errors import InputError
 from graphdask.part import Part
 from graphdask.result import Result
-from graphdask.runtime import runtime
 
 DANGLING_SCALE = 2.0**61
 """Fixed point of the rank on vertices without out-edges, which is 1 at most."""
@@ -301,134 +298,3 @@ class SinglePageRank(PageRank):
 
     columns: ClassVar[Mapping[str, Any]] = {"contribution": np.float32}
     real: ClassVar[Any] = np.float32
-
-
-def pagerank(
-    G: Graph,
-    damping: float = 0.85,
-    tol: float = 1e-10,
-    max_iter: int = 500,
-    *,
-    dangling: str = "uniform",
-    personalization: Any = None,
-    weighted: bool | None = None,
-    norm: str = "l1",
-    dtype: Any = "float64",
-    start: Any = None,
-    exchange: str | None = None,
-    allocation: str | float | None = None,
-    client: Any = None,
-    progress: bool | None = None,
-) -> PageRankResult:
-    """PageRank: where a walker is found who follows out-edges, and starts anew with probability 1 - damping each step.
-
-    Parameters
-    ----------
-    G : Graph
-        An undirected edge counts both ways, a self-loop once; parallel edges add up.
-    damping : float
-        In [0, 1).
-    tol : float
-        Stop when the norm of the change of the ranks in an iteration is at most this.
-    max_iter : int
-        Iterations at most; where the change is then still above `tol`, a GraphdaskWarning is given.
-    dangling : {"uniform", "self-loop"}
-        What a walker does at a vertex without out-edges. "uniform": starts anew, as in NetworkX, anywhere or by
-        `personalization`. "self-loop": every vertex that has no self-loop is given one, of weight 1.
-    personalization : dict or array-like of float, optional
-        Where walkers start: weights by the caller's vertex ids (0 for those not named), or an array of shape
-        (num_vertices,) in the order of `G.vertex_ids`. Default: anywhere alike.
-    weighted : bool, optional
-        Follow edges in proportion to their weights. Default: where the graph has weights.
-    norm : {"l1", "linf"}
-        Of the change: the sum or the largest of absolute values.
-    dtype : {"float64", "float32"}
-        Of the ranks; with float32 an iteration moves half as many bytes, and sums are float64 all the same.
-    start : dict or array-like of float, optional
-        Ranks to begin with, given like `personalization`. Default: all alike.
-    exchange : {"selective", "broadcast"}, optional
-        Send contributions to the ranks that have ghosts of the vertex only, or to everyone. Default: selective. The
-        answer is the same.
-    allocation : {"maximal", "just-enough"}, optional
-        Accepted so that all algorithms can be called alike. There are no queues and every array is needed in full, so
-        both are the same, and a fixed share is refused.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
-
-    Returns
-    -------
-    PageRankResult
-        With `rank`, shape (num_vertices,), in the order of `G.vertex_ids`, its sum 1 but for rounding; `iterations`,
-        `residual`, `converged`, and `error`, a bound of the L1 distance to the exact ranks. Identical bit for bit for
-        every number of partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        Where an argument has no such value, weights are negative or not finite, or those of `personalization` or
-        `start` are, or sum to 0.
-    VertexNotFound
-        Where `personalization` or `start` name what is not a vertex.
-    OverBudget
-        Where it would need more memory than there is.
-    PeerLost
-        Where a worker died and could not be replaced in time.
-
-    References
-    ----------
-    Brin, Page: The anatomy of a large-scale hypertextual web search engine, 1998. Sahu: Efficient GPU implementation of
-    static and incrementally expanding DF-P PageRank for dynamic graphs, 2024. Pan, Wang, Wu, Yang, Owens: Multi-GPU
-    Graph Analytics, IPDPS 2017, Section IV.
-
-    Examples
-    --------
-    >>> import graphdask as gd
-    >>> G = gd.from_edges([0, 1, 2, 3], [1, 0, 0, 0])
-    >>> gd.pagerank(G).rank.round(4).tolist()
-    [0.4797, 0.4453, 0.0375, 0.0375]
-    """
-    checked_graph(G)
-    if not (_is_number(damping) and 0 <= damping < 1):
-        raise InputError(f"damping={damping!r} is not a number in [0, 1)")
-    if not (_is_number(tol) and tol > 0):
-        raise InputError(f"tol={tol!r} is not a number above 0")
-    if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
-        raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
-    _one_of("dangling", dangling, ("uniform", "self-loop"))
-    _one_of("norm", norm, ("l1", "linf"))
-    name = dtype if isinstance(dtype, str) else getattr(np.dtype(dtype), "name", dtype)
-    _one_of("dtype", name, ("float64", "float32"))
-    if weighted is not None and not isinstance(weighted, bool | np.bool_):
-        raise InputError(f"weighted={weighted!r} is neither true nor false")
-    if weighted and not G.weighted:
-        raise InputError("weighted=True, but the edges of this graph have no weights")
-    primitive = (PageRank if name == "float64" else SinglePageRank)(
-        float(damping),
-        float(tol),
-        int(max_iter),
-        self_loops=dangling == "self-loop",
-        weighted=G.weighted if weighted is None else bool(weighted),
-        norm=norm,
-        personalization=distribution(G, personalization, "personalization"),
-        start=distribution(G, start, "start"),
-    )
-    result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
-    if not result.converged:
-        warnings.warn(
-            f"pagerank stopped after max_iter={max_iter} iterations with a residual of {result.residual:.3g}, above "
-            f"tol={tol:g}; raise max_iter= or tol=",
-            GraphdaskWarning,
-            stacklevel=2,
-        )
-    return result
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")

@@ -29,6 +29,7 @@ from graphdask.errors import (
     WrongWorker,
 )
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
@@ -107,12 +108,12 @@ def _itself(value: Any) -> Any:
     return value
 
 
-class GangRuntime:
+class GangRuntime(DynamicRuntime):
     """The runtime that `graphdask.runtime` finds."""
 
     def persist(self, graph: Graph, client: Any = None, progress: bool | None = None) -> Built:
         config = Config.load(progress=progress)
-        return self._with_retries(graph, client, config, lambda built, restarts: built, GHOSTS[1], inward=False)
+        return self._with_retries(graph.present, client, config, lambda built, restarts: built, GHOSTS[1], inward=False)
 
     def run(
         self,
@@ -124,6 +125,7 @@ class GangRuntime:
         client: Any = None,
         progress: bool | None = None,
     ) -> Any:
+        graph = graph.present
         config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         scheme = Allocation.of(config.allocation)
@@ -159,6 +161,7 @@ class GangRuntime:
     ) -> Any:
         from graphdask.gang import replicas
 
+        graph = graph.present
         config = Config.load(progress=progress)
 
         def partitioned() -> Any:
@@ -211,6 +214,7 @@ class GangRuntime:
             ) from error
 
     def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
+        graph = graph.present
         config = Config.load(progress=progress)
 
         def check(built: Built, restarts: int) -> None:
@@ -256,6 +260,7 @@ class GangRuntime:
     ) -> Any:
         from graphdask.gang import output
 
+        graph = graph.present
         config = Config.load(progress=progress)
         order = output.checked_order(graph, path, format, files, overwrite, device)
 
@@ -268,7 +273,7 @@ class GangRuntime:
         """Make all edges of a graph that needs no partitions, and drop them; how many there were."""
         from graphdask.gang import output
 
-        return output.count(graph, device, client, Config.load(progress=progress), self._retried)
+        return output.count(graph.present, device, client, Config.load(progress=progress), self._retried)
 
     def edge_blocks(self, graph: Graph, max_edges: int, client: Any = None, progress: bool | None = None) -> Any:
         from graphdask.gang.output import stored_blocks

@@ -1,0 +1,236 @@
+"""The public PageRank: by power iteration over any graph, or following the batches of a dynamic one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.distribution import distribution
+from graphdask.algorithms.dynamic_pagerank import FRONTIERS, METHODS, DynamicPageRank, DynamicPageRankResult
+from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
+from graphdask.dynamic import DynamicGraph
+from graphdask.errors import GraphdaskWarning, InputError, Unsupported
+from graphdask.graph import Graph, checked_graph
+from graphdask.runtime import runtime
+
+
+def pagerank(
+    G: Graph,
+    damping: float = 0.85,
+    tol: float = 1e-10,
+    max_iter: int = 500,
+    *,
+    method: str | None = None,
+    frontier_tol: float | None = None,
+    prune_tol: float | None = None,
+    dangling: str | None = None,
+    personalization: Any = None,
+    weighted: bool | None = None,
+    norm: str | None = None,
+    dtype: Any = "float64",
+    start: Any = None,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    client: Any = None,
+    progress: bool | None = None,
+) -> PageRankResult | DynamicPageRankResult:
+    """PageRank: where a walker is found who follows out-edges, and starts anew with probability 1 - damping each step.
+
+    Parameters
+    ----------
+    G : Graph
+        An undirected edge counts both ways, a self-loop once; parallel edges add up.
+    damping : float
+        In [0, 1).
+    tol : float
+        Stop when the norm of the change of the ranks in an iteration is at most this.
+    max_iter : int
+        Iterations at most; where the change is then still above `tol`, a GraphdaskWarning is given.
+    method : {"static", "nd", "dt", "df", "dfp"}, optional
+        Of a DynamicGraph: on its rows, from the ranks that the last such call has left on the workers; static from
+        none. nd: naive-dynamic, all vertices. dt: dynamic traversal, what can be reached from the changes. df: dynamic
+        frontier, the out-neighbours of the changes, and of vertices whose rank changes by more than `frontier_tol`.
+        dfp: with pruning, df without the vertices whose rank changes by `prune_tol` at most, each self-loop solved for.
+        Where there are no ranks yet, or of another damping, all are static. With a method, `dangling` is "self-loop"
+        and `norm` "linf", and there is neither weight nor personalization, start, or float32. Default: from scratch,
+        of a DynamicGraph on its partitions as an ordinary graph, which are built for it.
+    frontier_tol, prune_tol : float, optional
+        Of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6.
+    dangling : {"uniform", "self-loop"}, optional
+        What a walker does at a vertex without out-edges. "uniform", the default: starts anew, as in NetworkX, anywhere
+        or by `personalization`. "self-loop": every vertex that has no self-loop is given one, of weight 1.
+    personalization : dict or array-like of float, optional
+        Where walkers start: weights by the caller's vertex ids (0 for those not named), or an array of shape
+        (num_vertices,) in the order of `G.vertex_ids`. Default: anywhere alike.
+    weighted : bool, optional
+        Follow edges in proportion to their weights. Default: where the graph has weights.
+    norm : {"l1", "linf"}, optional
+        Of the change: the sum or the largest of absolute values. Default: "l1".
+    dtype : {"float64", "float32"}
+        Of the ranks; with float32 an iteration moves half as many bytes, and sums are float64 all the same.
+    start : dict or array-like of float, optional
+        Ranks to begin with, given like `personalization`. Default: all alike.
+    exchange : {"selective", "broadcast"}, optional
+        Send contributions to the ranks that have ghosts of the vertex only, or to everyone. Default: selective. The
+        answer is the same.
+    allocation : {"maximal", "just-enough"}, optional
+        Accepted so that all algorithms can be called alike. There are no queues and every array is needed in full, so
+        both are the same, and a fixed share is refused.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    PageRankResult
+        With `rank`, shape (num_vertices,), in the order of `G.vertex_ids`, its sum 1 but for rounding; `iterations`,
+        `residual`, `converged`, and `error`, a bound of the L1 distance to the exact ranks. Identical bit for bit for
+        every number of partitions and on every device.
+    DynamicPageRankResult
+        With a method. `rank`, `iterations`, `residual`, `converged`; `method`, what was done, and `affected`, how many
+        vertices were ranked. Ranks of static sum to 1 but for rounding, as do those of nd after static or nd; of the
+        others they do only up to what they leave out. Identical bit for bit likewise.
+
+    Raises
+    ------
+    InputError
+        Where an argument has no such value, weights are negative or not finite, or those of `personalization` or
+        `start` are, or sum to 0.
+    Unsupported
+        Where a method is asked of a Graph that is not dynamic, or with arguments that it does not take.
+    VertexNotFound
+        Where `personalization` or `start` name what is not a vertex.
+    OverBudget
+        Where it would need more memory than there is.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    References
+    ----------
+    Brin, Page: The anatomy of a large-scale hypertextual web search engine, 1998. Sahu: Efficient GPU implementation of
+    static and incrementally expanding DF-P PageRank for dynamic graphs, 2024. Pan, Wang, Wu, Yang, Owens: Multi-GPU
+    Graph Analytics, IPDPS 2017, Section IV.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2, 3], [1, 0, 0, 0])
+    >>> gd.pagerank(G).rank.round(4).tolist()
+    [0.4797, 0.4453, 0.0375, 0.0375]
+    """
+    checked_graph(G)
+    if not (_is_number(damping) and 0 <= damping < 1):
+        raise InputError(f"damping={damping!r} is not a number in [0, 1)")
+    if not (_is_number(tol) and tol > 0):
+        raise InputError(f"tol={tol!r} is not a number above 0")
+    if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
+        raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
+    if dangling is not None:
+        _one_of("dangling", dangling, ("uniform", "self-loop"))
+    if norm is not None:
+        _one_of("norm", norm, ("l1", "linf"))
+    name = dtype if isinstance(dtype, str) else getattr(np.dtype(dtype), "name", dtype)
+    _one_of("dtype", name, ("float64", "float32"))
+    if weighted is not None and not isinstance(weighted, bool | np.bool_):
+        raise InputError(f"weighted={weighted!r} is neither true nor false")
+    if weighted and not G.weighted:
+        raise InputError("weighted=True, but the edges of this graph have no weights")
+    if method is not None:
+        plain = {
+            "dangling": dangling in (None, "self-loop"), "norm": norm in (None, "linf"), "dtype": name == "float64",
+            "personalization": personalization is None, "start": start is None, "weighted": not weighted,
+            "allocation": allocation is None, "exchange": exchange in (None, "selective"),
+        }  # fmt: skip
+        return dynamic_pagerank(
+            G, method, float(damping), float(tol), int(max_iter), frontier_tol, prune_tol, plain, weighted is None,
+            client=client, progress=progress,
+        )  # fmt: skip
+    if frontier_tol is not None or prune_tol is not None:
+        raise Unsupported("frontier_tol= and prune_tol= are of method='df' and 'dfp'")
+    primitive = (PageRank if name == "float64" else SinglePageRank)(
+        float(damping),
+        float(tol),
+        int(max_iter),
+        self_loops=dangling == "self-loop",
+        weighted=G.weighted if weighted is None else bool(weighted),
+        norm=norm or "l1",
+        personalization=distribution(G, personalization, "personalization"),
+        start=distribution(G, start, "start"),
+    )
+    result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    if not result.converged:
+        warn_of_residual(result, max_iter, tol, 3)
+    return result
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+
+
+def dynamic_pagerank(
+    G: Any,
+    method: str,
+    damping: float,
+    tol: float,
+    max_iter: int,
+    frontier_tol: float | None,
+    prune_tol: float | None,
+    plain: Mapping[str, bool],
+    unsaid: bool,
+    *,
+    keeps: bool = True,
+    client: Any = None,
+    progress: bool | None = None,
+) -> DynamicPageRankResult:
+    """What `pagerank` does with a method.
+
+    Parameters
+    ----------
+    plain : mapping of str to bool
+        By the name of other arguments, whether they are as the methods need them.
+    unsaid : bool
+        Whether it was left open to look at weights.
+    keeps : bool
+        Whether the ranks stay on the workers for the next call to begin with.
+    """
+    if method not in METHODS:
+        raise InputError(f"method={method!r} is not one of {', '.join(METHODS)}")
+    if not isinstance(G, DynamicGraph):
+        raise Unsupported(f"method={method!r} follows the batches of a DynamicGraph, and G is none; leave it out")
+    for name, fits in plain.items():
+        if not fits:
+            raise Unsupported(f"{name}= is as it is with method={method!r}; leave it out, or the method")
+    if G.weighted and unsaid:
+        raise Unsupported(f"method={method!r} looks at no weights, and G has some; say weighted=False")
+    for name, value in (("frontier_tol", frontier_tol), ("prune_tol", prune_tol)):
+        if value is None:
+            continue
+        if method not in (FRONTIERS if name == "frontier_tol" else ("dfp",)):
+            raise Unsupported(f"{name}= has no meaning with method={method!r}")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
+            raise InputError(f"{name}={value!r} is not a number of 0 or more")
+    frontier, prune = (1e-6 if value is None else float(value) for value in (frontier_tol, prune_tol))
+    primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps)
+    result: DynamicPageRankResult = runtime().rank(G, primitive, client=client, progress=progress)
+    if keeps and not result.converged:
+        warn_of_residual(result, max_iter, tol, 4)
+    return result
+
+
+def warn_of_residual(result: Any, max_iter: int, tol: float, stacklevel: int) -> None:
+    """Say that the iterations stopped before they converged."""
+    warnings.warn(
+        f"pagerank stopped after max_iter={max_iter} iterations with a residual of {result.residual:.3g}, above "
+        f"tol={tol:g}; raise max_iter= or tol=",
+        GraphdaskWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,382 @@
+"""DynamicGraph: a graph whose edges change in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, no_batch
+from graphdask.construct import checked_ids, checked_weights
+from graphdask.errors import InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.ids import VertexIds
+from graphdask.partition import Plan, index_dtype
+from graphdask.runtime import runtime
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a batch changed."""
+
+    version: int
+    """Of the graph afterwards."""
+    inserted: int
+    """Edges inserted that were not there, or that the batch had deleted before."""
+    deleted: int
+    """Edges deleted that were there."""
+    duplicates: int
+    """Insertions of edges that were there, or that the batch inserts again; the weight of the last one counts."""
+    absent: int
+    """Deletions of edges that were not there, or that the batch deletes again."""
+    vertices: int
+    """Vertices that appeared."""
+    seconds: float
+    """On the workers, with what was sent to them."""
+    ids: Any = field(repr=False)
+    """Finds the caller's ids of vertex numbers."""
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray] = field(repr=False)
+    """Source and destination, in vertex numbers, of the edges that are there now or are not any more; and which."""
+
+    @cached_property
+    def added(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and destination, by the caller's ids, of the edges that are there now and were not before."""
+        return self._ends(self.edges[2])
+
+    @cached_property
+    def removed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and destination of the edges that were there before and are not now."""
+        return self._ends(~self.edges[2])
+
+    def _ends(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.ids(self.edges[0][which]), self.ids(self.edges[1][which])
+
+
+class DynamicGraph(Graph):
+    """A graph that batches of insertions and deletions change, on the workers that hold it.
+
+    Every algorithm and sampler takes it as it takes a Graph, and `pagerank(D, method=...)` follows the changes.
+
+    Parameters
+    ----------
+    G : Graph
+        What it begins as. It stays as it is. Parallel edges become one, of the smallest weight.
+
+    Attributes
+    ----------
+    version : int
+        How many batches it has seen.
+
+    Raises
+    ------
+    InputError
+        Where G is no Graph, or has more than 3,000,000,000 vertices.
+
+    Notes
+    -----
+    Each partition holds rows with room behind them, of out-edges and of in-edges. A batch of b edges costs sorting it,
+    sending each edge to the owners of its ends, and rewriting the rows that it names, each once: b log b, plus b times
+    the logarithm of a degree, plus the lengths of those rows; nothing of it grows with the number of edges that stay as
+    they are. When the room is used up, all rows are laid out anew, as also when a quarter more vertices have appeared
+    than there were: a copy of the graph, for which the insertions since the last one have paid.
+
+    Other algorithms run on an ordinary graph of the present version, `present`, whose partitions are built anew when
+    the first of them needs it: the time of a build for each version that is so used. So does what asks for all edges.
+    """
+
+    def __init__(self, G: Graph):
+        base = checked_graph(G).present
+        if base.num_vertices > MOST_VERTICES:
+            raise InputError(f"a dynamic graph has {MOST_VERTICES:,} vertices at most, and G has {base.num_vertices:,}")
+        self.base, self.directed, self.plan = base, base.directed, base.plan
+        self.version = 0
+        self.report: dict[str, Any] = dict.fromkeys(("inserted", "deleted", "duplicates", "absent", "appeared"), 0)
+        self.rows: Any = None
+        """The rows on the workers; owned by the runtime."""
+        self._base_edges = self._edges = -1
+        self._appeared = base.ids.values[:0]
+        self._batches = [no_batch(base.source.weight_dtype)]
+        self._present: Graph | None = None
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices, isolated ones included."""
+        return self.base.num_vertices + len(self._appeared)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once. The first call builds the rows."""
+        if self._edges < 0:
+            runtime().dynamic_rows(self)
+        return self._edges
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges carry weights."""
+        return self.base.weighted
+
+    @property
+    def present(self) -> Graph:
+        """The present version as an ordinary graph, which later batches leave as it is.
+
+        Its vertices are in the ascending order of their ids, as if it had been made of the present edges.
+        """
+        if self._present is None:
+            self._present = self._made()
+        return self._present
+
+    @property
+    def source(self) -> Any:  # type: ignore[override]
+        """Where the edges of the present version come from."""
+        return self.present.source
+
+    @property
+    def ids(self) -> VertexIds:  # type: ignore[override]
+        """The caller's ids."""
+        return self.present.ids
+
+    @property
+    def merge(self) -> bool:  # type: ignore[override]
+        """Whether parallel edges are merged when the partitions of the present version are built."""
+        return self.present.merge
+
+    @property
+    def built(self) -> Any:  # type: ignore[override]
+        """The partitions of the present version where they exist."""
+        return self.present.built
+
+    @property
+    def replicas(self) -> Any:  # type: ignore[override]
+        """The whole graph on every worker, where samplers made it."""
+        return self.present.replicas
+
+    def update(
+        self,
+        insert: Sequence[Any] | None = None,
+        delete: Sequence[Any] | None = None,
+        *,
+        client: Any = None,
+        progress: bool | None = None,
+    ) -> Update:
+        """Delete edges, then insert edges; all of the batch, or where it is refused nothing.
+
+        Parameters
+        ----------
+        insert : (src, dst) or (src, dst, weights), optional
+            Arrays of one length, by the caller's ids; weights exactly where the graph has them. An id that is no vertex
+            becomes one. Inserting an edge that is there sets its weight. Of an edge that stands more than once the last
+            weight counts.
+        delete : (src, dst), optional
+            Edges to delete, before any is inserted: an edge that is deleted and inserted is there afterwards. Those
+            that are not there are counted. Vertices stay, also those whose last edge goes.
+        client : distributed.Client, optional
+            Where the graph is, or is to be. Default: the active client, or this process if there is none.
+        progress : bool, optional
+
+        Returns
+        -------
+        Update
+            Counts, and the edges that are new (`added`) or gone (`removed`).
+
+        Raises
+        ------
+        InputError
+            For ids or weights that are not valid, naming the first one, and arrays that do not fit together.
+        OverBudget
+            Where the rows need more memory than there is. The graph is as before.
+        PeerLost
+            Where a worker died and could not be replaced in time. The graph is as before.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+        >>> found = D.update(insert=([2, 7], [0, 0]), delete=([0, 5], [1, 5]))
+        >>> found.inserted, found.deleted, found.absent, found.vertices
+        (2, 1, 1, 1)
+        >>> D
+        <DynamicGraph: 4 vertices, 3 edges, directed, version 1>
+        """
+        inserted, weights = self._checked_insertions(insert)
+        deleted = self._checked_ends("delete", delete, 2)
+        new = self._new_vertices(inserted)
+        appeared = np.concatenate([self._appeared, new]) if len(new) else self._appeared
+        n = self.base.num_vertices + len(appeared)
+        if n > MOST_VERTICES:
+            raise InputError(f"insert makes {n:,} vertices; a dynamic graph has {MOST_VERTICES:,} at most")
+        gone = [self._numbers(ends, self._appeared) for ends in deleted]
+        known = (gone[0] >= 0) & (gone[1] >= 0)
+        batch = Batch.of(
+            (self._numbers(inserted[0], appeared), self._numbers(inserted[1], appeared)),
+            (gone[0][known], gone[1][known]),
+            weights,
+            self.directed,
+        )
+        there, seconds = runtime().update(self, batch, n, client=client, progress=progress)
+        return self._changed(batch, there, seconds, appeared, len(new), int((~known).sum()))
+
+    def _changed(
+        self, batch: Batch, there: np.ndarray, seconds: float, appeared: np.ndarray, new: int, unknown: int
+    ) -> Update:
+        """Take over a batch that the workers have applied, to edges of which some were `there`."""
+        deletes = ~batch.insert | batch.twice
+        changed = there != batch.insert
+        counts = {
+            "inserted": int((batch.insert & (~there | batch.twice)).sum()),
+            "deleted": int((deletes & there).sum()),
+            "duplicates": batch.repeated_insertions + int((batch.insert & there & ~batch.twice).sum()),
+            "absent": batch.repeated_deletions + unknown + int((deletes & ~there).sum()),
+        }
+        self._edges += int((batch.insert & ~there).sum()) - int((~batch.insert & there).sum())
+        self._appeared = appeared
+        self._batches.append(batch)
+        self._present = None
+        self.version += 1
+        for name, count in (*counts.items(), ("appeared", new)):
+            self.report[name] += count
+        edges = batch.src[changed], batch.dst[changed], batch.insert[changed]
+        ids = _Ids(self.base.ids, appeared)
+        return Update(self.version, **counts, vertices=new, seconds=seconds, ids=ids, edges=edges)
+
+    def partition(self, *args: Any, **kwargs: Any) -> Graph:
+        """Return the present version as an ordinary graph, to be divided as `Graph.partition` tells.
+
+        Raises
+        ------
+        InputError
+            As there.
+        """
+        return self.present.partition(*args, **kwargs)
+
+    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+        """Return the present version as an ordinary graph without directions, as `Graph.to_undirected` tells.
+
+        Raises
+        ------
+        InputError
+            As there.
+        """
+        return self.present.to_undirected(multi_edges=multi_edges)
+
+    @property
+    def changed(self) -> Batch:
+        """Every edge that a batch has named, in vertex numbers, and whether it is there."""
+        while len(self._batches) > 1:
+            joined = [one.then(later) for one, later in zip(self._batches[::2], self._batches[1::2], strict=False)]
+            self._batches = joined + self._batches[2 * len(joined) :]
+        return self._batches[0]
+
+    def lineage(self, renumbered: np.ndarray | None = None) -> tuple[ChangedSource, bool]:
+        """Where the edges come from, in the numbers of the rows; and whether parallel ones must be merged."""
+        exact = self._base_edges >= 0 and self._base_edges == self.base.source.num_edges
+        changed = self.changed
+        count = self._edges if exact else self.base.source.num_edges + int(changed.insert.sum())
+        source = ChangedSource(self.base.source, self.num_vertices, count, changed, self.directed, renumbered)
+        return source, not exact
+
+    def built_with(self, num_edges: int) -> None:
+        """Take in how many edges the rows hold, when they are built."""
+        if self._edges < 0:
+            self._base_edges = self._edges = num_edges
+
+    @property
+    def order(self) -> np.ndarray | None:
+        """The vertices' numbers in the rows, in the ascending order of their ids; None where that is their order."""
+        if not len(self._appeared):
+            return None
+        every = np.concatenate([self.base.ids.values, self._appeared])
+        if bool((every[1:] > every[:-1]).all()):
+            return None
+        return np.argsort(every, kind="stable")
+
+    def _made(self) -> Graph:
+        if self._edges < 0:
+            return Graph(self.base.source, self.base.ids, self.directed, {}, self.plan, True)
+        order, n, ids, plan = self.order, self.num_vertices, self.base.ids, self.plan
+        renumbered = None
+        if order is not None:
+            renumbered = np.empty(n, index_dtype(n))
+            renumbered[order] = np.arange(n)
+        if len(self._appeared):
+            every = np.concatenate([ids.values, self._appeared])
+            ids = VertexIds.of_sorted(every if order is None else every[order])
+        if isinstance(plan.by, np.ndarray):
+            owners = np.concatenate([plan.by, np.arange(len(plan.by), n) % (plan.parts or 1)])
+            plan = Plan(plan.parts, owners if order is None else owners[order], plan.ghosts, plan.device, plan.seed)
+        source, merge = self.lineage(renumbered)
+        return Graph(source, ids, self.directed, {}, plan, merge)
+
+    def _checked_insertions(self, insert: Any) -> tuple[list[np.ndarray], np.ndarray | None]:
+        dtype = self.base.source.weight_dtype
+        ends = self._checked_ends("insert", insert, 2 if dtype is None else 3)
+        if dtype is None:
+            return ends, None
+        given = checked_weights(insert[2] if insert is not None else [], len(ends[0]))
+        assert given is not None
+        if dtype.kind == "i" and len(given):
+            with np.errstate(invalid="ignore"):
+                wrong = given.astype(dtype) != given
+            if wrong.any():
+                place = int(wrong.argmax())
+                raise InputError(f"insert: weights[{place}] = {given[place]} does not fit {dtype}, as the graph has")
+        with np.errstate(over="ignore"):
+            return ends, given.astype(dtype)
+
+    def _checked_ends(self, name: str, given: Any, length: int) -> list[np.ndarray]:
+        if given is None:
+            return [self.base.ids.values[:0]] * 2
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != length:
+            wanted = "(src, dst)" if length == 2 else "(src, dst, weights), since the graph has weights"
+            raise InputError(f"{name}= wants {wanted}")
+        ends = [checked_ids(f"{name}: {end}", values) for end, values in zip(("src", "dst"), given, strict=False)]
+        if len(ends[0]) != len(ends[1]):
+            raise InputError(f"{name}: src has {len(ends[0])} entries and dst {len(ends[1])}; they must be pairs")
+        wanted_kind = "whole numbers" if self.base.ids.are_numbers else "strings"
+        for end, values in zip(("src", "dst"), ends, strict=True):
+            if len(values) and (values.dtype.kind == "i") != self.base.ids.are_numbers:
+                raise InputError(f"{name}: {end}[0] = {values[0]!r}, but the ids of this graph are {wanted_kind}")
+        return ends
+
+    def _new_vertices(self, ends: list[np.ndarray]) -> np.ndarray:
+        """Distinct ids that are no vertices yet, ascending."""
+        unknown = [values[self._numbers(values, self._appeared) < 0] for values in ends]
+        return np.unique(np.concatenate(unknown)) if len(unknown[0]) or len(unknown[1]) else self._appeared[:0]
+
+    def _numbers(self, values: np.ndarray, appeared: np.ndarray) -> np.ndarray:
+        """Numbers of ids, of which those that appeared come last; -1 of those that are no vertices."""
+        numbers = self.base.ids.find(values)
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing) and len(appeared):
+            order = np.argsort(appeared, kind="stable")
+            place = np.minimum(np.searchsorted(appeared[order], values[missing]), len(appeared) - 1)
+            known = appeared[order][place] == values[missing]
+            numbers[missing[known]] = self.base.num_vertices + order[place[known]]
+        return numbers
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A graph travels as its description; the rows stay where they are and are made anew elsewhere."""
+        return {**self.__dict__, "rows": None}
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = f", weights {self.base.source.weight_dtype}" if self.weighted else ""
+        edges = "uncounted" if self._edges < 0 else f"{self._edges:,}"
+        return f"<DynamicGraph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}, version {self.version}>"
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """The caller's ids of vertex numbers, those that appeared last."""
+
+    base: VertexIds
+    appeared: np.ndarray
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        old = numbers < self.base.count
+        out = np.empty(len(numbers), self.base.values.dtype)
+        out[old] = self.base.to_caller(numbers[old])
+        out[~old] = self.appeared[numbers[~old] - self.base.count]
+        return out

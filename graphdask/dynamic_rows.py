@@ -1,0 +1,273 @@
+"""Rows that change in place: what a worker holds of a dynamic graph, and how a batch is applied to it.
+
+Every row has room behind it, so that a batch rewrites the rows that it names and no others; a row that outgrows its
+room moves to the end of the memory with more of it. Where that is used up all rows are laid out anew, which the edges
+inserted since the last time have paid for. Rows hold ids in ascending order, so that whatever is summed over them does
+not depend on how the graph is divided, nor on the order in which edges came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.build import BuildPlan, add_inward, build_part, from_cyclic, row_of_each
+from graphdask.comm.protocol import Communicator
+from graphdask.part import Csr, Part
+from graphdask.sources import Piece
+
+
+@dataclass
+class RowChanges:
+    """Entries of the own rows that are to be there, or not to be there; distinct, by row and then by column."""
+
+    row: Array
+    """Index dtype: local numbers."""
+    column: Array
+    """Index dtype: ids."""
+    insert: Array
+    """bool: whether the entry is there afterwards."""
+    weights: Array | None
+
+    def on(self, backend: Backend) -> RowChanges:
+        """The same on a device."""
+        weights = None if self.weights is None else backend.from_host(self.weights)
+        row, column, insert = (backend.from_host(array) for array in (self.row, self.column, self.insert))
+        return RowChanges(row, column, insert, weights)
+
+
+@dataclass
+class DynamicRows:
+    """Rows with room behind them: row v is indices[begin[v] : begin[v] + length[v]], ids in ascending order."""
+
+    begin: Array
+    """int64, shape (num_owned,), as are `length` and `room`."""
+    length: Array
+    room: Array
+    indices: Array
+    """Index dtype."""
+    weights: Array | None
+    used: int
+    """Entries of `indices` that belong to a row, or did."""
+
+    @classmethod
+    def of(cls, backend: Backend, csr: Csr) -> DynamicRows:
+        """Lay out packed rows, whose indices are ids."""
+        length = csr.indptr[1:] - csr.indptr[:-1]
+        rows = cls(csr.indptr[:-1].copy(), length, length.copy(), csr.indices, csr.weights, csr.num_edges)
+        rows._lay_out(backend, length)
+        return rows
+
+    @property
+    def nbytes(self) -> int:
+        return self.begin.nbytes * 3 + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+    def find(self, backend: Backend, row: Array, column: Array) -> tuple[Array, Array]:
+        """Per entry how many of its row are less (int64), and whether the row holds it (bool)."""
+        xp = backend.xp
+        place, found = xp.empty(len(row), np.int64), xp.empty(len(row), np.uint8)
+        kernels = backend.kernels("dynamic", index_t=self.indices.dtype)
+        kernels.dynamic_find(len(row), row, column, self.begin, self.length, self.indices, place, found)
+        return place, found.astype(bool)
+
+    def apply(self, backend: Backend, changes: RowChanges) -> Array:
+        """Make the changes; say of each entry whether it was there before."""
+        xp = backend.xp
+        place, found = self.find(backend, changes.row, changes.column)
+        if changes.weights is not None and self.weights is not None:
+            again = xp.flatnonzero(found & changes.insert)
+            self.weights[self.begin[changes.row[again]] + place[again]] = changes.weights[again]
+        at = xp.flatnonzero(found != changes.insert)
+        if len(at):
+            weights = None if changes.weights is None else changes.weights[at]
+            named = RowChanges(changes.row[at], changes.column[at], changes.insert[at], weights)
+            self._merge(backend, named, place[at])
+        return found
+
+    def _merge(self, backend: Backend, changes: RowChanges, place: Array) -> None:
+        """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not."""
+        xp, dtype = backend.xp, self.indices.dtype
+        count = len(place)
+        starts = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), changes.row[1:] != changes.row[:-1]]))
+        ends = xp.concatenate([starts[1:], xp.full(1, count, starts.dtype)])
+        rows = changes.row[starts]
+        inserted, deleted = xp.zeros(count + 1, np.int64), xp.zeros(count + 1, np.int64)
+        xp.cumsum(changes.insert.astype(np.int64), out=inserted[1:])
+        xp.cumsum((~changes.insert).astype(np.int64), out=deleted[1:])
+        before = self.length[rows]
+        after = before + (inserted[ends] - inserted[starts]) - (deleted[ends] - deleted[starts])
+        old, new = _bounds(backend, before), _bounds(backend, after)
+        # places of all rows in one sequence; each has one more than entries, for what is inserted behind them
+        row_of_change = row_of_each(backend, Csr(xp.concatenate([starts, ends[-1:]]), xp.empty(count, np.int64)), 0)
+        spread = old[:-1] + xp.arange(len(rows))
+        wanted = spread[row_of_change] + place
+        row = row_of_each(backend, Csr(old, xp.empty(int(old[-1]), np.int64)), 0)
+        entry = xp.arange(len(row))
+        there = spread[row] + (entry - old[row])
+        first, last = xp.searchsorted(wanted, there, side="left"), xp.searchsorted(wanted, there, side="right")
+        kept = xp.flatnonzero(deleted[last] == deleted[first])
+        row, entry = row[kept], entry[kept]
+        start = starts[row]
+        shift = (inserted[last[kept]] - inserted[start]) - (deleted[first[kept]] - deleted[start])
+        goes = new[row] + (entry - old[row]) + shift
+        source = self.begin[rows][row] + (entry - old[row])
+        add = xp.flatnonzero(changes.insert)
+        row_added, start = row_of_change[add], starts[row_of_change[add]]
+        added = new[row_added] + place[add] + (inserted[add] - inserted[start]) - (deleted[add] - deleted[start])
+        indices = xp.empty(int(new[-1]), dtype)
+        indices[goes], indices[added] = self.indices[source], changes.column[add]
+        weights = None
+        if self.weights is not None and changes.weights is not None:
+            weights = xp.empty(len(indices), self.weights.dtype)
+            weights[goes], weights[added] = self.weights[source], changes.weights[add]
+        self._give_room(backend, rows, after)
+        self.length[rows] = after
+        row = row_of_each(backend, Csr(new, xp.empty(len(indices), np.int64)), 0)
+        target = self.begin[rows][row] + (xp.arange(len(indices)) - new[row])
+        self.indices[target] = indices
+        if self.weights is not None:
+            self.weights[target] = weights
+
+    def _give_room(self, backend: Backend, rows: Array, wanted: Array) -> None:
+        """Let each of the rows have room for as many entries; one that moves leaves its entries behind."""
+        xp = backend.xp
+        outgrown = xp.flatnonzero(wanted > self.room[rows])
+        if not len(outgrown):
+            return
+        room = _with_slack(wanted[outgrown])
+        ends = xp.cumsum(room)
+        needed = int(ends[-1])
+        if self.used + needed > len(self.indices):
+            every = self.length.copy()
+            every[rows] = wanted
+            self._lay_out(backend, every)
+            return
+        moving = rows[outgrown]
+        self.begin[moving], self.room[moving] = self.used + (ends - room), room
+        self.used += needed
+
+    def _lay_out(self, backend: Backend, wanted: Array) -> None:
+        """Move all rows into new memory, with room for as many entries and more; entries beyond those are left."""
+        xp = backend.xp
+        kept = xp.minimum(self.length, wanted)
+        room = _with_slack(wanted)
+        bounds, packed = _bounds(backend, room), _bounds(backend, kept)
+        self.used = int(bounds[-1])
+        memory = self.used + self.used // 4 + 1024
+        row = row_of_each(backend, Csr(packed, xp.empty(int(packed[-1]), np.int64)), 0)
+        entry = xp.arange(len(row)) - packed[row]
+        target, source = bounds[row] + entry, self.begin[row] + entry
+        indices = xp.empty(memory, self.indices.dtype)
+        indices[target] = self.indices[source]
+        self.indices = indices
+        if self.weights is not None:
+            weights = xp.empty(memory, self.weights.dtype)
+            weights[target] = self.weights[source]
+            self.weights = weights
+        self.begin, self.room = bounds[:-1].copy(), room
+
+
+def _with_slack(length: Array) -> Array:
+    return length + length // 4 + 2
+
+
+def _bounds(backend: Backend, lengths: Array) -> Array:
+    """Where pieces of these lengths begin, and where the last one ends; int64."""
+    bounds = backend.xp.zeros(len(lengths) + 1, np.int64)
+    backend.xp.cumsum(lengths, out=bounds[1:])
+    return bounds
+
+
+@dataclass(kw_only=True)
+class DynamicPart(Part):
+    """One rank's part of a dynamic graph: rows that change in the place of packed ones, which are empty.
+
+    Ids below `alive` are vertices; those from there to the vertex map's number are kept for vertices to come. Every
+    vertex has a slot on every rank, and arrays that hold something per vertex are indexed by id.
+    """
+
+    outward: DynamicRows
+    backward: DynamicRows
+    """In-edges; the same object as `outward` where the graph is undirected."""
+    alive: int
+    held: Array
+    """uint8, shape (size, num_owned), of one rank (0, 0): whether a rank has, or has had, an out-neighbour of the
+    vertex, and so needs what is new of it."""
+    sources: list[Array] = field(default_factory=list)
+    """Own vertices whose out-edges changed since the ranks were computed, batch by batch."""
+    targets: list[Array] = field(default_factory=list)
+    """Own vertices that lost an in-edge since then."""
+    pagerank: Array | None = None
+    """PageRank as it was computed last, float64, shape (num_owned,)."""
+    ranked: int = 0
+    """How many vertices there were then."""
+    told: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    """Which entries of the last changes to the out-edges were there before, on the host."""
+
+    @property
+    def nbytes(self) -> int:
+        inward = 0 if self.backward is self.outward else self.backward.nbytes
+        return self.outward.nbytes + inward + self.ids.nbytes + self.held.nbytes
+
+
+def build_dynamic(
+    comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan, alive: int, memory_share: float = 1.0
+) -> DynamicPart:
+    """Build the part of this rank from its piece of the edges; every rank must call it.
+
+    Raises
+    ------
+    OverBudget
+        Where the estimate exceeds the memory that is free.
+    """
+    part = build_part(comm, backend, piece, plan, memory_share)
+    part = add_inward(comm, backend, part)
+    assert part.inward is not None
+    for csr in part.directions:
+        csr.indices = part.vertex_map.to_id(backend, from_cyclic(part, csr.indices))
+    held = backend.xp.zeros((comm.size, part.num_owned) if comm.size > 1 else (0, 0), np.uint8)
+    outward = DynamicRows.of(backend, part.out)
+    backward = outward if part.inward is part.out else DynamicRows.of(backend, part.inward)
+    _hold(backend, part, held, row_of_each(backend, part.out, 0), part.out.indices)
+    empty = Csr(backend.xp.zeros(part.num_owned + 1, np.int64), part.ids[:0])
+    known = {each.name: getattr(part, each.name) for each in fields(Part)} | {"out": empty, "inward": empty}
+    return DynamicPart(**known, outward=outward, backward=backward, alive=alive, held=held)
+
+
+def _hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) -> None:
+    """Note that the ranks of the columns need to know of the rows."""
+    if held.size and len(row):
+        held[owners(backend, part, column), row] = 1
+
+
+def owners(backend: Backend, part: Part, ids: Array) -> Array:
+    """The rank that owns each of the ids."""
+    inner = backend.from_host(part.vertex_map.offsets[1:-1])
+    return backend.xp.searchsorted(inner, part.vertex_map.to_position(backend, ids), side="right")
+
+
+def apply_batch(
+    backend: Backend, part: DynamicPart, outward: RowChanges, backward: RowChanges | None, alive: int
+) -> DynamicPart:
+    """Apply a batch to the rows of this rank; `told` says which of the entries of `outward` were there before.
+
+    `backward` holds what changes of the in-edges; None where the graph is undirected.
+    """
+    outward = outward.on(backend)
+    found = part.outward.apply(backend, outward)
+    changed = backend.xp.flatnonzero(found != outward.insert)
+    row, column = outward.row[changed], outward.column[changed]
+    part.sources.append(row)
+    _hold(backend, part, part.held, row, column)
+    gone = ~outward.insert
+    lost, of = gone & found, outward.row
+    if backward is not None:
+        backward = backward.on(backend)
+        lost, of = part.backward.apply(backend, backward) & ~backward.insert, backward.row
+    part.targets.append(of[backend.xp.flatnonzero(lost)])
+    part.alive = alive
+    part.told = backend.to_host(found)
+    backend.synchronize()
+    return part

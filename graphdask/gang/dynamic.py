@@ -1,0 +1,266 @@
+"""The rows of dynamic graphs on a gang: built from their lineage, changed by batches, ranked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import get_backend
+from graphdask.build import BuildPlan
+from graphdask.changes import Batch
+from graphdask.config import Config
+from graphdask.dynamic import DynamicGraph
+from graphdask.dynamic_rows import DynamicPart, RowChanges, apply_batch, build_dynamic
+from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.gang.arguments import PerRank
+from graphdask.gang.progress import is_watched
+from graphdask.graph import Graph
+from graphdask.partition import TableMap, VertexMap, make_vertex_map
+from graphdask.stats import Stats
+
+
+@dataclass
+class DynamicBuilt:
+    """The rows of a dynamic graph."""
+
+    gang: Any
+    parts: Any
+    """Kept: a DynamicPart for each rank."""
+    rows_map: VertexMap
+    """Of the vertices and of those that may come."""
+    num_vertices: int
+    version: int = 0
+    """How many batches they have seen; -1 where one has failed."""
+    ghosts: str = "all"
+    damping: float | None = None
+    """Of the ranks that the parts hold; None where they hold none."""
+    drift: float = 0.0
+    """What an iteration over all vertices may still change these ranks, summed."""
+
+    @property
+    def capacity(self) -> int:
+        return self.rows_map.num_vertices
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What a result is told of the rows that it came from: as they were, whatever batches come later."""
+
+    rows: DynamicBuilt
+    version: int
+    gang: Any
+    parts: Any
+    rows_map: VertexMap
+    num_vertices: int
+    order: np.ndarray | None
+
+    @cached_property
+    def vertex_map(self) -> VertexMap:
+        """Of the vertices that there were, in the ascending order of their ids."""
+        number_at = self.rows_map.to_id(
+            get_backend("cpu"), np.arange(self.rows_map.num_vertices, dtype=self.rows_map.dtype)
+        )
+        alive = number_at < self.num_vertices
+        offsets = np.concatenate([[0], np.cumsum(alive)])[self.rows_map.offsets]
+        id_at = number_at[alive]
+        if self.order is not None:
+            place = np.empty(self.num_vertices, id_at.dtype)
+            place[self.order] = np.arange(self.num_vertices)
+            id_at = place[id_at]
+        position_of = np.empty_like(id_at)
+        position_of[id_at] = np.arange(len(id_at))
+        return TableMap(self.num_vertices, offsets.astype(np.int64), position_of=position_of, id_at=id_at)
+
+
+def _build(context: RankContext, piece: Any, plan: BuildPlan, alive: int) -> DynamicPart:
+    return build_dynamic(context.comm, context.backend, piece, plan, alive, context.memory_share)
+
+
+def _apply(context: RankContext, part: DynamicPart, outward: Any, backward: Any, alive: int) -> DynamicPart:
+    return apply_batch(context.backend, part, outward, backward, alive)
+
+
+def _run(context: RankContext, part: DynamicPart, primitive: Any) -> RankResult:
+    return run_primitive(context.comm, part, primitive, context.environment("selective"))
+
+
+def _arcs(part: DynamicPart) -> tuple[np.ndarray, int, int]:
+    return part.vertex_map.offsets, part.counts["arcs"], part.counts["self_loops"]
+
+
+def _told(part: DynamicPart) -> np.ndarray:
+    return part.told
+
+
+class DynamicRuntime:
+    """What the runtime offers to dynamic graphs."""
+
+    def _retried(self, client: Any, config: Config, call: Any) -> Any:
+        raise NotImplementedError
+
+    def dynamic_rows(self, graph: DynamicGraph, client: Any = None, progress: bool | None = None) -> Any:
+        """Build the rows of a dynamic graph where they are not there."""
+        config = Config.load(progress=progress)
+        return self._with_rows(graph, client, config, lambda rows, restarts: rows)
+
+    def update(
+        self, graph: DynamicGraph, batch: Any, alive: int, client: Any = None, progress: bool | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Apply a batch, after which there are so many vertices; which edges were there before, and seconds."""
+        config = Config.load(progress=progress)
+
+        def change(rows: Any, restarts: int) -> tuple[np.ndarray, float]:
+            started = time.perf_counter()
+            return _update(rows, graph, batch, alive, config), time.perf_counter() - started
+
+        return self._with_rows(graph, client, config, change, alive)
+
+    def rank(self, graph: DynamicGraph, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
+        """Run a primitive over the rows of a dynamic graph."""
+        config = Config.load(progress=progress)
+
+        def compute(rows: Any, restarts: int) -> Any:
+            return _rank(rows, graph, primitive, restarts, config)
+
+        return self._with_rows(graph, client, config, compute)
+
+    def _with_rows(self, graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0) -> Any:
+        """Call `action(rows, restarts)`; where it fails, the rows may be half-changed and are let go of."""
+
+        def call(client: Any, workers: Mapping[str, Any], attempt: int) -> Any:
+            rows = _built(graph, client, config, workers, least)
+            try:
+                return action(rows, attempt)
+            except BaseException:
+                rows.version = -1
+                graph.rows = None
+                raise
+
+        return self._retried(client, config, call)
+
+
+def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[str, Any], least: int) -> DynamicBuilt:
+    """The rows of a graph, with room for at least so many vertices; made from the lineage where they are not there."""
+    rows: DynamicBuilt | None = graph.rows
+    if rows is not None and (
+        not rows.gang.is_whole(workers)
+        or (rows.gang.kind == "dask") != (client is not None)
+        or (client is not None and rows.gang.client is not client)
+        or (graph.plan.device == "auto" and rows.gang.config.device != config.device)
+        or rows.capacity < least
+    ):
+        rows = graph.rows = None
+    if rows is not None:
+        rows.gang.use(config)
+        return rows
+    from graphdask.gang import _gang_for
+
+    return _built_anew(graph, config, _gang_for(graph.base, client, config, workers), least)
+
+
+def _built_anew(graph: DynamicGraph, config: Config, gang: Any, least: int) -> DynamicBuilt:
+    source, _ = graph.lineage()
+    n = max(least, graph.num_vertices)
+    plan = BuildPlan(
+        vertex_map=_vertex_map(graph, n + n // 4 + 64, gang.size),
+        directed=graph.directed,
+        ghosts="all",
+        merge=True,
+        num_edges=source.num_edges,
+        weighted=source.weight_dtype is not None,
+    )
+    pieces = PerRank([source.piece(rank, gang.size) for rank in range(gang.size)])
+    show = is_watched(config.progress)
+    parts = gang.run(_build, pieces, plan, graph.num_vertices, summary=_arcs, label="partitioning", show=show)
+    arcs, loops = (sum(fact[k] for fact in parts.summary) for k in (1, 2))
+    graph.built_with(arcs if graph.directed else (arcs - loops) // 2 + loops)
+    rows_map = plan.vertex_map.with_offsets(parts.summary[0][0])
+    graph.rows = DynamicBuilt(gang, parts, rows_map, graph.num_vertices)
+    return graph.rows
+
+
+def _vertex_map(graph: DynamicGraph, capacity: int, size: int) -> VertexMap:
+    """As the plan has it; where it leaves the choice open at random, so that vertices to come are everyone's."""
+    plan, base = graph.plan, graph.base
+    if plan.by is None:
+        plan = replace(plan, by="random" if size > 1 else "range")
+    if isinstance(plan.by, str) and (plan.by in ("range", "random") or size == 1):
+        plan = replace(plan, by="range") if size == 1 else plan
+        return make_vertex_map(plan, capacity, size, base.source.skewed, _no_adjacency)
+    owners = plan.by
+    if isinstance(owners, str):
+        from graphdask.gang import _host_adjacency
+
+        known = make_vertex_map(plan, base.num_vertices, size, base.source.skewed, lambda: _host_adjacency(base))
+        at = known.to_position(get_backend("cpu"), np.arange(base.num_vertices, dtype=known.dtype))
+        owners = np.asarray(np.searchsorted(known.offsets[1:-1], at, side="right"))
+    assert isinstance(owners, np.ndarray)
+    found = TableMap.from_owners(np.concatenate([owners, np.arange(len(owners), capacity) % size]), size)
+    return replace(found, wide=plan.id_width == 64)
+
+
+def _no_adjacency() -> Any:
+    raise AssertionError("a partitioner that looks at no edges")
+
+
+def _update(rows: DynamicBuilt, graph: DynamicGraph, batch: Batch, alive: int, config: Config) -> np.ndarray:
+    """Apply a batch; say of each of its edges whether it was there before."""
+    outward, mine = _dealt(rows, batch, batch.src, batch.dst, not graph.directed)
+    backward = PerRank([None] * rows.gang.size)
+    if graph.directed:
+        backward, _ = _dealt(rows, batch, batch.dst, batch.src, False)
+    rows.parts = rows.gang.run(
+        _apply, rows.parts, outward, backward, alive, summary=_told, label="updating", show=is_watched(config.progress)
+    )
+    rows.num_vertices = alive
+    rows.version += 1
+    there = np.zeros(len(batch), bool)
+    found = np.concatenate([np.asarray(told) for told in rows.parts.summary])
+    there[mine[mine >= 0]] = found[mine >= 0]
+    return there
+
+
+def _dealt(
+    rows: DynamicBuilt, batch: Batch, row: np.ndarray, column: np.ndarray, both_ways: bool
+) -> tuple[PerRank, np.ndarray]:
+    """Entries of each rank's rows, and of all, rank after rank, which edge of the batch each is, or -1 if reversed."""
+    cpu, dtype = get_backend("cpu"), rows.rows_map.dtype
+    number, edge = np.arange(len(row)), np.arange(len(row))
+    if both_ways:
+        again = np.flatnonzero(row != column)
+        row, column = np.concatenate([row, column[again]]), np.concatenate([column, row[again]])
+        number, edge = np.concatenate([number, again]), np.concatenate([edge, np.full(len(again), -1)])
+    at = rows.rows_map.to_position(cpu, row.astype(dtype))
+    order = np.lexsort((column, at))
+    at, column, number, edge = at[order], column[order].astype(dtype), number[order], edge[order]
+    cuts = np.searchsorted(at, rows.rows_map.offsets)
+    pieces = []
+    for rank, first in enumerate(rows.rows_map.offsets[:-1].tolist()):
+        share = slice(int(cuts[rank]), int(cuts[rank + 1]))
+        weights = None if batch.weights is None else batch.weights[number[share]]
+        local = at[share] - at.dtype.type(first)
+        pieces.append(RowChanges(local, column[share], batch.insert[number[share]], weights))
+    return PerRank(pieces), edge
+
+
+def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int, config: Config) -> Any:
+    """Rank the vertices, and leave the ranks where they are."""
+    present: Graph = graph.present
+    primitive = primitive.after(rows.damping, rows.drift)
+    started = time.perf_counter()
+    kept = rows.gang.run(
+        _run, rows.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
+        show=is_watched(config.progress),
+    )  # fmt: skip
+    seconds = time.perf_counter() - started
+    if primitive.keeps:
+        rows.damping, rows.drift = primitive.damping, kept.summary[0].values["drift"]
+    stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
+    stats.restarts = restarts
+    ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.rows_map, rows.num_vertices, graph.order)
+    return primitive.result_type(present, primitive, kept, ranked, stats)

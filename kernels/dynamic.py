@@ -1,0 +1,132 @@
+"""Rows that change, and PageRank over a frontier of affected vertices: twins of dynamic.cu.
+
+begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], ids in ascending
+               order; behind it there may be room for more
+ids            index dtype: the id of each own vertex
+listed         index dtype: own vertices to be worked on, in no order
+x              float64 per id: contributions rank / out-degree, the self-loop that every vertex has counted
+flags          uint8 per id; those of other ranks' vertices are told to their owners
+loop           uint8 per own vertex: whether its row holds the self-loop
+counters       64-bit integers: vertices listed as low and as high, their edges, the bits of the largest |change|, and
+               vertices worked on for the first time
+
+Edges of a row are added in the order that pagerank.py states, so that a sum depends on nothing but the row. On a GPU a
+thread takes a low row and a block a high one.
+"""
+
+import numpy as np
+
+from graphdask.kernels.pagerank import _tree
+from graphdask.kernels.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+CHUNK = 256
+
+
+@twin
+def dynamic_find(n, row, column, begin, length, indices, place, found):
+    """Per entry its place in its row: how many of the row are less; and whether the row holds it."""
+    for i in range(n):
+        first = begin[row[i]]
+        low, high = 0, length[row[i]]
+        while low < high:
+            middle = (low + high) >> 1
+            if indices[first + middle] < column[i]:
+                low = middle + 1
+            else:
+                high = middle
+        place[i] = low
+        found[i] = 1 if low < length[row[i]] and indices[first + low] == column[i] else 0
+
+
+@twin
+def dynamic_split(n, ids, flags, clears, length, most, low, high, counters):
+    """List the own vertices that are flagged, by whether their rows have at most `most` edges."""
+    lows, highs, edges = 0, 0, 0
+    for v in range(n):
+        if flags[ids[v]]:
+            if clears:
+                flags[ids[v]] = 0
+            if length[v] <= most:
+                low[lows] = v
+                lows += 1
+            else:
+                high[highs] = v
+                highs += 1
+            edges += length[v]
+    counters[0] += np.uint64(lows)
+    counters[1] += np.uint64(highs)
+    counters[2] += np.uint64(edges)
+
+
+@twin
+def dynamic_sum(n, listed, begin, length, indices, x, sums):
+    edges, lane = np.zeros(8), np.zeros(8)
+    for i in range(n):
+        v = listed[i]
+        k, last = begin[v], begin[v] + length[v]
+        lane[:] = 0.0
+        turn = 0
+        while k < last:
+            end = min(k + CHUNK, last)
+            edges[:] = 0.0
+            for e in range(k, end):
+                edges[(e - k) & 7] += x[indices[e]]
+            lane[turn & 7] += _tree(edges)
+            turn += 1
+            k = end
+        sums[v] = _tree(lane)
+
+
+@twin
+def dynamic_sum_high(n, listed, begin, length, indices, x, sums):
+    dynamic_sum(n, listed, begin, length, indices, x, sums)
+
+
+@twin
+def dynamic_update(
+    n, listed, ids, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, rank, x, affected,
+    expand, visited, counters,
+):  # fmt: skip
+    largest, first = 0.0, 0
+    for i in range(n):
+        v = listed[i]
+        at = ids[v]
+        old, gathered = rank[v], sums[v]
+        if closed:
+            if loop[v]:
+                gathered -= x[at]
+            new = (base + damping * gathered) / (1.0 - damping * inverse[v])
+        else:
+            if not loop[v]:
+                gathered += x[at]
+            new = base + damping * gathered
+        rank[v] = new
+        x[at] = new * inverse[v]
+        moved = abs(new - old)
+        largest = max(largest, moved)
+        relative = moved / max(new, old)
+        if prunes and relative <= prune:
+            affected[at] = 0
+        if expands and relative > frontier:
+            expand[at] = 1
+        if not visited[v]:
+            visited[v] = 1
+            first += 1
+    bits = np.array([largest]).view(np.uint64)[0]
+    counters[3] = max(counters[3], bits)
+    counters[4] += np.uint64(first)
+
+
+@twin
+def dynamic_mark(n, listed, begin, length, indices, flags):
+    for i in range(n):
+        v = listed[i]
+        for e in range(begin[v], begin[v] + length[v]):
+            flags[indices[e]] = 1
+
+
+@twin
+def dynamic_mark_high(n, listed, begin, length, indices, flags):
+    dynamic_mark(n, listed, begin, length, indices, flags)
