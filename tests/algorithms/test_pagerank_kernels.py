@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from kernel_launch import ordered_sum
 
 from graphdask.algorithms import pull
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
@@ -23,19 +23,6 @@ LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 204
 def env(backend):
     with SingleCommunicator() as comm:
         yield RankContext(comm, backend, deadline=1e9).environment("selective")
-
-
-def tree(lane):
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
-
-
-def dealt(values):
-    """Eight lanes take the values in turn; then they are added as a tree."""
-    return tree([reduce(lambda a, b: a + b, values[i::8], 0.0) for i in range(8)])
-
-
-def ordered_sum(values):
-    return dealt([dealt(values[first : first + 256]) for first in range(0, len(values), 256)])
 
 
 def random_rows(rng, dtype, slots):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 HUB_THREADS = 1 << 14
@@ -41,3 +43,17 @@ def check_queue(queue, length, expected):
     """The first entries are the expected ones in any order, and nobody wrote behind them."""
     assert sorted(queue[:length].tolist()) == sorted(expected)
     assert (queue[length:] == POISON).all()
+
+
+def tree(lane):
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
+
+
+def dealt(values):
+    """Eight lanes take the values in turn; then they are added as a tree."""
+    return tree([reduce(lambda a, b: a + b, values[i::8], 0.0) for i in range(8)])
+
+
+def ordered_sum(values):
+    """The sum of a row, in the order that kernels/pagerank.py states."""
+    return dealt([dealt(values[first : first + 256]) for first in range(0, len(values), 256)])

@@ -1,0 +1,132 @@
+"""Kernels of dynamic rows against plain Python, outputs poisoned first; on a GPU the CUDA kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_launch import POISON, ordered_sum
+
+from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
+
+LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
+
+
+class Case:
+    """Random rows with room behind them, of ids in ascending order, on a backend."""
+
+    def __init__(self, backend, dtype):
+        rng = np.random.default_rng(1)
+        self.backend, self.dtype, self.ids = backend, dtype, 12_000
+        self.kernels = backend.kernels("dynamic", index_t=dtype)
+        self.length = rng.permutation([*LENGTHS, *rng.integers(0, 12, 20)]).astype(np.int64)
+        room = self.length + rng.integers(0, 5, len(self.length))
+        self.begin = np.cumsum(room) - room
+        self.indices = np.full(room.sum() + 3, POISON, dtype)
+        for first, length in zip(self.begin, self.length, strict=True):
+            self.indices[first : first + length] = np.sort(rng.choice(self.ids, length, replace=False))
+        self.own = rng.permutation(self.ids)[: len(self.length)].astype(dtype)
+        self.rows = [self.to(array) for array in (self.begin, self.length, self.indices)]
+        self.rng = rng
+
+    def to(self, array):
+        return self.backend.from_host(np.array(array))
+
+    def back(self, array):
+        self.backend.synchronize()
+        return self.backend.to_host(array)
+
+    def row(self, v):
+        return self.indices[self.begin[v] : self.begin[v] + self.length[v]].tolist()
+
+
+@pytest.fixture
+def case(backend, dtype):
+    return Case(backend, dtype)
+
+
+def test_entries_are_found_and_placed(case):
+    rows = np.repeat(np.arange(len(case.length)), 6).astype(case.dtype)
+    columns = case.rng.integers(0, case.ids, len(rows)).astype(case.dtype)
+    for i in range(0, len(rows), 2):
+        if case.length[rows[i]]:
+            columns[i] = case.rng.choice(case.row(rows[i]))
+    place, found = case.to(np.full(len(rows), POISON)), case.to(np.full(len(rows), 77, np.uint8))
+    case.kernels.dynamic_find(len(rows), case.to(rows), case.to(columns), *case.rows, place, found)
+    expected = [int(np.searchsorted(case.row(v), u)) for v, u in zip(rows, columns, strict=True)]
+    assert case.back(place).tolist() == expected
+    assert case.back(found).tolist() == [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("clears", [0, 1])
+def test_flagged_vertices_are_listed_by_their_degrees(case, clears):
+    flags = case.rng.integers(0, 2, case.ids).astype(np.uint8)
+    flags[case.own[case.length >= 64]] = 1
+    sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
+    low, high = (case.to(np.full(len(case.own), POISON, case.dtype)) for _ in range(2))
+    case.kernels.dynamic_split(
+        len(case.own), case.to(case.own), sent, clears, case.rows[1], LOW, low, high, counters
+    )  # fmt: skip
+    lows, highs, edges, *others = case.back(counters).tolist()
+    flagged = np.flatnonzero(flags[case.own])
+    for found, count, expected in (
+        (low, lows, flagged[case.length[flagged] <= 64]), (high, highs, flagged[case.length[flagged] > 64]),
+    ):  # fmt: skip
+        found = case.back(found)
+        assert sorted(found[:count].tolist()) == expected.tolist()
+        assert (found[count:] == POISON).all()
+    assert (edges, others) == (case.length[flagged].sum(), [0, 0])
+    if clears:
+        flags[case.own] = 0
+    np.testing.assert_array_equal(case.back(sent), flags)
+
+
+def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
+    x = case.rng.random(case.ids) ** 9
+    sums = case.to(np.full(len(case.length), float(POISON)))
+    flags = case.to(np.zeros(case.ids, np.uint8))
+    skipped = int(np.flatnonzero(case.length == 257)[0])
+    for name, high in (("", False), ("_high", True)):
+        listed = np.flatnonzero((case.length > LOW) == high)
+        listed = case.to(case.rng.permutation(listed[listed != skipped]).astype(case.dtype))
+        options = {"per_item": BLOCK} if high else {}
+        getattr(case.kernels, f"dynamic_sum{name}")(len(listed), listed, *case.rows, case.to(x), sums, **options)
+        getattr(case.kernels, f"dynamic_mark{name}")(len(listed), listed, *case.rows, flags, **options)
+    expected = [ordered_sum(x[case.row(v)].tolist()) for v in range(len(case.length))]
+    expected[skipped] = float(POISON)
+    np.testing.assert_array_equal(case.back(sums), expected)
+    marked = {u for v in range(len(case.length)) if v != skipped for u in case.row(v)}
+    assert np.flatnonzero(case.back(flags)).tolist() == sorted(marked)
+
+
+@pytest.mark.parametrize(("closed", "prunes", "expands"), [(0, 0, 0), (0, 0, 1), (1, 1, 1)])
+def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, expands):
+    n, rng = len(case.own), case.rng
+    listed = rng.permutation(n)[:20].astype(case.dtype)
+    sums, inverse, rank = rng.random(n), rng.random(n), rng.random(n)
+    loop, visited = rng.integers(0, 2, (2, n)).astype(np.uint8)
+    x = rng.random(case.ids) / 8
+    affected, expand = np.ones(case.ids, np.uint8), np.zeros(case.ids, np.uint8)
+    sent = [case.to(array) for array in (rank, x, affected, expand, visited, np.zeros(5, np.uint64))]
+    before = visited.copy()
+    case.kernels.dynamic_update(
+        len(listed), case.to(listed), case.to(case.own), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5,
+        closed, prunes, 0.7, expands, 0.6, *sent,
+    )  # fmt: skip
+    largest = 0.0
+    for v in listed.tolist():
+        at = case.own[v]
+        if closed:
+            new = (0.25 + 0.5 * (sums[v] - x[at] if loop[v] else sums[v])) / (1.0 - 0.5 * inverse[v])
+        else:
+            new = 0.25 + 0.5 * (sums[v] if loop[v] else sums[v] + x[at])
+        moved = abs(new - rank[v])
+        relative, largest = moved / max(new, rank[v]), max(largest, moved)
+        rank[v], x[at], visited[v] = new, new * inverse[v], 1
+        affected[at] = not (prunes and relative <= 0.7)
+        expand[at] = expands and relative > 0.6
+    found = [case.back(array) for array in sent]
+    for one, other in zip(found, (rank, x, affected, expand, visited), strict=False):
+        np.testing.assert_array_equal(one, other)
+    assert found[5].tolist()[:3] == [0, 0, 0]
+    assert found[5][3:4].view(np.float64)[0] == largest
+    assert found[5][4] == (visited - before).sum()

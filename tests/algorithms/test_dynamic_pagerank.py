@@ -1,0 +1,252 @@
+"""PageRank of dynamic graphs against exact solutions and against the paper's algorithms in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask.algorithms.dynamic_pagerank import METHODS
+
+DAMPING = 0.85
+
+
+def exact(D):
+    """The solution of the equations, every vertex with a self-loop."""
+    src, dst, _ = D.edges(device="cpu")
+    n = D.num_vertices
+    src, dst = np.searchsorted(D.vertex_ids, src), np.searchsorted(D.vertex_ids, dst)
+    steps = np.eye(n)
+    steps[dst, src] = 1.0
+    if not D.directed:
+        steps[src, dst] = 1.0
+    steps /= steps.sum(axis=0)
+    return np.linalg.solve(np.eye(n) - DAMPING * steps, np.full(n, (1 - DAMPING) / n))
+
+
+def neighbours(edges, n):
+    """Out-neighbours of every vertex, itself among them."""
+    out = [{v} for v in range(n)]
+    for u, v in edges:
+        out[u].add(v)
+    return out
+
+
+def plain(method, ranks, before, after, n, tol=1e-10, frontier=1e-6, prune=1e-6):
+    """The paper's Algorithms 1 to 5, a vertex at a time: ranks, iterations, and the vertices that were ever ranked."""
+    out = neighbours(after, n)
+    inward = [[u for u in range(n) if v in out[u]] for v in range(n)]
+    inserted, deleted = after - before, before - after
+    ranks = [1 / n] * n if method == "static" else list(ranks)
+    if method in ("static", "nd"):
+        affected = set(range(n))
+    else:
+        affected = {v for u, _ in inserted | deleted for v in out[u]} | {v for _, v in deleted}
+    if method == "dt":
+        todo = list(affected)
+        while todo:
+            new = out[todo.pop()] - affected
+            affected |= new
+            todo += new
+    ever = set()
+    iteration, largest = 0, np.inf
+    while largest > tol:
+        iteration += 1
+        new, expand, keep = list(ranks), set(), set(affected)
+        for v in affected:
+            others = sum(ranks[u] / len(out[u]) for u in inward[v] if u != v)
+            if method == "dfp":
+                new[v] = ((1 - DAMPING) / n + DAMPING * others) / (1 - DAMPING / len(out[v]))
+            else:
+                new[v] = (1 - DAMPING) / n + DAMPING * (others + ranks[v] / len(out[v]))
+            relative = abs(new[v] - ranks[v]) / max(new[v], ranks[v])
+            if method == "dfp" and relative <= prune:
+                keep.discard(v)
+            if relative > frontier:
+                expand.add(v)
+        ever |= affected
+        largest = max((abs(a - b) for a, b in zip(new, ranks, strict=True)), default=0.0)
+        ranks, affected = new, keep
+        if method in ("df", "dfp"):
+            affected = keep | {v for u in expand for v in out[u]}
+    return ranks, iteration, ever
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_do_what_the_paper_says(method):
+    rng = np.random.default_rng(7)
+    n = 120
+    # a sparse graph in which changes die out: a ring of cliques with few edges between
+    edges = {(int(u), int(v)) for u, v in rng.integers(0, n, (260, 2)) // 10 * 10 + rng.integers(0, 10, (260, 2))}
+    D = gd.DynamicGraph(gd.from_edges(*zip(*sorted(edges), strict=True), num_vertices=n).partition(3))
+    ranks = gd.pagerank(D, method="static").rank
+    ever = []
+    for _ in range(5):
+        before = set(edges)
+        insert, delete = rng.integers(0, n, (2, 2)), np.array(sorted(edges))[rng.integers(0, len(edges), 2)].T
+        D.update(insert=insert, delete=delete)
+        edges -= set(zip(*delete.tolist(), strict=True))
+        edges |= set(zip(*insert.tolist(), strict=True))
+        found = gd.pagerank(D, method=method).verify()
+        ranks, iterations, worked_on = plain(method, ranks, before, edges, n)
+        ever.append(len(worked_on))
+        assert (found.method, found.iterations, found.affected) == (method, iterations, len(worked_on))
+        np.testing.assert_allclose(found.rank, ranks, rtol=1e-12)
+        ranks = found.rank
+    assert max(ever) == n or method not in ("static", "nd")
+    assert min(ever) < n or method in ("static", "nd")
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_ranks_have_the_same_bits_for_every_number_of_partitions_and_on_every_device(directed, device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    expected = None
+    cases = [(1, "cpu"), (3, "cuda")] if device == "emulated" else [(parts, "cpu") for parts in (1, 2, 3, 4, 7)]
+    for parts, where in cases:
+        rng = np.random.default_rng(11)
+        hub = np.zeros(300, np.int64), rng.integers(0, 300, 300)
+        src, dst = (
+            np.concatenate([*hub, rng.integers(0, 300, 500)]),
+            np.concatenate([*hub[::-1], rng.integers(0, 300, 500)]),
+        )
+        D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=300, directed=directed).partition(parts, device=where))
+        ranks, done = [], []
+        for method in METHODS:
+            insert, delete = rng.integers(0, 303 + len(ranks), (2, 6)), rng.integers(0, 300, (2, 900))
+            D.update(insert=insert, delete=delete)
+            found = gd.pagerank(D, method=method).verify()
+            assert np.abs(found.rank - exact(D)).sum() < (1e-4 if method in ("df", "dfp") else 1e-7)
+            ranks.append(found.rank)
+            done.append((found.iterations, found.affected, found.residual))
+        if expected is None:
+            expected = ranks, done
+        for one, other in zip(ranks, expected[0], strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert done == expected[1]
+
+
+def test_ranks_follow_a_hundred_batches_without_drift():
+    rng = np.random.default_rng(2)
+    n = 500
+    src, dst = (rng.random((2, 2500)) ** 2 * n).astype(int)
+    D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=n).partition(2))
+    gd.pagerank(D, method="static")
+    errors, sums = [], []
+    for _ in range(100):
+        insert, delete = (
+            (rng.random((2, 4)) ** 2 * n).astype(int),
+            [ends[rng.integers(0, 2500, 3)] for ends in (src, dst)],
+        )
+        D.update(insert=insert, delete=delete)
+        rank = gd.pagerank(D, method="dfp").rank
+        errors.append(np.abs(rank - exact(D)).sum())
+        sums.append(abs(rank.sum() - 1))
+    assert max(errors) < 2e-4
+    assert max(errors[50:]) < 2 * max(errors[:50])
+    assert max(sums) < 2e-4
+    found = gd.pagerank(D, method="nd", max_iter=500, tol=1e-15)
+    assert np.abs(found.rank - exact(D)).sum() < 1e-12
+    assert abs(found.rank.sum() - 1) < 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:pagerank stopped")
+def test_the_reference_run_solves_the_equations():
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2, 2], [1, 2, 0, 2], num_vertices=4))
+    D.update(insert=([3], [1]), delete=([0], [1]))
+    found = gd.pagerank(D, method="static", tol=1e-100, max_iter=500)
+    np.testing.assert_allclose(found.rank, exact(D), rtol=1e-14)
+    assert abs(found.rank.sum() - 1) < 1e-15
+
+
+def test_vertices_that_appear_alone_are_ranked_without_an_iteration_over_the_others():
+    rng = np.random.default_rng(4)
+    D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 50, (2, 200)), num_vertices=50))
+    gd.pagerank(D, method="static", tol=1e-16, max_iter=5000)
+    D.update(insert=([77, 60], [77, 60]))
+    found = gd.pagerank(D, method="df")
+    assert found.affected == 2
+    np.testing.assert_allclose(found.rank, exact(D), rtol=1e-12)
+
+
+def test_batches_between_calls_add_up():
+    rng = np.random.default_rng(5)
+    D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 50, (2, 200)), num_vertices=50).partition(2))
+    gd.pagerank(D, method="static")
+    D.update(insert=([1], [2]))
+    D.update(delete=([1], [2]))
+    D.update()
+    found = gd.pagerank(D, method="dt")
+    assert np.abs(found.rank - exact(D)).sum() < 1e-8
+    assert found.affected > 1
+    assert (gd.pagerank(D, method="dt").affected, gd.pagerank(D, method="df").affected) == (0, 0)
+
+
+def test_without_ranks_every_method_is_static():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+    assert [gd.pagerank(D, method="dfp").method for _ in range(2)] == ["static", "dfp"]
+    assert gd.pagerank(D, method="dfp", damping=0.5).method == "static"
+
+
+def test_ranks_of_an_empty_graph_and_of_graphs_without_edges():
+    D = gd.DynamicGraph(gd.from_edges([], []))
+    assert gd.pagerank(D, method="dfp").verify().rank.tolist() == []
+    D.update(insert=([4], [4]))
+    assert gd.pagerank(D, method="dfp").verify().rank.tolist() == [1.0]
+    D = gd.DynamicGraph(gd.from_edges([], [], num_vertices=4).partition(3))
+    assert gd.pagerank(D, method="df").rank.tolist() == [0.25] * 4
+
+
+def test_a_result_says_of_which_version_it_is():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+    found = gd.pagerank(D, method="nd")
+    D.update(insert=([9], [0]))
+    assert found.to_frame().vertex.tolist() == [0, 1, 2]
+    assert len(found.rank) == 3
+    with pytest.raises(gd.InputError, match="verify them before the next batch"):
+        found.verify()
+
+
+@pytest.mark.parametrize("wrong", ["ranks", "rows"])
+def test_a_wrong_result_is_found_out(wrong):
+    rng = np.random.default_rng(6)
+    D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 50, (2, 200)), num_vertices=50))
+    found = gd.pagerank(D, method="static")
+    if wrong == "ranks":
+        ranks = found.parts.values[0].columns["rank"]
+        ranks[3], ranks[4] = ranks[4], ranks[3]
+        assert ranks[3] != ranks[4]
+    else:
+        D.rows.parts.values[0].backward.length[7] -= 1
+    with pytest.raises(gd.VerificationError, match="one more iteration changes the ranks by"):
+        found.verify()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"method": "fast"}, gd.InputError, "method='fast' is not one of static, nd, dt, df, dfp"),
+        ({"method": "nd", "dangling": "uniform"}, gd.Unsupported, "dangling= is as it is with method='nd'"),
+        ({"method": "nd", "norm": "l1"}, gd.Unsupported, "norm= is as it is"),
+        ({"method": "nd", "dtype": "float32"}, gd.Unsupported, "dtype= is as it is"),
+        ({"method": "nd", "frontier_tol": 1e-3}, gd.Unsupported, "frontier_tol= has no meaning with method='nd'"),
+        ({"method": "df", "prune_tol": 1e-3}, gd.Unsupported, "prune_tol= has no meaning"),
+        ({"method": "df", "frontier_tol": -1}, gd.InputError, "frontier_tol=-1 is not a number of 0 or more"),
+        ({"prune_tol": 1e-3}, gd.Unsupported, "are of method='df' and 'dfp'"),
+    ],
+)
+def test_arguments_that_do_not_go_together_are_refused(options, error, reason):
+    D = gd.DynamicGraph(gd.from_edges([0], [1]))
+    with pytest.raises(error, match=reason):
+        gd.pagerank(D, **options)
+
+
+def test_a_method_is_refused_where_nothing_changes_and_where_there_are_weights():
+    with pytest.raises(gd.Unsupported, match="follows the batches of a DynamicGraph"):
+        gd.pagerank(gd.from_edges([0], [1]), method="df")
+    D = gd.DynamicGraph(gd.from_edges([0], [1], [2.0]))
+    with pytest.raises(gd.Unsupported, match="say weighted=False"):
+        gd.pagerank(D, method="df")
+    assert gd.pagerank(D, method="df", weighted=False).converged

@@ -1,0 +1,255 @@
+"""Graphs that batches change equal the graphs that are made of the same edges at once."""
+
+from __future__ import annotations
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask import dynamic_rows
+from graphdask.runtime import runtime
+
+
+class Edges(dict):
+    """The edges that there should be, and their weights, kept in a dictionary."""
+
+    def __init__(self, directed):
+        super().__init__()
+        self.directed = directed
+
+    def key(self, u, v):
+        return (u, v) if self.directed or u <= v else (v, u)
+
+    def apply(self, insert=((), ()), delete=((), ())):
+        for u, v in zip(*delete[:2], strict=True):
+            self.pop(self.key(u, v), None)
+        weights = insert[2] if len(insert) == 3 else [None] * len(insert[0])
+        for u, v, weight in zip(*insert[:2], weights, strict=True):
+            self[self.key(u, v)] = weight
+
+
+def check(D, edges):
+    found = D.edges(device="cpu")
+    weights = [None] * len(found.src) if found.weights is None else found.weights.tolist()
+    keys = [edges.key(u, v) for u, v in zip(found.src.tolist(), found.dst.tolist(), strict=True)]
+    assert len(keys) == len(edges) == D.num_edges
+    assert dict(zip(keys, weights, strict=True)) == edges
+    assert packed(D) == edges
+
+
+def packed(D):
+    """The edges of the rows on the workers, out-edges and in-edges alike."""
+    runtime().dynamic_rows(D)
+    base, appeared = D.base.ids.values.tolist(), D._appeared.tolist()
+    ids = base + appeared
+    directions = []
+    for name in ("outward", "backward"):
+        found = {}
+        for rank in range(D.rows.gang.size):
+            part = D.rows.parts.values[rank]
+            rows, take = getattr(part, name), D.rows.gang._backends[rank].to_host
+            begin, length, indices, own = (take(a) for a in (rows.begin, rows.length, rows.indices, part.ids))
+            weights = None if rows.weights is None else take(rows.weights)
+            for v in range(len(own)):
+                span = slice(int(begin[v]), int(begin[v] + length[v]))
+                assert (np.diff(indices[span]) > 0).all()
+                for at, u in enumerate(indices[span].tolist(), start=span.start):
+                    ends = (own[v], u) if name == "outward" else (u, own[v])
+                    found[ids[ends[0]], ids[ends[1]]] = None if weights is None else weights[at]
+        directions.append(found)
+    assert directions[0] == directions[1]
+    if D.directed:
+        return directions[0]
+    assert {(v, u): weight for (u, v), weight in directions[0].items()} == directions[0]
+    return {(u, v): weight for (u, v), weight in directions[0].items() if u <= v}
+
+
+@pytest.fixture(params=["cpu", "emulated"])
+def device(request, monkeypatch):
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+        return "cuda"
+    return "cpu"
+
+
+@pytest.mark.parametrize(
+    ("parts", "directed", "weighted"), [(1, True, True), (2, False, False), (3, True, False), (4, False, True),
+                                        (7, True, True)]
+)  # fmt: skip
+def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, device, monkeypatch):
+    if device == "cuda" and parts in (2, 7):
+        pytest.skip("the other cases have these rows")
+    rng = np.random.default_rng(parts)
+    n, edges = 60, Edges(directed)
+    start = rng.integers(0, n, (2, 150))
+    weights = np.unique(rng.integers(0, 2**20, 10_000))[:150].astype(np.float64) if weighted else None
+    for u, v, weight in zip(*start.tolist(), [None] * 150 if weights is None else weights.tolist(), strict=True):
+        known = edges.get(edges.key(u, v))
+        edges[edges.key(u, v)] = weight if known is None else min(known, weight)
+    G = gd.from_edges(*start, weights, num_vertices=n, directed=directed)
+    D = gd.DynamicGraph(G.partition(parts, device=device))
+    check(D, edges)
+    laid_out, again = [], dynamic_rows.DynamicRows._lay_out
+    monkeypatch.setattr(dynamic_rows.DynamicRows, "_lay_out", lambda *args: laid_out.append(1) or again(*args))
+    for size in (0, 1, 30, 3000):  # the last one is larger than the graph
+        insert, delete = rng.integers(0, n + size // 30, (2, size)), rng.integers(0, n + 2, (2, size // 2))
+        insert[:, : size // 4] = delete[:, : size // 4]  # deleted and inserted
+        batch = [*insert.tolist(), rng.integers(0, 99, size).astype(float).tolist()][: 3 if weighted else 2]
+        version, before, vertices = D.version, dict(edges), set(D.vertex_ids.tolist())
+        found = D.update(insert=batch, delete=delete)
+        edges.apply(batch, delete.tolist())
+        check(D, edges)
+        assert D.version == found.version == version + 1
+        added, removed = (
+            {edges.key(u, v) for u, v in zip(*map(np.ndarray.tolist, ends), strict=True)}
+            for ends in (found.added, found.removed)
+        )
+        assert (added, removed) == (edges.keys() - before.keys(), before.keys() - edges.keys())
+        assert found.deleted + found.absent == delete.shape[1]
+        assert found.inserted + found.duplicates == insert.shape[1]
+        assert set(D.vertex_ids.tolist()) == vertices | set(insert.ravel().tolist())
+        assert (np.diff(D.vertex_ids) > 0).all()
+    assert laid_out
+
+
+def test_a_batch_counts_what_it_met():
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 1, 2], [1, 2, 2, 2], num_vertices=4))
+    assert D.num_edges == 3  # parallel edges are one
+    found = D.update(insert=([3, 3, 0, 1, 9], [0, 0, 1, 2, 8]), delete=([1, 2, 2, 0, 7], [2, 2, 2, 3, 0]))
+    counts = found.inserted, found.deleted, found.duplicates, found.absent, found.vertices
+    # inserted: 3-0, 9-8, and 1-2, deleted before; deleted: 1-2, 2-2; duplicates: 3-0 again, 0-1; absent: 2-2 again, two
+    assert counts == (3, 2, 2, 3, 2)
+    assert [ends.tolist() for ends in found.added] == [[3, 9], [0, 8]]
+    assert [ends.tolist() for ends in found.removed] == [[2], [2]]
+    assert D.report == {"inserted": 3, "deleted": 2, "duplicates": 2, "absent": 3, "appeared": 2}
+    found = D.update()
+    assert (found.inserted, found.deleted, found.version, D.num_edges) == (0, 0, 2, 4)
+
+
+def test_inserting_an_edge_that_is_there_sets_its_weight():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], [5, 7], directed=False))
+    assert D.update(insert=([1, 0, 0], [0, 2, 2], [3, 8, 9])).duplicates == 2
+    assert sorted(zip(*(each.tolist() for each in D.edges()), strict=True)) == [
+        (0, 1, 3), (0, 2, 9), (1, 2, 7)
+    ]  # fmt: skip
+    assert gd.sssp(D, 0).distance.tolist() == [0, 3, 9]
+
+
+@pytest.mark.parametrize(
+    ("batch", "reason"),
+    [
+        ({"insert": ([0, 1], [1])}, "insert: src has 2 entries and dst 1; they must be pairs"),
+        ({"insert": ([0, -1], [1, 1])}, "insert: src[1] = -1 is negative; vertex ids start at 0"),
+        ({"insert": ([0, 1], ["a", "b"])}, "insert: dst[0] = 'a', but the ids of this graph are whole numbers"),
+        ({"insert": ([0], [1], [2.0])}, "insert= wants (src, dst)"),
+        ({"delete": ([0], [1.5])}, "delete: dst has the dtype float64"),
+        ({"insert": ([0], [1]), "delete": [0]}, "delete= wants (src, dst)"),
+        ({"insert": 7}, "insert= wants (src, dst)"),
+    ],
+)
+def test_a_bad_batch_is_refused_whole(batch, reason):
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+    with pytest.raises(gd.InputError) as error:
+        D.update(**{"delete": ([0], [1]), **batch})
+    assert str(error.value).startswith(reason)
+    assert (D.version, D.num_edges, D.num_vertices) == (0, 2, 3)
+    assert D.edges().src.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("weights", "reason"),
+    [
+        ([1.5], "weights[0] = 1.5 does not fit int64"),
+        ([np.nan], "weights[0] is NaN"),
+        ([1, 2], "weights has the shape"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(weights, reason):
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], [4, 5]))
+    with pytest.raises(gd.InputError, match="wants"):
+        D.update(insert=([0], [2]))
+    with pytest.raises(gd.InputError) as error:
+        D.update(insert=([0], [2], weights))
+    assert reason in str(error.value)
+
+
+def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
+    D.update(insert=([0], [2]))
+    again = dynamic_rows.DynamicRows._merge
+
+    def fails_in_one_row(self, backend, changes, place):
+        again(self, backend, changes, place)
+        if 1 in changes.column:
+            raise gd.OverBudget("no more memory")
+
+    monkeypatch.setattr(dynamic_rows.DynamicRows, "_merge", fails_in_one_row)
+    with pytest.raises(gd.OverBudget, match="no more memory"):
+        D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
+    monkeypatch.undo()
+    assert (D.version, D.num_vertices, D.num_edges) == (1, 3, 4)
+    assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
+    assert D.update(delete=([0], [2])).deleted == 1
+    assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0)])
+
+
+def test_every_edge_may_go_and_its_vertices_stay():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], directed=False).partition(3))
+    assert D.update(delete=([2, 1], [1, 0])).deleted == 2
+    assert (D.num_vertices, D.num_edges) == (3, 0)
+    assert gd.connected_components(D).label.tolist() == [0, 1, 2]
+
+
+def test_a_graph_may_begin_with_nothing_and_with_names():
+    D = gd.DynamicGraph(gd.from_edges([], []))
+    D.update(insert=([5, 3], [3, 4]))
+    assert D.vertex_ids.tolist() == [3, 4, 5]
+    assert gd.bfs(D, 5).depth.tolist() == [1, 2, 0]
+    D = gd.DynamicGraph(gd.from_edges(["b", "d"], ["d", "b"]))
+    D.update(insert=(["a", "c"], ["b", "a"]), delete=(["b", "x"], ["d", "d"]))
+    assert D.vertex_ids.tolist() == ["a", "b", "c", "d"]
+    assert gd.bfs(D, "c").depth.tolist() == [1, 2, 0, -1]
+
+
+@pytest.mark.parametrize("by", ["range", "metis", "owners"])
+def test_algorithms_run_on_every_version_as_on_a_graph_made_at_once(by):
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 40, (2, 90)) * 3
+    G = gd.from_edges(src, dst, directed=False)
+    owners = np.arange(G.num_vertices) % 3 if by == "owners" else by
+    D = gd.DynamicGraph(G.partition(3, owners))
+    D.update(insert=([1, 200, 50], [3, 1, 200]), delete=(src[:60], dst[:60]))
+    assert by == "owners" or D.partition(2).plan.parts == 2
+    graph = nx.Graph(zip(D.edges().src.tolist(), D.edges().dst.tolist(), strict=True))
+    graph.add_nodes_from(D.vertex_ids.tolist())
+    reached = nx.single_source_shortest_path_length(graph, 200)
+    expected = [reached.get(v, -1) for v in D.vertex_ids.tolist()]
+    early = gd.bfs(D, 200).verify()
+    assert early.depth.tolist() == expected
+    assert D.verify() is D
+    groups = {v: min(group) for group in nx.connected_components(graph) for v in group}
+    assert gd.connected_components(D).label.tolist() == [groups[v] for v in D.vertex_ids.tolist()]
+    loops = nx.Graph(graph)
+    loops.remove_edges_from(list(nx.selfloop_edges(loops)))
+    assert gd.triangles(D).total == sum(nx.triangles(loops).values()) // 3
+    present = D.present
+    D.update(insert=([1000], [200]))
+    assert gd.bfs(D, 200).depth.tolist() == [*expected, 1]
+    assert gd.bfs(present, 200).depth.tolist() == early.depth.tolist() == expected
+
+
+def test_a_dynamic_graph_travels_with_its_lineage():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+    D.update(insert=([2], [0]))
+    other = pickle.loads(pickle.dumps(D))
+    other.update(delete=([0], [1]))
+    assert (other.num_edges, D.num_edges) == (2, 3)
+
+
+def test_what_is_no_graph_is_refused():
+    with pytest.raises(gd.InputError, match="G is a list, not a Graph"):
+        gd.DynamicGraph([1])
