@@ -25,13 +25,15 @@ COMMANDS = {
     "generate": "Generate a graph, and write it to files.",
     "run": "Run an algorithm over a graph from a file.",
     "sample": "Draw samples of a graph: random walks, neighbourhoods, edges.",
+    "pagerank-stream": "Replay a temporal graph in batches, with PageRank after each.",
     "profile": "Show where the time of an algorithm goes, superstep by superstep.",
     "info": "What is in a file, and what reading it would change.",
     "convert": "Write a graph file in another format.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
 }
-"""Name and summary of every command; each is the click command `command` of `graphdask.commands.NAME`."""
+"""Name and summary of every command; each is the click command `command` of `graphdask.commands.NAME`, where NAME has
+underscores for hyphens."""
 
 OPTIONS = {
     "format": "--format",
@@ -72,6 +74,11 @@ OPTIONS = {
     "sources": "--sources",
     "repeats": "--repeats",
     "max_weight": "--max-weight",
+    "damping": "--damping",
+    "tol": "--tol",
+    "max_iter": "--max-iter",
+    "frontier_tol": "--frontier-tol",
+    "prune_tol": "--prune-tol",
 }
 """How the command line calls the arguments that errors name."""
 
@@ -88,7 +95,7 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"graphdask.commands.{name}").command
+        command: click.Command = importlib.import_module(f"graphdask.commands.{name.replace('-', '_')}").command
         for each in [command, *getattr(command, "commands", {}).values()]:
             if not any(parameter.name == "debug" for parameter in each.params):
                 each.params.append(debug_option())

@@ -1,0 +1,213 @@
+"""`graphdask pagerank-stream FILE`: replay a temporal graph in batches, with PageRank after each.
+
+Source of the experiment: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank for
+dynamic graphs, 2024, Section 5.1.4: most edges are there at the start, the rest come in batches, in the order of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import (
+    cluster_of,
+    cluster_options,
+    device_option,
+    ids_option,
+    input_file,
+    stacked,
+    writable,
+)
+from graphdask.errors import InputError
+
+METHODS = ("static", "nd", "dt", "df", "dfp")
+
+stream_options = stacked(
+    click.option("--preload", default=0.9, show_default=True, metavar="SHARE",
+                 help="Share of the edges, the earliest, that the graph begins with."),
+    click.option("--batch", default=1e-4, show_default=True, metavar="SHARE",
+                 help="Share of all edges that a batch inserts, one edge at least."),
+    click.option("--batches", default=100, show_default=True, type=click.IntRange(min=1),
+                 help="Batches at most; fewer where the edges end."),
+    click.option("--appear/--all-vertices", "appear",
+                 help="Let vertices appear with their first edge; default: all are there from the start."),
+    click.option("--method", "methods", multiple=True, type=click.Choice(METHODS), default=("dfp",), show_default=True,
+                 help="May be given more than once: each has a graph and ranks of its own."),
+    click.option("--damping", default=0.85, show_default=True, help="Probability of following an edge, in [0, 1)."),
+    click.option("--tol", default=1e-10, show_default=True, help="Largest change of a rank at the end."),
+    click.option("--max-iter", default=500, show_default=True, help="Iterations at most."),
+    click.option("--frontier-tol", type=float, metavar="TOL",
+                 help="Relative change from which out-neighbours are affected; of df and dfp.  [default: 1e-6]"),
+    click.option("--prune-tol", type=float, metavar="TOL",
+                 help="Relative change up to which a vertex is left; of dfp.  [default: 1e-6]"),
+    click.option("--error/--no-error", "with_error", default=True, show_default=True,
+                 help="After each batch, compare with ranks from scratch at a tolerance of 1e-100, 500 iterations."),
+)  # fmt: skip
+
+
+@dataclass
+class Request:
+    """The options, as they were given."""
+
+    path: Path
+    preload: float
+    batch: float
+    batches: int
+    appear: bool
+    methods: tuple[str, ...]
+    damping: float
+    tol: float
+    max_iter: int
+    frontier_tol: float | None
+    prune_tol: float | None
+    with_error: bool
+    directed: bool
+    ids: str | None
+    partitions: int | None
+    by: str | None
+    device: str
+    workers: int | None
+    scheduler_file: str | None
+    scheduler: str | None
+    output: Path | None
+    as_json: bool
+
+    def check(self) -> None:
+        """Refuse what cannot be, before anything is read."""
+        if not 0 <= self.preload < 1:
+            raise InputError(f"--preload {self.preload} is not a share of 0 or more and below 1")
+        if not 0 < self.batch <= 1:
+            raise InputError(f"--batch {self.batch} is not a share above 0 and up to 1")
+        for name, given, takes in (
+            ("--frontier-tol", self.frontier_tol, ("df", "dfp")),
+            ("--prune-tol", self.prune_tol, ("dfp",)),
+        ):
+            if given is not None and not set(self.methods) & set(takes):
+                raise InputError(f"{name} is of {' and '.join(takes)}, which --method does not name")
+
+    def of(self, method: str) -> dict[str, Any]:
+        """Arguments of `pagerank`."""
+        found: dict[str, Any] = {"damping": self.damping, "tol": self.tol, "max_iter": self.max_iter}
+        if method in ("df", "dfp"):
+            found["frontier_tol"] = self.frontier_tol
+        if method == "dfp":
+            found["prune_tol"] = self.prune_tol
+        return found
+
+
+@click.command("pagerank-stream")
+@input_file
+@stream_options
+@click.option("--directed/--undirected", "directed", default=True, show_default=True)
+@ids_option
+@click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker.")
+@click.option("--by", type=click.Choice(["range", "random"]), help="Partitioner; default: random, where there are more "
+              "than one.")  # fmt: skip
+@device_option
+@cluster_options
+@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write a line of JSON for each batch "
+              "and method.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print these lines instead of a table.")
+def command(**options: Any) -> None:
+    """Replay the edges of FILE, `source destination time`, in batches, with PageRank after each."""
+    request = Request(**options)
+    request.check()
+    if request.output is not None:
+        writable(request.output)
+    records = []
+    with ExitStack() as stack:
+        lines = None if request.output is None else stack.enter_context(open(request.output, "w"))
+        where = request.workers, request.scheduler, request.scheduler_file, request.device
+        client = stack.enter_context(cluster_of(*where))
+        for record in replay(request, client):
+            records.append(record)
+            if lines is not None:
+                print(terminal.to_json(record), file=lines, flush=True)
+            if request.as_json:
+                terminal.print_json(record)
+    if not request.as_json:
+        click.echo(summary(request, records))
+
+
+def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
+    """Yield a record for each batch and method."""
+    import numpy as np
+    from tqdm.auto import tqdm
+
+    from graphdask.algorithms.ranking import dynamic_pagerank, pagerank
+    from graphdask.construct import from_edges
+    from graphdask.dynamic import DynamicGraph
+
+    src, dst, first, size, number = stream(request)
+    vertices = None if request.appear else np.unique(np.concatenate([src, dst]))
+    G = from_edges(src[:first], dst[:first], directed=request.directed, vertices=vertices)
+    G = G.partition(request.partitions, request.by, device=request.device)
+    graphs = {method: DynamicGraph(G) for method in dict.fromkeys(request.methods)}
+    how: dict[str, Any] = {"client": client, "progress": False}
+    for D in graphs.values():
+        pagerank(D, method="static", damping=request.damping, tol=request.tol, max_iter=request.max_iter, **how)
+    for k in tqdm(range(number), unit=" batches", leave=False, disable=not terminal.watched()):
+        batch = slice(first + k * size, first + (k + 1) * size)
+        exact = None
+        for method, D in graphs.items():
+            update = D.update(insert=(src[batch], dst[batch]), **how)
+            result: Any = pagerank(D, method=method, **request.of(method), **how)
+            record = {
+                "file": request.path.name, "batch": k, "method": method, "done": result.method,
+                "edges": len(src[batch]), "inserted": update.inserted, "duplicates": update.duplicates,
+                "appeared": update.vertices, "vertices": D.num_vertices, "num_edges": D.num_edges,
+                "update_seconds": update.seconds, "seconds": result.stats.seconds, "iterations": result.iterations,
+                "affected": result.affected, "residual": result.residual, "converged": result.converged,
+            }  # fmt: skip
+            if request.with_error:
+                if exact is None:
+                    exact = dynamic_pagerank(
+                        D, "static", request.damping, 1e-100, 500, None, None, {}, False, keeps=False, **how
+                    ).rank
+                record["error"] = float(np.abs(result.rank - exact).sum())
+            yield record
+
+
+def stream(request: Request) -> tuple[Any, Any, int, int, int]:
+    """Sources and destinations in the order of time; how many come first, how many in a batch, and batches."""
+    import numpy as np
+
+    from graphdask.io import read_edges
+
+    edges = read_edges(request.path, format="temporal", ids=request.ids)
+    assert edges.times is not None
+    order = np.argsort(edges.times, kind="stable")
+    first = round(request.preload * len(order))
+    size = max(1, round(request.batch * len(order)))
+    number = min(request.batches, -(-(len(order) - first) // size))
+    if not number:
+        raise InputError(f"{request.path}: no edge is left of {len(order)} for a batch; take a smaller --preload")
+    return edges.src[order], edges.dst[order], first, size, number
+
+
+def summary(request: Request, records: list[dict[str, Any]]) -> str:
+    """A row for each method: means over the batches, and the largest error."""
+    rows = []
+    for method in dict.fromkeys(request.methods):
+        mine = [record for record in records if record["method"] == method]
+        mean = {name: sum(record[name] for record in mine) / len(mine)
+                for name in ("update_seconds", "seconds", "iterations", "affected")}  # fmt: skip
+        error = max(record["error"] for record in mine) if request.with_error else None
+        rows.append([
+            method, f"{mean['update_seconds'] * 1e3:.2f}", f"{mean['seconds'] * 1e3:.2f}",
+            f"{mean['iterations']:.1f}", f"{mean['affected']:,.0f}", "" if error is None else f"{error:.2g}",
+        ])  # fmt: skip
+    last = records[-1]
+    batches = f"{last['batch'] + 1:,} batches" if last["batch"] else "1 batch"
+    said = (
+        f"{request.path.name}: {batches} of {terminal.count(records[0]['edges'], 'edge')}; "
+        f"{terminal.count(last['vertices'], 'vertex')} and {terminal.count(last['num_edges'], 'edge')} in the end"
+    )
+    header = ("method", "update ms", "pagerank ms", "iterations", "affected", "largest error")
+    return f"{said}\n\n{terminal.table(header, rows, right=(1, 2, 3, 4))}"

@@ -1,0 +1,105 @@
+"""`graphdask pagerank-stream`: batches of a temporal file, in order, with PageRank and its error after each."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+
+
+@pytest.fixture
+def temporal(tmp_path):
+    """40 edges among 12 vertices at times that are not in order, and the edges in the order of time."""
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(0, 12, (2, 40))
+    times = rng.permutation(40)
+    file = tmp_path / "temporal.txt"
+    file.write_text("".join(f"{u} {v} {t}\n" for u, v, t in zip(src, dst, times, strict=True)))
+    order = np.argsort(times)
+    return file, src[order], dst[order]
+
+
+def records(result):
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_every_batch_has_a_line_of_json(call, temporal, tmp_path):
+    file, src, dst = temporal
+    output = tmp_path / "lines.jsonl"
+    options = (
+        "--preload",
+        0.5,
+        "--batch",
+        0.2,
+        "--batches",
+        9,
+        "--method",
+        "static",
+        "--method",
+        "dfp",
+        "--partitions",
+        2,
+    )
+    found = records(call("pagerank-stream", file, *options, "--json", "--output", output))
+    assert found == [json.loads(line) for line in output.read_text().splitlines()]
+    # 20 edges are left, so the third batch has but four
+    named = [(record["batch"], record["method"], record["edges"]) for record in found]
+    assert named == [(k, method, size) for k, size in enumerate((8, 8, 4)) for method in ("static", "dfp")]
+    for record in found:
+        known = 20 + 8 * record["batch"]
+        edges = set(zip(src[: known + 8].tolist(), dst[: known + 8].tolist(), strict=True))
+        before = set(zip(src[:known].tolist(), dst[:known].tolist(), strict=True))
+        assert record["num_edges"] == len(edges)
+        assert record["inserted"] == len(edges) - len(before)
+        assert record["inserted"] + record["duplicates"] == record["edges"]
+        assert record["vertices"] == len(set(src.tolist()) | set(dst.tolist()))
+        assert record["converged"]
+        assert 0 <= record["error"] < (1e-4 if record["method"] == "dfp" else 1e-8)
+        assert record["affected"] <= record["vertices"]
+
+
+def test_errors_are_the_distance_to_the_ranks_from_scratch(call, temporal):
+    file, src, dst = temporal
+    options = ("--preload", 0.8, "--batch", 0.2, "--method", "nd", "--tol", 1e-3, "--appear")
+    (found,) = records(call("pagerank-stream", file, *options, "--json"))
+    D = gd.DynamicGraph(gd.from_edges(src[:32], dst[:32]))
+    gd.pagerank(D, method="static", tol=1e-3)
+    assert found["appeared"] == D.update(insert=(src[32:], dst[32:])).vertices
+    rank = gd.pagerank(D, method="nd", tol=1e-3).rank
+    exact = gd.pagerank(D, dangling="self-loop", tol=1e-15).rank
+    assert found["error"] == pytest.approx(np.abs(rank - exact).sum(), rel=1e-9)
+
+
+def test_without_json_there_is_a_table(call, temporal):
+    result = call("pagerank-stream", temporal[0], "--batch", 0.025, "--batches", 2, "--no-error")
+    assert result.exit_code == 0, result.output
+    assert "temporal.txt: 2 batches of 1 edge; " in result.stdout
+    assert [line.split()[0] for line in result.stdout.splitlines() if line.strip()][-1] == "dfp"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--preload", 1), "--preload 1.0 is not a share of 0 or more and below 1"),
+        (("--batch", 0), "--batch 0.0 is not a share above 0 and up to 1"),
+        (("--method", "df", "--prune-tol", 1e-3), "--prune-tol is of dfp, which --method does not name"),
+        (("--preload", 0.999), "no edge is left of 40 for a batch; take a smaller --preload"),
+        (("--damping", 2), "--damping 2.0 is not a number in [0, 1)"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(call, temporal, options, reason):
+    result = call("pagerank-stream", temporal[0], *options)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+
+
+def test_a_file_without_times_is_refused(call, tmp_path):
+    file = tmp_path / "edges.txt"
+    file.write_text("1 2\n2 3\n")
+    result = call("pagerank-stream", file)
+    assert result.exit_code == 2
+    assert "edges.txt" in result.stderr
