@@ -18,6 +18,9 @@ from graphdask.comm.protocol import Communicator
 from graphdask.part import Csr, Part
 from graphdask.sources import Piece
 
+BLOCK = 256
+"""Threads of a block, which takes a row."""
+
 
 @dataclass
 class RowChanges:
@@ -88,47 +91,33 @@ class DynamicRows:
 
     def _merge(self, backend: Backend, changes: RowChanges, place: Array) -> None:
         """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not."""
-        xp, dtype = backend.xp, self.indices.dtype
+        xp = backend.xp
         count = len(place)
-        starts = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), changes.row[1:] != changes.row[:-1]]))
-        ends = xp.concatenate([starts[1:], xp.full(1, count, starts.dtype)])
-        rows = changes.row[starts]
+        first = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), changes.row[1:] != changes.row[:-1]]))
+        rows = changes.row[first]
+        first = xp.concatenate([first, xp.full(1, count, first.dtype)])
         inserted, deleted = xp.zeros(count + 1, np.int64), xp.zeros(count + 1, np.int64)
         xp.cumsum(changes.insert.astype(np.int64), out=inserted[1:])
         xp.cumsum((~changes.insert).astype(np.int64), out=deleted[1:])
-        before = self.length[rows]
-        after = before + (inserted[ends] - inserted[starts]) - (deleted[ends] - deleted[starts])
-        old, new = _bounds(backend, before), _bounds(backend, after)
-        # places of all rows in one sequence; each has one more than entries, for what is inserted behind them
-        row_of_change = row_of_each(backend, Csr(xp.concatenate([starts, ends[-1:]]), xp.empty(count, np.int64)), 0)
-        spread = old[:-1] + xp.arange(len(rows))
-        wanted = spread[row_of_change] + place
-        row = row_of_each(backend, Csr(old, xp.empty(int(old[-1]), np.int64)), 0)
-        entry = xp.arange(len(row))
-        there = spread[row] + (entry - old[row])
-        first, last = xp.searchsorted(wanted, there, side="left"), xp.searchsorted(wanted, there, side="right")
-        kept = xp.flatnonzero(deleted[last] == deleted[first])
-        row, entry = row[kept], entry[kept]
-        start = starts[row]
-        shift = (inserted[last[kept]] - inserted[start]) - (deleted[first[kept]] - deleted[start])
-        goes = new[row] + (entry - old[row]) + shift
-        source = self.begin[rows][row] + (entry - old[row])
-        add = xp.flatnonzero(changes.insert)
-        row_added, start = row_of_change[add], starts[row_of_change[add]]
-        added = new[row_added] + place[add] + (inserted[add] - inserted[start]) - (deleted[add] - deleted[start])
-        indices = xp.empty(int(new[-1]), dtype)
-        indices[goes], indices[added] = self.indices[source], changes.column[add]
-        weights = None
-        if self.weights is not None and changes.weights is not None:
-            weights = xp.empty(len(indices), self.weights.dtype)
-            weights[goes], weights[added] = self.weights[source], changes.weights[add]
+        begin, before = self.begin[rows], self.length[rows]
+        after = before + (inserted[first[1:]] - inserted[first[:-1]]) - (deleted[first[1:]] - deleted[first[:-1]])
+        new = _bounds(backend, after)
+        total = int(new[-1])
+        merged = []
+        for pool, values in ((self.indices, changes.column), (self.weights, changes.weights)):
+            if pool is None or values is None:
+                continue
+            merged.append(xp.empty(total, pool.dtype))
+            backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_merge(
+                len(rows), begin, before, first, place, changes.insert.astype(np.uint8), inserted, deleted, new, values,
+                pool, merged[-1], per_item=BLOCK,
+            )  # fmt: skip
         self._give_room(backend, rows, after)
         self.length[rows] = after
-        row = row_of_each(backend, Csr(new, xp.empty(len(indices), np.int64)), 0)
-        target = self.begin[rows][row] + (xp.arange(len(indices)) - new[row])
-        self.indices[target] = indices
-        if self.weights is not None:
-            self.weights[target] = weights
+        begin = self.begin[rows]
+        for pool, values in zip((self.indices, self.weights), merged, strict=False):
+            kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
+            kernels.dynamic_rows_put(len(rows), begin, new, values, pool, per_item=BLOCK)
 
     def _give_room(self, backend: Backend, rows: Array, wanted: Array) -> None:
         """Let each of the rows have room for as many entries; one that moves leaves its entries behind."""

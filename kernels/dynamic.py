@@ -16,12 +16,10 @@ thread takes a low row and a block a high one.
 
 import numpy as np
 
-from graphdask.kernels.pagerank import _tree
+from graphdask.kernels.pagerank import CHUNK, _tree, u64
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-
-CHUNK = 256
 
 
 @twin
@@ -62,21 +60,51 @@ def dynamic_split(n, ids, flags, clears, length, most, low, high, counters):
 
 @twin
 def dynamic_sum(n, listed, begin, length, indices, x, sums):
-    edges, lane = np.zeros(8), np.zeros(8)
+    lane = np.zeros(8)
     for i in range(n):
         v = listed[i]
-        k, last = begin[v], begin[v] + length[v]
-        lane[:] = 0.0
+        k = u64(begin[v])
+        last = k + u64(length[v])
+        one_chunk = last - k <= u64(CHUNK)
         turn = 0
-        while k < last:
-            end = min(k + CHUNK, last)
-            edges[:] = 0.0
-            for e in range(k, end):
-                edges[(e - k) & 7] += x[indices[e]]
-            lane[turn & 7] += _tree(edges)
+        lane[:] = 0.0
+        while True:
+            end = min(k + u64(CHUNK), last)
+            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+            while k + u64(8) <= end:
+                a0 += x[u64(indices[k])]
+                a1 += x[u64(indices[k + u64(1)])]
+                a2 += x[u64(indices[k + u64(2)])]
+                a3 += x[u64(indices[k + u64(3)])]
+                a4 += x[u64(indices[k + u64(4)])]
+                a5 += x[u64(indices[k + u64(5)])]
+                a6 += x[u64(indices[k + u64(6)])]
+                a7 += x[u64(indices[k + u64(7)])]
+                k += u64(8)
+            if k < end:
+                a0 += x[u64(indices[k])]
+            if k + u64(1) < end:
+                a1 += x[u64(indices[k + u64(1)])]
+            if k + u64(2) < end:
+                a2 += x[u64(indices[k + u64(2)])]
+            if k + u64(3) < end:
+                a3 += x[u64(indices[k + u64(3)])]
+            if k + u64(4) < end:
+                a4 += x[u64(indices[k + u64(4)])]
+            if k + u64(5) < end:
+                a5 += x[u64(indices[k + u64(5)])]
+            if k + u64(6) < end:
+                a6 += x[u64(indices[k + u64(6)])]
+            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+            if one_chunk:
+                break
+            lane[turn & 7] += total
             turn += 1
             k = end
-        sums[v] = _tree(lane)
+            if k == last:
+                total = _tree(lane)
+                break
+        sums[v] = total
 
 
 @twin
