@@ -152,15 +152,72 @@ def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[st
         or (rows.gang.kind == "dask") != (client is not None)
         or (client is not None and rows.gang.client is not client)
         or (graph.plan.device == "auto" and rows.gang.config.device != config.device)
-        or rows.capacity < least
     ):
         rows = graph.rows = None
     if rows is not None:
         rows.gang.use(config)
-        return rows
+        return rows if rows.capacity >= least else _enlarged(rows, graph, config, least)
     from graphdask.gang import _gang_for
 
     return _built_anew(graph, config, _gang_for(graph.base, client, config, workers), least)
+
+
+def _enlarged(rows: DynamicBuilt, graph: DynamicGraph, config: Config, least: int) -> DynamicBuilt:
+    """Rows with room for more vertices, in their place: the same edges, ranks, and changes that these have not seen."""
+    histories = rows.parts.fetch(_history)
+    ranks = np.zeros(rows.num_vertices)
+    for history in histories:
+        ranks[history.ids] = history.ranks
+    changes = (np.concatenate([getattr(history, name) for history in histories]) for name in ("sources", "targets"))
+    graph.rows = None
+    larger = _built_anew(graph, config, rows.gang, least)
+    if rows.damping is not None:
+        ranked = histories[0].ranked
+        larger.parts = larger.gang.run(
+            _restore, larger.parts, ranks, ranked, *changes, summary=_told, label="moving ranks", show=False
+        )
+    larger.damping, larger.drift = rows.damping, rows.drift
+    rows.version = -1
+    return larger
+
+
+@dataclass(frozen=True)
+class _History:
+    """What a part knows besides its edges, in ids, on the host."""
+
+    ids: np.ndarray
+    ranks: np.ndarray
+    ranked: int
+    sources: np.ndarray
+    targets: np.ndarray
+
+
+def _history(part: DynamicPart) -> _History:
+    ids = _on_host(part.ids)
+    known = ids < (0 if part.pagerank is None else part.ranked)
+    ranks = np.zeros(0) if part.pagerank is None else _on_host(part.pagerank)[known]
+    sources, targets = (
+        np.concatenate([ids[:0], *(ids[_on_host(array)] for array in arrays)])
+        for arrays in (part.sources, part.targets)
+    )
+    return _History(ids[known], ranks, part.ranked, sources, targets)
+
+
+def _on_host(array: Any) -> np.ndarray:
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def _restore(
+    context: RankContext, part: DynamicPart, ranks: np.ndarray, ranked: int, sources: np.ndarray, targets: np.ndarray
+) -> DynamicPart:
+    backend, ids = context.backend, _on_host(part.ids)
+    mine = np.zeros(len(ids))
+    mine[ids < ranked] = ranks[ids[ids < ranked]]
+    part.pagerank, part.ranked = backend.from_host(mine), ranked
+    part.sources, part.targets = (
+        [backend.from_host(np.flatnonzero(np.isin(ids, named)).astype(ids.dtype))] for named in (sources, targets)
+    )
+    return part
 
 
 def _built_anew(graph: DynamicGraph, config: Config, gang: Any, least: int) -> DynamicBuilt:

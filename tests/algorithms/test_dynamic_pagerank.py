@@ -184,6 +184,31 @@ def test_batches_between_calls_add_up():
     assert (gd.pagerank(D, method="dt").affected, gd.pagerank(D, method="df").affected) == (0, 0)
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_ranks_are_kept_where_more_vertices_appear_than_there_is_room_for(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    rng = np.random.default_rng(8)
+    edges = rng.integers(0, 50, (2, 200))
+    graph = gd.from_edges(*edges, num_vertices=50).partition(2, device="cpu" if device == "cpu" else "cuda")
+    D = gd.DynamicGraph(graph)
+    early = gd.pagerank(D, method="static")
+    D.update(insert=([1, 60], [2, 3]), delete=edges[:, :4])
+    D.update(insert=(np.arange(1000, 1400), np.arange(1400, 1800)))
+    found = gd.pagerank(D, method="dt").verify()
+    assert found.method == "dt"
+    assert np.abs(found.rank - exact(D)).sum() < 1e-8
+    again = gd.DynamicGraph(graph)
+    gd.pagerank(again, method="static")
+    inserted = [np.concatenate(ends) for ends in (([1, 60], np.arange(1000, 1400)), ([2, 3], np.arange(1400, 1800)))]
+    again.update(insert=inserted, delete=edges[:, :4])
+    expected = gd.pagerank(again, method="dt")
+    np.testing.assert_allclose(found.rank, expected.rank, rtol=1e-12)
+    assert found.affected == expected.affected < len(found.rank)
+    with pytest.raises(gd.InputError, match="before the next batch"):
+        early.verify()
+
+
 def test_without_ranks_every_method_is_static():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
     assert [gd.pagerank(D, method="dfp").method for _ in range(2)] == ["static", "dfp"]
@@ -203,7 +228,8 @@ def test_a_result_says_of_which_version_it_is():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
     found = gd.pagerank(D, method="nd")
     D.update(insert=([9], [0]))
-    assert found.to_frame().vertex.tolist() == [0, 1, 2]
+    assert found.to_frame().vertex.tolist() == found.to_dask()["vertex"].compute().tolist() == [0, 1, 2]
+    assert found.to_dask()["rank"].compute().tolist() == found.rank.tolist()
     assert len(found.rank) == 3
     with pytest.raises(gd.InputError, match="verify them before the next batch"):
         found.verify()
