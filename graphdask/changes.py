@@ -7,6 +7,7 @@ kept but, for every edge that a batch has named, whether it is there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,33 @@ def no_batch(weight_dtype: Any) -> Batch:
     return Batch(ends, ends, flags, flags, None if weight_dtype is None else np.zeros(0, weight_dtype))
 
 
+class Log:
+    """The batches up to one version; joined only where somebody asks for their edges."""
+
+    def __init__(self, batch: Batch, previous: Log | None = None):
+        self._batch, self._previous = batch, previous
+        self._joined = batch if previous is None else None
+
+    @property
+    def joined(self) -> Batch:
+        """Every edge that a batch has named, in vertex numbers, by source and then by destination; and whether it is
+        there."""
+        node, later = self, []
+        while node._joined is None:
+            later.append(node._batch)
+            assert node._previous is not None
+            node = node._previous
+        batches = [node._joined, *reversed(later)]
+        while len(batches) > 1:
+            pairs = [one.then(next_) for one, next_ in zip(batches[::2], batches[1::2], strict=False)]
+            batches = pairs + batches[2 * len(pairs) :]
+        self._joined, self._previous = batches[0], None
+        return batches[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_batch": self._batch, "_previous": None, "_joined": self.joined}
+
+
 @dataclass(frozen=True)
 class ChangedPiece:
     """A piece of the edges that there were at first without those that batches named, and a share of the latter."""
@@ -131,10 +159,11 @@ class ChangedSource:
     Parameters
     ----------
     base : EdgeSource
-    num_vertices, num_edges : int
-        Afterwards; the number of edges exact, or of a graph that merges parallel ones the most there may be.
-    changed : Batch
-        Every edge that batches named, and whether it is there; by source, then by destination.
+    num_vertices : int
+        Afterwards.
+    num_edges : int or None
+        Afterwards; None where the base has parallel edges, which then are to be merged, or does not know its number.
+    log : Log
     directed : bool
     renumbered : numpy.ndarray, optional
         New numbers of the vertices, index dtype.
@@ -146,16 +175,23 @@ class ChangedSource:
         self,
         base: EdgeSource,
         num_vertices: int,
-        num_edges: int,
-        changed: Batch,
+        num_edges: int | None,
+        log: Log,
         directed: bool,
         renumbered: np.ndarray | None = None,
     ):
-        self.base, self.num_vertices, self.num_edges = base, num_vertices, num_edges
-        self.changed, self.directed, self.renumbered = changed, directed, renumbered
+        self.base, self.num_vertices, self.log = base, num_vertices, log
+        self.directed, self.renumbered, self._num_edges = directed, renumbered, num_edges
         self.weight_dtype, self.skewed = base.weight_dtype, base.skewed
+
+    @cached_property
+    def num_edges(self) -> int:
+        """Of all pieces together; where parallel edges are to be merged, the most there may be."""
+        if self._num_edges is None:
+            return self.base.num_edges + int(self.log.joined.insert.sum())
+        return self._num_edges
 
     def piece(self, rank: int, size: int) -> ChangedPiece:
         base = self.base.piece(rank, size)
         share = slice(rank, None, size)
-        return ChangedPiece(base, self.changed, share, self.num_vertices, self.directed, self.renumbered)
+        return ChangedPiece(base, self.log.joined, share, self.num_vertices, self.directed, self.renumbered)

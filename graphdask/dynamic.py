@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, no_batch
+from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Log, no_batch
 from graphdask.construct import checked_ids, checked_weights
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
-from graphdask.partition import Plan, index_dtype
+from graphdask.partition import index_dtype
 from graphdask.runtime import runtime
 
 
@@ -98,7 +98,8 @@ class DynamicGraph(Graph):
         """The rows on the workers; owned by the runtime."""
         self._base_edges = self._edges = -1
         self._appeared = base.ids.values[:0]
-        self._batches = [no_batch(base.source.weight_dtype)]
+        self._log = Log(no_batch(base.source.weight_dtype))
+        self._ordered: _Ordered | None = None
         self._present: Graph | None = None
 
     @property
@@ -232,7 +233,7 @@ class DynamicGraph(Graph):
         }
         self._edges += int((batch.insert & ~there).sum()) - int((~batch.insert & there).sum())
         self._appeared = appeared
-        self._batches.append(batch)
+        self._log = Log(batch, self._log)
         self._present = None
         self.version += 1
         for name, count in (*counts.items(), ("appeared", new)):
@@ -261,20 +262,11 @@ class DynamicGraph(Graph):
         """
         return self.present.to_undirected(multi_edges=multi_edges)
 
-    @property
-    def changed(self) -> Batch:
-        """Every edge that a batch has named, in vertex numbers, and whether it is there."""
-        while len(self._batches) > 1:
-            joined = [one.then(later) for one, later in zip(self._batches[::2], self._batches[1::2], strict=False)]
-            self._batches = joined + self._batches[2 * len(joined) :]
-        return self._batches[0]
-
     def lineage(self, renumbered: np.ndarray | None = None) -> tuple[ChangedSource, bool]:
         """Where the edges come from, in the numbers of the rows; and whether parallel ones must be merged."""
         exact = self._base_edges >= 0 and self._base_edges == self.base.source.num_edges
-        changed = self.changed
-        count = self._edges if exact else self.base.source.num_edges + int(changed.insert.sum())
-        source = ChangedSource(self.base.source, self.num_vertices, count, changed, self.directed, renumbered)
+        count = self._edges if exact else None
+        source = ChangedSource(self.base.source, self.num_vertices, count, self._log, self.directed, renumbered)
         return source, not exact
 
     def built_with(self, num_edges: int) -> None:
@@ -285,29 +277,22 @@ class DynamicGraph(Graph):
     @property
     def order(self) -> np.ndarray | None:
         """The vertices' numbers in the rows, in the ascending order of their ids; None where that is their order."""
-        if not len(self._appeared):
-            return None
-        every = np.concatenate([self.base.ids.values, self._appeared])
-        if bool((every[1:] > every[:-1]).all()):
-            return None
-        return np.argsort(every, kind="stable")
+        return self._ordering().order
+
+    def _ordering(self) -> _Ordered:
+        if self._ordered is None or self._ordered.ids.count != self.num_vertices:
+            self._ordered = _Ordered.of(self.base.ids, self._appeared)
+        return self._ordered
 
     def _made(self) -> Graph:
         if self._edges < 0:
             return Graph(self.base.source, self.base.ids, self.directed, {}, self.plan, True)
-        order, n, ids, plan = self.order, self.num_vertices, self.base.ids, self.plan
-        renumbered = None
-        if order is not None:
-            renumbered = np.empty(n, index_dtype(n))
-            renumbered[order] = np.arange(n)
-        if len(self._appeared):
-            every = np.concatenate([ids.values, self._appeared])
-            ids = VertexIds.of_sorted(every if order is None else every[order])
+        ordered, n, plan = self._ordering(), self.num_vertices, self.plan
         if isinstance(plan.by, np.ndarray):
             owners = np.concatenate([plan.by, np.arange(len(plan.by), n) % (plan.parts or 1)])
-            plan = Plan(plan.parts, owners if order is None else owners[order], plan.ghosts, plan.device, plan.seed)
-        source, merge = self.lineage(renumbered)
-        return Graph(source, ids, self.directed, {}, plan, merge)
+            plan = replace(plan, by=owners if ordered.order is None else owners[ordered.order])
+        source, merge = self.lineage(ordered.renumbered)
+        return Graph(source, ordered.ids, self.directed, {}, plan, merge)
 
     def _checked_insertions(self, insert: Any) -> tuple[list[np.ndarray], np.ndarray | None]:
         dtype = self.base.source.weight_dtype
@@ -365,6 +350,29 @@ class DynamicGraph(Graph):
         weights = f", weights {self.base.source.weight_dtype}" if self.weighted else ""
         edges = "uncounted" if self._edges < 0 else f"{self._edges:,}"
         return f"<DynamicGraph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}, version {self.version}>"
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """Vertices in the ascending order of their ids."""
+
+    ids: VertexIds
+    order: np.ndarray | None
+    """Their numbers in the rows; None where they stand in this order there."""
+    renumbered: np.ndarray | None
+    """The places of these numbers, index dtype."""
+
+    @classmethod
+    def of(cls, base: VertexIds, appeared: np.ndarray) -> _Ordered:
+        if not len(appeared):
+            return cls(base, None, None)
+        every = np.concatenate([base.values, appeared])
+        if bool((every[1:] > every[:-1]).all()):
+            return cls(VertexIds.of_sorted(every), None, None)
+        order = np.argsort(every, kind="stable")
+        renumbered = np.empty(len(every), index_dtype(len(every)))
+        renumbered[order] = np.arange(len(every))
+        return cls(VertexIds.of_sorted(every[order]), order, renumbered)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,9 +41,29 @@ class DynamicBuilt:
     drift: float = 0.0
     """What an iteration over all vertices may still change these ranks, summed."""
 
+    shown: VertexMap | None = None
+    """Of the vertices in the ascending order of their ids, as results have them; made where it is not there."""
+
     @property
     def capacity(self) -> int:
         return self.rows_map.num_vertices
+
+    def in_order(self, order: np.ndarray | None) -> VertexMap:
+        """The vertex map of results, with the numbers that the vertices have here, if those are in another order."""
+        if self.shown is None or self.shown.num_vertices != self.num_vertices:
+            every = np.arange(self.capacity, dtype=self.rows_map.dtype)
+            number_at = self.rows_map.to_id(get_backend("cpu"), every)
+            alive = number_at < self.num_vertices
+            offsets = np.concatenate([[0], np.cumsum(alive)])[self.rows_map.offsets]
+            id_at = number_at[alive]
+            if order is not None:
+                place = np.empty(self.num_vertices, id_at.dtype)
+                place[order] = np.arange(self.num_vertices)
+                id_at = place[id_at]
+            position_of = np.empty_like(id_at)
+            position_of[id_at] = np.arange(len(id_at))
+            self.shown = TableMap(self.num_vertices, offsets.astype(np.int64), position_of=position_of, id_at=id_at)
+        return self.shown
 
 
 @dataclass(frozen=True)
@@ -55,26 +74,8 @@ class Ranked:
     version: int
     gang: Any
     parts: Any
-    rows_map: VertexMap
-    num_vertices: int
-    order: np.ndarray | None
-
-    @cached_property
-    def vertex_map(self) -> VertexMap:
-        """Of the vertices that there were, in the ascending order of their ids."""
-        number_at = self.rows_map.to_id(
-            get_backend("cpu"), np.arange(self.rows_map.num_vertices, dtype=self.rows_map.dtype)
-        )
-        alive = number_at < self.num_vertices
-        offsets = np.concatenate([[0], np.cumsum(alive)])[self.rows_map.offsets]
-        id_at = number_at[alive]
-        if self.order is not None:
-            place = np.empty(self.num_vertices, id_at.dtype)
-            place[self.order] = np.arange(self.num_vertices)
-            id_at = place[id_at]
-        position_of = np.empty_like(id_at)
-        position_of[id_at] = np.arange(len(id_at))
-        return TableMap(self.num_vertices, offsets.astype(np.int64), position_of=position_of, id_at=id_at)
+    vertex_map: VertexMap
+    """Of the vertices that there were, in the ascending order of their ids."""
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan, alive: int) -> DynamicPart:
@@ -319,5 +320,5 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
         rows.damping, rows.drift = primitive.damping, kept.summary[0].values["drift"]
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
     stats.restarts = restarts
-    ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.rows_map, rows.num_vertices, graph.order)
+    ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.in_order(graph.order))
     return primitive.result_type(present, primitive, kept, ranked, stats)

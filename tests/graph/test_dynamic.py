@@ -68,12 +68,12 @@ def packed(D):
     return {(u, v): weight for (u, v), weight in directions[0].items() if u <= v}
 
 
-@pytest.fixture(params=["cpu", "emulated"])
+@pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request, monkeypatch):
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
         return "cuda"
-    return "cpu"
+    return request.param
 
 
 @pytest.mark.parametrize(
