@@ -30,13 +30,15 @@ class EdgeSource(Protocol):
     """Where a graph's edges come from."""
 
     num_vertices: int
-    num_edges: int
-    """Of all pieces together; with `drops_self_loops`, before they are dropped."""
     weight_dtype: np.dtype | None
     skewed: bool
     """Whether a few vertices hold many of the edges."""
     drops_self_loops: bool
     """Whether pieces leave out self-loops that `num_edges` counts."""
+
+    @property
+    def num_edges(self) -> int:
+        """Of all pieces together; with `drops_self_loops`, before they are dropped."""
 
     def piece(self, rank: int, size: int) -> Piece:
         """Return the share of `rank` of `size`."""
