@@ -192,6 +192,10 @@ class DynamicPart(Part):
     """PageRank as it was computed last, float64, shape (num_owned,)."""
     ranked: int = 0
     """How many vertices there were then."""
+    contributions: Array | None = None
+    """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by id."""
+    said: Array | None = None
+    """Those of own vertices, as the ranks that need them were told, shape (num_owned,); -1 where one was not."""
     told: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     """Which entries of the last changes to the out-edges were there before, on the host."""
 
@@ -249,6 +253,8 @@ def apply_batch(
     changed = backend.xp.flatnonzero(found != outward.insert)
     row, column = outward.row[changed], outward.column[changed]
     part.sources.append(row)
+    if part.said is not None:
+        part.said[row] = -1.0  # a rank may need them that did not before
     _hold(backend, part, part.held, row, column)
     gone = ~outward.insert
     lost, of = gone & found, outward.row

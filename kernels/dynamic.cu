@@ -24,7 +24,7 @@ extern "C" __global__ void dynamic_find(long long n, const index_t *row, const i
     }
 }
 
-extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsigned char *flags, long long clears,
+extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsigned char *flags, long long becomes,
                                          const long long *length, long long most, index_t *low, index_t *high,
                                          unsigned long long *counters) {
     __shared__ unsigned long long block_edges;
@@ -33,8 +33,8 @@ extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsign
     unsigned long long edges = 0;
     GD_FOR(v, n) {
         const index_t at = ids[v];
-        if (!flags[at]) continue;
-        if (clears) flags[at] = 0;
+        if (flags[at] != 1) continue;
+        flags[at] = (unsigned char)becomes;
         const long long degree = length[v];
         if (degree <= most) low[gd_reserve(counters)] = (index_t)v;
         else high[gd_reserve(counters + 1)] = (index_t)v;
@@ -129,7 +129,7 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
         largest = fmax(largest, moved);
         const double relative = __ddiv_rn(moved, fmax(now, old));
         if (prunes && relative <= prune) affected[at] = 0;
-        if (expands && relative > frontier) expand[at] = 1;
+        if (expands && relative > frontier && !expand[at]) expand[at] = 1;
         if (!visited[v]) {
             visited[v] = 1;
             first++;

@@ -39,13 +39,12 @@ def dynamic_find(n, row, column, begin, length, indices, place, found):
 
 
 @twin
-def dynamic_split(n, ids, flags, clears, length, most, low, high, counters):
-    """List the own vertices that are flagged, by whether their rows have at most `most` edges."""
+def dynamic_split(n, ids, flags, becomes, length, most, low, high, counters):
+    """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
     lows, highs, edges = 0, 0, 0
     for v in range(n):
-        if flags[ids[v]]:
-            if clears:
-                flags[ids[v]] = 0
+        if flags[ids[v]] == 1:
+            flags[ids[v]] = becomes
             if length[v] <= most:
                 low[lows] = v
                 lows += 1
@@ -137,7 +136,7 @@ def dynamic_update(
         relative = moved / max(new, old)
         if prunes and relative <= prune:
             affected[at] = 0
-        if expands and relative > frontier:
+        if expands and relative > frontier and expand[at] == 0:
             expand[at] = 1
         if not visited[v]:
             visited[v] = 1

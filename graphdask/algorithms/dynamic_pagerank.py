@@ -5,7 +5,7 @@ Every vertex has a self-loop, given to those that have none, so that there are n
 in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change. The
 affected vertices are listed anew in each iteration, those of few and of many edges apart, for a thread or a block each.
 Ranks of the gang are sent the contributions that changed, of vertices of which they have out-neighbours, and the marks
-of vertices that they own, and nothing else; only before the first iteration are all such contributions told.
+of vertices that they own, and nothing else: what they were told in one call they know in the next one.
 
 Where vertices have appeared, the ranks of the others are scaled by the numbers of vertices: they are exact then for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
@@ -60,7 +60,7 @@ class State:
     affected: Array
     """uint8 per id, those of own vertices to be ranked, and of others until their owners are told."""
     expand: Array
-    """uint8 per id: own vertices whose out-neighbours are to be marked."""
+    """uint8 per id: 1 where the out-neighbours of an own vertex are to be marked, 2 where they are and stay so."""
     visited: Array
     """uint8 per own vertex: whether it was ranked in this run."""
     seen: Array
@@ -76,6 +76,8 @@ class State:
     """(1 - damping) / number of vertices."""
     num_vertices: int
     traversing: bool
+    last: Array
+    """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
     passes: int = 0
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None
@@ -193,18 +195,20 @@ class DynamicPageRank(Primitive[State]):
         loop = loops.astype(np.uint8)
         inverse = 1.0 / (part.outward.length + (1 - loop)).astype(np.float64)
         rank = self._start(part, env)
-        x = xp.zeros(most, np.float64)
-        x[part.ids] = rank * inverse
         several = part.size > 1
+        x, told = part.contributions, part.said
+        if x is None or told is None or not self.keeps:
+            x, told = xp.zeros(most, np.float64), xp.zeros(owned if several else 0)
+        x[part.ids] = rank * inverse
         remote = xp.ones(most if several else 0, np.uint8)
         if several:
             remote[part.ids] = 0
         traverses = self.method == "dt"
         state = State(
-            rank, inverse, loop, x, xp.zeros(owned if several else 0), xp.zeros(owned), xp.zeros(most, np.uint8),
+            rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8),
             xp.zeros(most, np.uint8), xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8), remote,
             xp.empty(owned, dtype), xp.empty(owned, dtype), xp.zeros(COUNTERS, np.uint64),
-            (1.0 - self.damping) / max(part.alive, 1), part.alive, traverses,
+            (1.0 - self.damping) / max(part.alive, 1), part.alive, traverses, part.ids[:0],
         )  # fmt: skip
         if self.everywhere:
             state.affected[part.ids[xp.flatnonzero(part.ids < part.alive)]] = 1
@@ -235,9 +239,12 @@ class DynamicPageRank(Primitive[State]):
         """List the own vertices that are flagged by the lengths of their rows; how many, their edges, and the counters
         of what was done since they were set to 0."""
         kernels = env.kernels("dynamic", index_t=part.vertex_map.dtype)
-        clears = int(flags is state.expand)
+        becomes = 1
+        if flags is state.expand:
+            # what is marked once is not pruned but by dfp, and need not be marked again
+            becomes = 0 if self.method == "dfp" else 2
         kernels.dynamic_split(
-            part.num_owned, part.ids, flags, clears, rows.length, LOW, state.low, state.high, state.counters
+            part.num_owned, part.ids, flags, becomes, rows.length, LOW, state.low, state.high, state.counters
         )
         counters = env.backend.to_host(state.counters).copy()
         state.counters[:] = 0
@@ -317,7 +324,7 @@ class DynamicPageRank(Primitive[State]):
         now = state.x[part.ids[own]]
         new = xp.flatnonzero(now != state.told[own])
         own, now = own[new], now[new]
-        state.told[own] = now
+        state.told[own], state.last = now, own
         vertices, contributions, counts = [], [], [0]
         for rank in range(part.size):
             marks, needed = marked[at == rank], part.held[rank, own] > 0
@@ -353,6 +360,9 @@ class DynamicPageRank(Primitive[State]):
         if self.keeps:
             part.pagerank, part.ranked = state.rank, part.alive
             part.sources, part.targets = [], []
+            if part.size > 1:
+                state.told[state.last] = -1.0
+                part.contributions, part.said = state.x, state.told
         return {
             "rank": state.rank[env.xp.flatnonzero(part.ids < part.alive)],
             "iterations": state.iterations,

@@ -57,17 +57,17 @@ def test_entries_are_found_and_placed(case):
     assert case.back(found).tolist() == [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("clears", [0, 1])
-def test_flagged_vertices_are_listed_by_their_degrees(case, clears):
-    flags = case.rng.integers(0, 2, case.ids).astype(np.uint8)
+@pytest.mark.parametrize("becomes", [0, 1, 2])
+def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
+    flags = case.rng.integers(0, 3, case.ids).astype(np.uint8)
     flags[case.own[case.length >= 64]] = 1
     sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
     low, high = (case.to(np.full(len(case.own), POISON, case.dtype)) for _ in range(2))
     case.kernels.dynamic_split(
-        len(case.own), case.to(case.own), sent, clears, case.rows[1], LOW, low, high, counters
+        len(case.own), case.to(case.own), sent, becomes, case.rows[1], LOW, low, high, counters
     )  # fmt: skip
     lows, highs, edges, *others = case.back(counters).tolist()
-    flagged = np.flatnonzero(flags[case.own])
+    flagged = np.flatnonzero(flags[case.own] == 1)
     for found, count, expected in (
         (low, lows, flagged[case.length[flagged] <= 64]), (high, highs, flagged[case.length[flagged] > 64]),
     ):  # fmt: skip
@@ -75,8 +75,7 @@ def test_flagged_vertices_are_listed_by_their_degrees(case, clears):
         assert sorted(found[:count].tolist()) == expected.tolist()
         assert (found[count:] == POISON).all()
     assert (edges, others) == (case.length[flagged].sum(), [0, 0])
-    if clears:
-        flags[case.own] = 0
+    flags[case.own[flagged]] = becomes
     np.testing.assert_array_equal(case.back(sent), flags)
 
 
@@ -106,6 +105,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, 
     loop, visited = rng.integers(0, 2, (2, n)).astype(np.uint8)
     x = rng.random(case.ids) / 8
     affected, expand = np.ones(case.ids, np.uint8), np.zeros(case.ids, np.uint8)
+    expand[case.own[listed[:5]]] = 2
     sent = [case.to(array) for array in (rank, x, affected, expand, visited, np.zeros(5, np.uint64))]
     before = visited.copy()
     case.kernels.dynamic_update(
@@ -123,7 +123,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, 
         relative, largest = moved / max(new, rank[v]), max(largest, moved)
         rank[v], x[at], visited[v] = new, new * inverse[v], 1
         affected[at] = not (prunes and relative <= 0.7)
-        expand[at] = expands and relative > 0.6
+        expand[at] = expand[at] or (expands and relative > 0.6)
     found = [case.back(array) for array in sent]
     for one, other in zip(found, (rank, x, affected, expand, visited), strict=False):
         np.testing.assert_array_equal(one, other)
