@@ -130,3 +130,45 @@ def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, 
     assert found[5].tolist()[:3] == [0, 0, 0]
     assert found[5][3:4].view(np.float64)[0] == largest
     assert found[5][4] == (visited - before).sum()
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])
+def test_rows_that_change_are_merged_and_put_in_their_place(backend, kind):
+    rng = np.random.default_rng(2)
+    rows, expected, counts = [0, 1, 5, 300, 700], [], []
+    pool = rng.integers(0, 1000, 1100).astype(kind)
+    begin = np.array([1090, 3, 10, 20, 350])
+    place, insert, values = [], [], []
+    for first, length in zip(begin, rows, strict=True):
+        row, at = [], rng.permutation(length + 1)[:40]
+        gone = set(at[: len(at) // 2].tolist()) - {length}
+        entries = sorted([(p, 0) for p in gone] + [(p, 1) for p in at[len(at) // 4 :].tolist() for _ in range(2)],
+                         key=lambda entry: (entry[0], -entry[1]))  # fmt: skip
+        new = iter(rng.integers(2000, 3000, len(entries)).tolist())
+        given = [next(new) if inserts else 0 for _, inserts in entries]
+        for j in range(length + 1):
+            row += [value for (p, inserts), value in zip(entries, given, strict=True) if p == j and inserts]
+            row += [] if j == length or j in gone else [pool[first + j]]
+        expected.append(row)
+        counts.append(len(entries))
+        place += [p for p, _ in entries]
+        insert += [inserts for _, inserts in entries]
+        values += given
+    insert = np.array(insert, np.uint8)
+    bounds = [
+        np.concatenate([[0], np.cumsum(each)]) for each in (counts, insert, 1 - insert, [len(r) for r in expected])
+    ]
+    first, before_in, before_out, new = (each.astype(np.int64) for each in bounds)
+    out = backend.from_host(np.full(new[-1], POISON, kind))
+    target, large = np.cumsum([0, *[length + 3 for length in lengths]]), np.full(4000, POISON, kind)
+    sent = [backend.from_host(np.array(each)) for each in (
+        begin, rows, first, place, insert, before_in, before_out, new, np.array(values, kind), pool,
+    )]  # fmt: skip
+    kernels, put = backend.kernels("dynamic_rows", entry_t=kind), backend.from_host(large.copy())
+    kernels.dynamic_rows_merge(len(rows), *sent, out, per_item=BLOCK)
+    kernels.dynamic_rows_put(len(rows), backend.from_host(target[:-1]), sent[7], out, put, per_item=BLOCK)
+    backend.synchronize()
+    assert backend.to_host(out).tolist() == [value for row in expected for value in row]
+    for at, row in zip(target.tolist(), expected, strict=False):
+        large[at : at + len(row)] = row
+    np.testing.assert_array_equal(backend.to_host(put), large)

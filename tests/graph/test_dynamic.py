@@ -242,6 +242,34 @@ def test_algorithms_run_on_every_version_as_on_a_graph_made_at_once(by):
     assert gd.bfs(present, 200).depth.tolist() == early.depth.tolist() == expected
 
 
+CALLS = {
+    "bfs": lambda G: gd.bfs(G, 7).depth,
+    "sssp": lambda G: gd.sssp(G, 7).distance,
+    "components": lambda G: gd.connected_components(G).label,
+    "strong": lambda G: gd.strongly_connected_components(G).label,
+    "betweenness": lambda G: gd.betweenness(G).score,
+    "pagerank": lambda G: gd.pagerank(G).rank,
+    "triangles": lambda G: gd.triangles(G.to_undirected()).count,
+    "core": lambda G: gd.core_number(G.to_undirected()).core,
+    "labels": lambda G: gd.label_propagation(G).label,
+    "walks": lambda G: gd.sample.random_walk(G, [7, 900], 20, bias="weight", seed=1).walks,
+    "neighbors": lambda G: gd.sample.neighbors(G, [7, 900], [3, 2], seed=1).dst,
+    "frame": lambda G: np.sort(G.to_dask_dataframe().compute().to_numpy(float), axis=0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_algorithm_and_sampler_takes_a_dynamic_graph(name):
+    rng = np.random.default_rng(9)
+    src, dst = rng.permutation(40 * 40)[:150].reshape(2, -1) % 40 * 3 + 1
+    weights = rng.integers(1, 9, len(src))
+    D = gd.DynamicGraph(gd.from_edges(src, dst, weights, multi_edges="merge", vertices=np.arange(130)))
+    D.update(insert=([7, 900, 7], [900, 40, 8], [2, 3, 4]), delete=(src[:20], dst[:20]))
+    found = D.edges()
+    scratch = gd.from_edges(*found[:2], found.weights, vertices=[*range(130), 900])
+    np.testing.assert_array_equal(CALLS[name](D), CALLS[name](scratch))
+
+
 def test_a_dynamic_graph_travels_with_its_lineage():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
     D.update(insert=([2], [0]))
