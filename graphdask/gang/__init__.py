@@ -28,6 +28,7 @@ from graphdask.errors import (
     VerificationError,
     WrongWorker,
 )
+from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.local import LocalGang
@@ -384,7 +385,7 @@ def _gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> An
 def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
     started = time.perf_counter()
     source, plan, size = graph.source, graph.plan, gang.size
-    vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: _host_adjacency(graph))
+    vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: host_adjacency(graph))
     ghosts = plan.ghosts or ghosts
     build_plan = BuildPlan(
         vertex_map=vertex_map,
@@ -416,20 +417,6 @@ def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool)
         nbytes=[fact.nbytes for fact in facts],
         weights=None if source.weight_dtype is None else WeightFacts.joined(w for f in facts if (w := f.weights)),
     )
-
-
-def _host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """(indptr, indices) of the symmetric graph without self-loops, on this host."""
-    import scipy.sparse
-
-    from graphdask.backend import get_backend
-
-    n = graph.num_vertices
-    src, dst, _ = graph.source.piece(0, 1).edges(get_backend("cpu"))
-    other = src != dst
-    ends = np.concatenate([src[other], dst[other]]), np.concatenate([dst[other], src[other]])
-    matrix = scipy.sparse.coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(n, n)).tocsr()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
 
 def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:

@@ -16,6 +16,7 @@ from graphdask.config import Config
 from graphdask.dynamic import DynamicGraph
 from graphdask.dynamic_rows import DynamicPart, RowChanges, apply_batch, build_dynamic
 from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
@@ -252,9 +253,7 @@ def _vertex_map(graph: DynamicGraph, capacity: int, size: int) -> VertexMap:
         return make_vertex_map(plan, capacity, size, base.source.skewed, _no_adjacency)
     owners = plan.by
     if isinstance(owners, str):
-        from graphdask.gang import _host_adjacency
-
-        known = make_vertex_map(plan, base.num_vertices, size, base.source.skewed, lambda: _host_adjacency(base))
+        known = make_vertex_map(plan, base.num_vertices, size, base.source.skewed, lambda: host_adjacency(base))
         at = known.to_position(get_backend("cpu"), np.arange(base.num_vertices, dtype=known.dtype))
         owners = np.asarray(np.searchsorted(known.offsets[1:-1], at, side="right"))
     assert isinstance(owners, np.ndarray)

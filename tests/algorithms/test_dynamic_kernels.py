@@ -155,9 +155,8 @@ def test_rows_that_change_are_merged_and_put_in_their_place(backend, kind):
         insert += [inserts for _, inserts in entries]
         values += given
     insert = np.array(insert, np.uint8)
-    bounds = [
-        np.concatenate([[0], np.cumsum(each)]) for each in (counts, insert, 1 - insert, [len(r) for r in expected])
-    ]
+    lengths = [len(row) for row in expected]
+    bounds = [np.concatenate([[0], np.cumsum(each)]) for each in (counts, insert, 1 - insert, lengths)]
     first, before_in, before_out, new = (each.astype(np.int64) for each in bounds)
     out = backend.from_host(np.full(new[-1], POISON, kind))
     target, large = np.cumsum([0, *[length + 3 for length in lengths]]), np.full(4000, POISON, kind)

@@ -131,15 +131,15 @@ def test_ranks_have_the_same_bits_for_every_number_of_partitions_and_on_every_de
 
 def test_ranks_follow_a_hundred_batches_without_drift():
     rng = np.random.default_rng(2)
-    n = 500
-    src, dst = (rng.random((2, 2500)) ** 2 * n).astype(int)
+    n = 250
+    src, dst = (rng.random((2, 1250)) ** 2 * n).astype(int)
     D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=n).partition(2))
     gd.pagerank(D, method="static")
     errors, sums = [], []
     for _ in range(100):
         insert, delete = (
             (rng.random((2, 4)) ** 2 * n).astype(int),
-            [ends[rng.integers(0, 2500, 3)] for ends in (src, dst)],
+            [ends[rng.integers(0, 1250, 3)] for ends in (src, dst)],
         )
         D.update(insert=insert, delete=delete)
         rank = gd.pagerank(D, method="dfp").rank
