@@ -26,6 +26,7 @@ every row, and the twins of the other two do nothing.
 
 import numpy as np
 
+from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin
 
 MACROS = [
@@ -35,8 +36,16 @@ MACROS = [
 ]
 
 CHUNK = 256
+AHEAD, ROWS_AHEAD = 128, 8
+"""How many edges, and rows, ahead of their turn a processor is to fetch what they read from x, and write to sums."""
 u64 = np.uint64
 """Numba asks of a signed index whether it counts from the end; of an unsigned one it does not, which saves a third."""
+
+
+@twin
+def _fetched(indices):
+    """The edge from which on there are no eight more AHEAD."""
+    return u64(max(len(indices) - AHEAD - 7, 0))
 
 
 @twin
@@ -49,8 +58,10 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
     if weighted:
         _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums)
         return
-    lane = np.zeros(8)
+    lane, fetched = np.zeros(8), _fetched(indices)
     for v in range(n):
+        if ordered and v + ROWS_AHEAD < n:
+            prefetch(sums, goes[v + ROWS_AHEAD])
         k, last = u64(indptr[v]), u64(indptr[v + 1])
         one_chunk = last - k <= u64(CHUNK)
         turn = 0
@@ -59,6 +70,9 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
             end = min(k + u64(CHUNK), last)
             a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
             while k + u64(8) <= end:
+                if k < fetched:
+                    for i in range(8):
+                        prefetch(x, indices[k + u64(AHEAD + i)])
                 a0 += x[u64(indices[k])]
                 a1 += x[u64(indices[k + u64(1)])]
                 a2 += x[u64(indices[k + u64(2)])]
@@ -96,8 +110,10 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
 
 @twin
 def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
-    lane, edges = np.zeros(8), np.zeros(8)
+    lane, edges, fetched = np.zeros(8), np.zeros(8), _fetched(indices)
     for v in range(n):
+        if ordered and v + ROWS_AHEAD < n:
+            prefetch(sums, goes[v + ROWS_AHEAD])
         lane[:] = 0.0
         k, last = u64(indptr[v]), u64(indptr[v + 1])
         turn = 0
@@ -105,6 +121,9 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
             end = min(k + u64(CHUNK), last)
             edges[:] = 0.0
             while k + u64(8) <= end:
+                if k < fetched:
+                    for i in range(8):
+                        prefetch(x, indices[k + u64(AHEAD + i)])
                 for i in range(u64(8)):
                     edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
                 k += u64(8)

@@ -178,8 +178,7 @@ class PageRank(Primitive[State]):
         assert part.inward is not None
         if self.weighted:
             refuse_weights(part, env, "pagerank")
-        place = self._places(part, env)
-        slot = xp.argsort(place[:owned]).astype(place.dtype)
+        place, slot = self._places(part, env)
         at, order = place[slot], xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)
         rows = Rows.of(env, part.inward, self.weighted, self.real, place, order)
@@ -208,15 +207,19 @@ class PageRank(Primitive[State]):
         )  # fmt: skip
         return state, self._say(part, state, env, 0)
 
-    def _places(self, part: Part, env: Environment) -> Array:
-        """Where contributions stand: those of many out-edges first. Keys have 16 bits, so that a radix sort serves."""
+    def _places(self, part: Part, env: Environment) -> tuple[Array, Array]:
+        """Where contributions stand, those of many out-edges first; and the slots of the own vertices in that order.
+
+        Keys have 16 bits, so that a radix sort serves.
+        """
         xp, dtype = env.xp, part.vertex_map.dtype
         (degree,) = env.fetch_ghosts(part, [(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype)])
         key = (65535 - xp.minimum(degree, 65535)).astype(np.uint16)
         del degree
+        order = xp.argsort(key, kind="stable")
         place = xp.empty(len(key), dtype)
-        place[xp.argsort(key, kind="stable")] = xp.arange(len(key), dtype=dtype)
-        return place
+        place[order] = xp.arange(len(key), dtype=dtype)
+        return place, order[order < part.num_owned].astype(dtype)
 
     def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array) -> Array:
         """Per own vertex in the order of their contributions, float64."""
