@@ -33,6 +33,8 @@ ALL = "all"
 INDEX = "index"
 """Stands for the graph's index dtype among the columns of a primitive."""
 
+SPARSE = 16
+"""How many vertices of a mirror are looked through in less time than one of the own is looked up among them."""
 _TO_GHOSTS = 1 << 32
 """Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
 _RECORDS = 1 << 33
@@ -279,7 +281,7 @@ class Mail:
             meta[peer], sends[peer] = codec.encode(self.backend, local, universe, self._values(messages, slots))
 
     def _to_ghosts(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
-        xp, part = self.backend.xp, self.part
+        part = self.part
         for peer in range(part.size):
             if peer == part.rank:
                 continue
@@ -291,11 +293,20 @@ class Mail:
                 values = self._values(messages, messages.own)
                 meta[peer], sends[peer] = codec.encode(self.backend, messages.own, len(mirror), values)
             elif len(mirror) and len(messages.own):
-                place = xp.minimum(xp.searchsorted(mirror, messages.own), len(mirror) - 1).astype(self.dtype)
-                known = mirror[place] == messages.own
-                place, slots = place[known], messages.own[known]
+                place = self._places_in(mirror, messages.own)
+                slots = mirror[place]
                 values = self._values(messages, slots)
                 meta[peer], sends[peer] = codec.encode(self.backend, place, len(mirror), values)
+
+    def _places_in(self, mirror: Array, own: Array) -> Array:
+        """Where a mirror, ascending, has some of the own vertices; those that it does not have are left out."""
+        xp = self.backend.xp
+        if len(own) * SPARSE > len(mirror):
+            marks = xp.zeros(self.part.num_owned, bool)
+            marks[own] = True
+            return xp.flatnonzero(marks[mirror]).astype(self.dtype)
+        place = xp.minimum(xp.searchsorted(mirror, own), len(mirror) - 1).astype(self.dtype)
+        return place[mirror[place] == own]
 
     def _values(self, messages: Messages, slots: Array) -> dict[str, Array]:
         return {name: messages.values[name][slots] for name in self.dtypes[messages.to]}
