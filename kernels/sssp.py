@@ -135,14 +135,15 @@ def sssp_advance(
             above = max((np.floor(start / delta) + 1) * delta, np.nextafter(start, np.inf))
             limit[0] = at_least(above, limit)
             bound, waiting, far_tail, closest = limit[0], far_tail, 0, np.inf
-            for i in range(waiting):
+            for i in range(u64(waiting)):
+                if i + u64(SOON) < u64(waiting):
+                    prefetch(labels, far[i + u64(SOON)])
                 v = far[i]
-                d = distance_of(labels[v], bound)
-                if d >= bound:
-                    kept[far_tail] = v
-                    far_tail += 1
-                    closest = min(closest, d)
-                elif d >= ended:
+                d = distance_of(labels[u64(v)], bound)
+                kept[far_tail] = v
+                far_tail += np.int64(d >= bound)
+                closest = min(closest, np.float64(d) if d >= bound else np.inf)
+                if ended <= d < bound:
                     if v < owned:
                         there[tail] = v
                         tail += 1

@@ -5,7 +5,8 @@ slot whose distance falls below the limit of the current bucket is near: an own 
 told to its owner. One that is first reached beyond the limit waits among the far ones, ghosts too, so that most are
 told once. Near vertices are worked off in steps without any exchange; when no rank has any left and nothing is on its
 way, all ranks move to the bucket of the smallest distance that anybody keeps among the far ones, which they know from
-votes. Where there is one rank only, a superstep goes through many buckets, in one launch on a GPU.
+votes, as they know how wide it is. Where there is one rank only, a superstep goes through many buckets, in one launch
+on a GPU.
 
 Distances do not depend on the order of events: see `sssp`.
 
@@ -60,8 +61,13 @@ EDGES, ACTED, STEP, SPLIT, GHOSTS, FAR, COUNTERS = 0, 1, 2, 3, 5, 10, 16
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-BREADTH = {"cpu": 3.0, "cuda": 12.0}
-"""Width of a bucket, in mean weights by mean degrees: a GPU trades edges looked at twice for fewer rounds."""
+BREADTH = {"cpu": (1.5, 0.5), "cuda": (12.0, 12.0)}
+"""Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
+vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds."""
+LIGHT = {"cpu": 1 << 18, "cuda": 0}
+"""Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: the next bucket
+is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets are wide from the start."""
+HEAVY = 8
 NARROW = 16
 """Mean degree below which buckets are made wider, as on road networks few vertices are in one."""
 
@@ -101,6 +107,10 @@ class State:
     """The next step of the kernel."""
     split: int = 0
     """How often the bucket has moved on."""
+    widened: float = 1.0
+    """By what the current bucket is wider than the first."""
+    looked: tuple[float, float] = (0.0, 0.0)
+    """Edges looked at by all ranks in the bucket before and in this one, so far."""
     acted: int = 0
     """Vertices whose edges were relaxed."""
     edges: int = 0
@@ -136,7 +146,7 @@ class ShortestPaths(Primitive[State]):
     name = "SSSP"
     verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
-    votes = 2
+    votes = 3
 
     def __init__(self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool):
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
@@ -194,7 +204,7 @@ class ShortestPaths(Primitive[State]):
         busy = len(ghosts) > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
-            votes=(float(busy), state.nearest),
+            votes=(float(busy), state.nearest, float(edges)),
         )  # fmt: skip
 
     def _kernels(self, part: Part, state: State, env: Environment) -> Any:
@@ -211,11 +221,12 @@ class ShortestPaths(Primitive[State]):
                 work.limit, owned, work.near[state.step % 2], work.far[state.split % 2], work.counters, work.least,
             )  # fmt: skip
         splits = BUCKETS if part.size == 1 else int(not inbox.votes[:, 0].any())
+        widened = self._widened(state, splits, inbox, env)
+        delta = self.delta or self.unit * BREADTH[env.backend.name][part.size > 1] * widened
         kernels.sssp_advance(
-            HUB_THREADS, state.step, state.split, splits, float(inbox.votes[:, 1].min()),
-            self.delta or self.unit * BREADTH[env.backend.name], part.out.indptr, part.out.indices, state.weights,
-            state.each, part.ids, state.labels, work.stamp, work.limit, owned, state.superstep, *work.near,
-            *work.far, work.ghost_queue, work.hubs, work.counters, work.least,
+            HUB_THREADS, state.step, state.split, splits, float(inbox.votes[:, 1].min()), delta, part.out.indptr,
+            part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp, work.limit, owned,
+            state.superstep, *work.near, *work.far, work.ghost_queue, work.hubs, work.counters, work.least,
         )  # fmt: skip
         found = env.backend.to_host(work.control)
         acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
@@ -224,6 +235,18 @@ class ShortestPaths(Primitive[State]):
         state.far, state.superstep = int(found[FAR + state.split % 3]), state.superstep + 1
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
         return self._said(state, ghosts, acted, edges)
+
+    def _widened(self, state: State, splits: int, inbox: Inbox, env: Environment) -> float:
+        """By what the bucket is widened: the same on all ranks, who know from votes how much work the last one was."""
+        before, looked = state.looked[0], state.looked[1] + float(inbox.votes[:, 2].sum())
+        state.looked = (looked, 0.0) if splits else (before, looked)
+        if splits and env.size > 1:
+            light = LIGHT[env.backend.name]
+            if looked < light and looked <= before:
+                state.widened *= 2.0
+            elif looked > HEAVY * light:
+                state.widened = max(state.widened / 2.0, 1.0)
+        return state.widened
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
@@ -268,7 +291,8 @@ def sssp(
         A vertex, by the caller's id.
     delta : float, optional
         Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
-        the answer is the same. Default: an estimate from the mean weight and the mean degree.
+        the answer is the same. Default: an estimate from the mean weight and the mean degree, widened where several
+        ranks on CPUs find little to do in a bucket.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.

@@ -110,6 +110,14 @@ def test_a_long_path_with_a_bucket_for_each_hop(parts):
           ways=[("range", "1-hop", "selective")], deltas=(None, 0.5))  # fmt: skip
 
 
+def test_buckets_of_little_work_grow_wider():
+    n = 1500
+    graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5)).partition(2, by="range", device="cpu")
+    grown, fixed = gd.sssp(graph, 0), gd.sssp(graph, 0, delta=5)
+    assert grown.distance.tolist() == fixed.distance.tolist() == list(range(0, 5 * n, 5))
+    assert max(row["superstep"] for row in fixed.stats) > n > 20 * max(row["superstep"] for row in grown.stats)
+
+
 def test_answers_agree_with_networkx(rng):
     g = nx.gnm_random_graph(150, 500, seed=int(rng.integers(2**31)), directed=True)
     for _, _, data in g.edges(data=True):
