@@ -25,12 +25,17 @@ those twins do nothing.
 
 import numpy as np
 
+from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS = 0, 1, 2, 3, 4, 5
 EDGES, WEIGHT, LEVELS, VISITED, LISTED, CYCLE = 7, 8, 9, 10, 11, 12
 COUNTERS = 18
+AHEAD = 16
+"""How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for."""
+FEW = 256
+"""Vertices that are listed at a time."""
 MANY = 1024
 LONG = 1 << 40
 
@@ -214,10 +219,15 @@ def bfs_levels(
 def bfs_unvisited(n, seen, indptr, left, counters):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
     count = counters[UNVISITED]
-    for v in range(n):
-        if indptr[v + 1] > indptr[v] and not _has(seen, v):
-            left[count] = v
-            count += 1
+    some = np.empty(FEW, left.dtype)
+    for first in range(0, n, FEW):
+        found = 0
+        for v in range(first, min(first + FEW, n)):  # half of them, so that a branch would be guessed wrong often
+            some[found] = v
+            found += np.int64((indptr[v + 1] > indptr[v]) & (not _has(seen, v)))
+        for i in range(found):
+            left[count + i] = some[i]
+        count += found
     counters[UNVISITED] = count
 
 
@@ -228,8 +238,10 @@ def bfs_pull(n, unvisited, indptr, indices, out_indptr, seen, depth, parent, lev
     Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
     number of the unvisited.
     """
-    own, remaining, edges = counters[NEXT], counters[LEFT], 0
-    for i in range(counters[UNVISITED]):
+    own, remaining, edges, length = counters[NEXT], counters[LEFT], 0, counters[UNVISITED]
+    for i in range(length):
+        if i + AHEAD < length:
+            prefetch(indices, indptr[unvisited[i + AHEAD]])
         v = unvisited[i]
         first, last = indptr[v], indptr[v + 1]
         e = first
