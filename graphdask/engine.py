@@ -161,6 +161,8 @@ class Primitive(ABC, Generic[S]):
     """Whether messages go `to="ghosts"` in any superstep."""
     votes = 0
     """How many numbers each rank says to all in a superstep."""
+    remedy = "use more workers, ghosts='1-hop'"
+    """What is to be done where the memory is too little."""
     needs_all = ""
     """Why a fixed share of the most memory can never do; empty where it may."""
 
@@ -323,7 +325,7 @@ def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> 
     if needed > free:
         raise OverBudget(
             f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank {part.rank} "
-            f"({env.backend.description}) may use {free / 2**30:.1f} GiB; use more workers, ghosts='1-hop', or raise "
-            f"the setting graphdask.memory-fraction"
+            f"({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise the setting "
+            f"graphdask.memory-fraction"
         )
     return needed

@@ -22,6 +22,9 @@ class Runtime(Protocol):
     def sample(self, graph: Any, sampler: Any, placement: Any, **options: Any) -> Any:
         """Run a sampler over a graph and return its Samples."""
 
+    def sample_chunks(self, graph: Any, sampler: Any, chunk: int, placement: Any, **options: Any) -> Any:
+        """Iterate over the Samples of `chunk` instances each, drawn one after the other."""
+
     def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:
         """Check the partitions of a graph against its lineage, or raise VerificationError."""
 

@@ -7,11 +7,6 @@
 // Sources: Pandey et al., c-saw, Section II-A; J. Bentley, B. Floyd, "A sample of brilliance", CACM 30 (1987).
 #include "neighbors.cuh"
 
-// The neighbour at a place; without neighbours, the place.
-__device__ __forceinline__ index_t gd_entry(const index_t *indices, gd_i64 place) {
-    return indices ? indices[place] : (index_t)place;
-}
-
 extern "C" __global__ void neighbors_counts(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
                                             const gd_i64 *__restrict__ indptr, gd_i64 fanout, gd_i64 replace,

@@ -27,6 +27,12 @@ struct Words {
     }
 };
 
+// The neighbour at a place; without neighbours, the place.
+template <typename T>
+__device__ __forceinline__ T gd_entry(const T *indices, gd_i64 place) {
+    return indices ? indices[place] : (T)place;
+}
+
 // Number `number` of the 64-bit numbers of an item.
 __device__ __forceinline__ gd_u64 gd_word_at(gd_u64 key, gd_u64 instance, gd_u32 number) {
     gd_u64 first, second;

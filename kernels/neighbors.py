@@ -46,7 +46,7 @@ def word_of(pair, key, instance, step, number):
 
 
 @inlined
-def _entry(indices, place):
+def entry(indices, place):
     """The neighbour at a place; without neighbours, the place."""
     return place if indices is None else indices[place]
 
@@ -116,7 +116,7 @@ def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offse
                     table = np.empty(2 * count, np.int64)
                 _floyd(count, begin, degree, pair, of_item, instance, table, places[at : at + count])
         for e in range(first, end):
-            dst[e] = _entry(indices, places[e - first])
+            dst[e] = entry(indices, places[e - first])
 
 
 @twin

@@ -94,7 +94,7 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
             tag[out + s] = mark;
         }
         if (!replace && count == degree) {
-            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = indices[begin + s];
+            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = gd_entry(indices, begin + s);
             continue;
         }
         Words words(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0);
@@ -102,7 +102,7 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
         if (replace) {
             for (gd_i64 s = 0; s < count; ++s) {
                 gd_u64 word = words.take();
-                dst[out + s] = indices[begin + row.find(gd_digit(word, total))];
+                dst[out + s] = gd_entry(indices, begin + row.find(gd_digit(word, total)));
             }
             continue;
         }
@@ -112,7 +112,7 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
             for (int s = 0; s < (int)count; ++s) {
                 const gd_i64 place = gd_choose(row, chosen, s, left, method, words);
                 left -= row.below(place + 1) - row.below(place);
-                dst[out + s] = indices[begin + place];
+                dst[out + s] = gd_entry(indices, begin + place);
                 int at = s;
                 for (; at > 0 && chosen[at - 1] > place; --at) chosen[at] = chosen[at - 1];
                 chosen[at] = place;
@@ -135,7 +135,7 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
             const gd_u64 width = row.below(place + 1) - row.below(place);
             for (gd_i64 p = place + 1; p <= degree; p += p & -p) tree[p] -= (gd_i64)width;
             left -= width;
-            dst[out + s] = indices[begin + place];
+            dst[out + s] = gd_entry(indices, begin + place);
         }
     }
 }

@@ -9,7 +9,7 @@ are the numbers that are drawn.
 import numpy as np
 
 from graphdask.kernels.hash import hashed, inlined, key, multiply_high
-from graphdask.kernels.neighbors import FEW, word_of
+from graphdask.kernels.neighbors import FEW, entry, word_of
 from graphdask.kernels.philox import DRAW_NEIGHBOR
 from graphdask.kernels.twin import twin
 
@@ -125,20 +125,20 @@ def successive_draw(
             tag[e] = mark
         if not replace and count == degree:
             for s in range(count):
-                dst[out + s] = indices[begin + s]
+                dst[out + s] = entry(indices, begin + s)
             continue
         of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
         left = _below(sums, begin, degree)
         if replace:
             for s in range(count):
                 drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
-                dst[out + s] = indices[begin + _find(sums, begin, degree, drawn)]
+                dst[out + s] = entry(indices, begin + _find(sums, begin, degree, drawn))
         elif count <= FEW:
             number = 0
             for s in range(count):
                 place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
                 left -= _below(sums, begin, place + 1) - _below(sums, begin, place)
-                dst[out + s] = indices[begin + place]
+                dst[out + s] = entry(indices, begin + place)
                 at = s
                 while at > 0 and chosen[at - 1] > place:
                     chosen[at] = chosen[at - 1]
@@ -162,4 +162,4 @@ def successive_draw(
                     trees[at + p] -= np.int64(width)
                     p += p & -p
                 left -= width
-                dst[out + s] = indices[begin + place]
+                dst[out + s] = entry(indices, begin + place)

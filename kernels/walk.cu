@@ -77,12 +77,12 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
 }
 
 template <int METHOD>
-__device__ __forceinline__ void walk_here(long long n, const long long *instance, int *step, index_t *at, int budget,
+__device__ __forceinline__ void walk_here(long long n, long long first_instance, const long long *instance, int *step, index_t *at, int budget,
                                           int length, const Rows rows, const Moves moves, const index_t *starts,
                                           const index_t *ids, long long owned, index_t *path, int *made) {
     GD_FOR(i, n) {
         const long long walker = instance[i];
-        const index_t start = starts[walker];
+        const index_t start = starts[walker - first_instance];
         index_t v = at[i], id = -1;
         int s = step[i], count = 0;
         bool far = false;
@@ -150,7 +150,7 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
     else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
 }
 
-extern "C" __global__ void walk_part(long long n, const long long *instance, int *step, index_t *at, long long budget,
+extern "C" __global__ void walk_part(long long n, long long first_instance, const long long *instance, int *step, index_t *at, long long budget,
                                      long long length, gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead,
                                      long long vertices, const index_t *starts, const long long *indptr, const index_t *indices,
                                      long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
@@ -158,11 +158,11 @@ extern "C" __global__ void walk_part(long long n, const long long *instance, int
                                      const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
     const Moves moves{restart, leave, dead, vertices, degrees, 0};
-    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else walk_here<GD_ALIAS>(n, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else walk_here<GD_ALIAS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
 }
 
 extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, long long length,

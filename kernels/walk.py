@@ -12,7 +12,7 @@ method    METROPOLIS (to a neighbour drawn uniformly, or staying by the degrees)
 seed      uint64, of the random numbers
 restart, leave, dead, vertices
           see Moves in walk.cu
-starts    index dtype: where walkers start; ids (walk_part: of all instances)
+starts    index dtype: where walkers start; ids (walk_part: of all instances from first_instance on)
 degrees   int64 per slot; for METROPOLIS
 walks     index dtype, (n, length + 1): the vertices visited, -1 after the last
 lengths   int32: steps that were made
@@ -140,13 +140,13 @@ def walk(
 
 @twin
 def walk_part(
-    n, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method,
-    values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+    n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
+    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
 ):  # fmt: skip
     """Let each walker go until it leaves the partition, ends, or has made `budget` steps."""
     key = keyed(seed, DRAW_WALK, 0)
     for i in range(n):
-        walker, start = instance[i], starts[instance[i]]
+        walker, start = instance[i], starts[instance[i] - first_instance]
         v, known, s, count = np.int64(at[i]), np.int64(-1), np.int64(step[i]), 0
         while count < budget and s < length:
             first, second = philox(key, np.uint64(walker), np.uint64(s + 1), _0)

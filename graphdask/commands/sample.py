@@ -50,6 +50,7 @@ class Request:
     scheduler: str | None
     verify: bool
     output: Path | None
+    chunk: int | None
     as_json: bool
 
 
@@ -68,6 +69,9 @@ shared_options = stacked(
     click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
     click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
                  help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
+    click.option("--chunk", type=Whole(min=1), metavar="K",
+                 help="Draw and write so many walks or seeds at a time, where the memory is too little for all. "
+                      "With a folder as output."),
     cluster_options,
     reading_options,
     cleaning_options,
@@ -99,6 +103,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
     check_output(request.output)
+    if request.chunk is not None and (request.output is None or request.output.suffix):
+        raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
     where = _placement(request)
     steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
@@ -108,8 +114,12 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
         G = read(request, steps).partition(request.partitions, device=request.device)
         vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
+        more = {"seed": request.seed, "placement": where, "client": client}
+        if request.chunk is not None:
+            written = _written(entry, request, G, vertices, {**own, **more}, steps)
+            _show(entry, request, G, written, steps, _words(written))
+            return
         with steps.step(entry.name) as step:
-            more = {"seed": request.seed, "placement": where, "client": client}
             result = entry.sample(G, vertices, **own, **more)
             step.edges = result.stats.edges
         with steps.step("gather") as step:
@@ -122,7 +132,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             with steps.step("write") as step:
                 write(result, request.output)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
-    _show(entry, request, G, result, steps)
+    _show(entry, request, G, result, steps, entry.words(result))
 
 
 def _placement(request: Request) -> Any:
@@ -137,14 +147,35 @@ def _placement(request: Request) -> Any:
     return request.placement
 
 
-def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps) -> None:
-    stats = result.stats
+def _written(
+    entry: Entry, request: Request, G: Any, vertices: Any, options: dict[str, Any], steps: terminal.Steps
+) -> Any:
+    """Draw and write some instances at a time."""
+    assert request.chunk is not None
+    assert request.output is not None
+    chunks = entry.in_chunks(G, vertices, request.chunk, **options)
+    with steps.step(f"{entry.name}, write") as step:
+        written = chunks.to_parquet(request.output, verify=request.verify)
+        step.edges, step.detail = written.edges, f"{request.output}: {_words(written)}"
+    return written
+
+
+def _words(written: Any) -> str:
+    return f"{terminal.count(written.rows, 'row')} in {terminal.count(written.chunks, 'chunk')}"
+
+
+def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps, answer: str) -> None:
+    """Say what was done; `result` says in its stats what the one run did, or the last one."""
+    stats, sent = result.stats, ""
+    if request.chunk is None:
+        sent = f", {terminal.size(stats.bytes_sent)} sent"
     if request.as_json:
         terminal.print_json({
             "sampler": entry.name, "file": request.path, "vertices": G.num_vertices, "directed": G.directed,
-            "weighted": G.weighted, "report": G.report, "answer": entry.words(result), "placement": result.placement,
+            "weighted": G.weighted, "report": G.report, "answer": answer, "placement": result.placement,
             "verified": True if request.verify else None, "output": request.output,
-            "steps": [step.to_dict() for step in steps.steps], "stats": stats.to_dict(),
+            "steps": [step.to_dict() for step in steps.steps],
+            "stats": stats.to_dict() if request.chunk is None else None,
         })  # fmt: skip
         return
     click.echo(f"{request.path.name}\n")
@@ -152,7 +183,7 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
     click.echo("")
     click.echo(terminal.pairs([
         ("workers", f"{stats.ranks}, {result.placement}, {', '.join(sorted(set(stats.devices)))}"),
-        ("transport", f"{stats.transport}, {terminal.size(stats.bytes_sent)} sent"),
+        ("transport", f"{stats.transport}{sent}"),
         ("verified", "yes" if request.verify else "not asked for (--verify)"),
     ]))  # fmt: skip
 

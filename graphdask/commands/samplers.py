@@ -38,6 +38,14 @@ class Entry:
         function = getattr(sample, self.function)
         return function(G, begin, **options) if self.start else function(G, **options)
 
+    def in_chunks(self, G: Any, begin: Any, chunk: int, **options: Any) -> Any:
+        """Draw some instances at a time."""
+        from graphdask import sample
+        from graphdask.sample.chunks import in_chunks
+
+        begins = (begin,) if self.start else ()
+        return in_chunks(getattr(sample, self.function), G, *begins, chunk=chunk, **options)
+
 
 def _walk_words(result: Any) -> str:
     lengths = result.lengths

@@ -30,6 +30,7 @@ from graphdask.errors import (
 )
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.chunking import chunks
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
@@ -169,8 +170,7 @@ class GangRuntime(DynamicRuntime):
             def compute(built: Built, restarts: int) -> Any:
                 return replicas.run(graph, built, sampler, "partitioned", restarts, config)
 
-            inward = sampler.inward and graph.directed
-            return self._with_retries(graph, client, config, compute, sampler.ghosts, inward)
+            return self._with_retries(graph, client, config, compute, sampler.ghosts, sampler.inward and graph.directed)
 
         def replicated() -> Any:
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
@@ -213,6 +213,8 @@ class GangRuntime(DynamicRuntime):
                 f'{error}. Or use placement="streamed", which keeps the graph in host memory and parts of it on the '
                 f"device"
             ) from error
+
+    sample_chunks = chunks
 
     def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
         graph = graph.present

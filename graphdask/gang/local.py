@@ -56,7 +56,7 @@ class LocalGang:
 
     def __init__(self, size: int, device: str, config: Config):
         self.size, self.config = size, config
-        self._backends = [get_backend(device, rank) for rank in range(size)]
+        self.backends = [get_backend(device, rank) for rank in range(size)]
         self._lock = threading.Lock()
 
     def use(self, config: Config) -> None:
@@ -76,7 +76,7 @@ class LocalGang:
     @property
     def sharing(self) -> int:
         """How many ranks share a device's memory."""
-        return -(-self.size // max(1, len({id(backend) for backend in self._backends})))
+        return -(-self.size // max(1, len({id(backend) for backend in self.backends})))
 
     def is_whole(self, known: Any) -> bool:
         """Whether partitions built here are still there."""
@@ -100,13 +100,13 @@ class LocalGang:
         with self._lock, Progress(label, show, total) as progress:
 
             def work(comm: Any, rank: int) -> Any:
-                context = RankContext(comm, self._backends[rank], deadline, share, progress.of_rank(rank))
+                context = RankContext(comm, self.backends[rank], deadline, share, progress.of_rank(rank))
                 return program(context, *(of_rank(argument, rank) for argument in arguments))
 
             if self.size == 1:
-                with self._backends[0].activate(), SingleCommunicator() as comm:
+                with self.backends[0].activate(), SingleCommunicator() as comm:
                     values = [work(comm, 0)]
             else:
                 limit = self.config.deadline
-                values = run_threads(self.size, work, self._backends, limit, limit, on_wait=progress.draw)
+                values = run_threads(self.size, work, self.backends, limit, limit, on_wait=progress.draw)
             return LocalKept(values, [summary(value) for value in values])

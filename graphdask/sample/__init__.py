@@ -6,7 +6,9 @@ Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on 
 from importlib import import_module as _import_module
 
 _HOME: dict[str, str] = {
+    "Chunks": "chunks",
     "Frontiers": "frontier",
+    "NeighborLoader": "neighbor_loader",
     "Neighborhoods": "neighborhoods",
     "SampledEdges": "_steps",
     "PersonalizedPageRank": "pagerank",
@@ -17,6 +19,7 @@ _HOME: dict[str, str] = {
     "Walks": "_walkers",
     "forest_fire": "hops",
     "frontier_sampling": "frontier",
+    "in_chunks": "chunks",
     "layer": "layers",
     "metapath_walk": "metapath",
     "metropolis_hastings": "walks",

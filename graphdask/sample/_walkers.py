@@ -98,6 +98,7 @@ class Walkers(Sampler[Any]):
 
     verifier = "graphdask.verify.walks"
     result_type = Walks
+    cut = ("starts",)
     bias: str | None
     """What edges are drawn by: None, weight or degree."""
 
@@ -157,7 +158,7 @@ class Walkers(Sampler[Any]):
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         rows = self.rows(part, env)
-        starts = env.backend.from_host(self.starts[self.first : self.last].astype(dtype))
+        starts = env.backend.from_host(self.of(self.starts, self.first, self.last).astype(dtype))
         if is_whole(part):
             walks = xp.empty((self.instances, self.length + 1), dtype)
             todo = list(launches(env.backend.name, self.instances, self.length))
@@ -172,7 +173,7 @@ class Walkers(Sampler[Any]):
         instance = xp.flatnonzero((position >= first) & (position < first + part.num_owned)).astype(np.int64)
         if not self.length:
             instance = instance[:0]
-        records = {"at": position[instance], **self.departures(env, instance)}
+        records = {"at": position[instance], **self.departures(env, instance + np.int64(self.first))}
         bounds = np.where(np.arange(part.size + 1) > part.rank, len(instance), 0)
         return state, Messages.of_records(records, bounds, active=len(instance) > 0)
 
@@ -218,7 +219,7 @@ class Walkers(Sampler[Any]):
         state.seen.clear()
         if part.size > 1:
             assert env.comm is not None
-            home = xp.searchsorted(env.backend.from_host(bounds[1:-1] - self.first), columns[0], side="right")
+            home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), columns[0], side="right")
             records, cuts = routed(env, home, dict(zip("isv", columns, strict=True)))
             del columns
             for name, column in records.items():
@@ -227,7 +228,7 @@ class Walkers(Sampler[Any]):
             columns = list(records.values())
         instance, step, vertex = columns
         walks = xp.full((last - first, self.length + 1), -1, dtype)
-        walks[:, 0] = state.starts[first:last]
+        walks[:, 0] = state.starts[first - self.first : last - self.first]
         walks[instance - first, step] = vertex
         lengths = (walks >= 0).sum(axis=1).astype(np.int32) - np.int32(1)
         return {"walks": walks, "lengths": lengths}

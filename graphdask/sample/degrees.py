@@ -12,9 +12,8 @@ from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.graph import Graph
 from graphdask.part import Part
-from graphdask.sample.hops import sampled
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler
+from graphdask.sample.sampler import Sampler, drawn
 
 
 class _Degrees(Samples):
@@ -49,7 +48,7 @@ class OutDegrees(Sampler[dict[str, Array]]):
 
 def out_degrees(G: Graph, placement: str, client: Any, progress: bool | None) -> np.ndarray:
     """int64, shape (vertices,): edges of each vertex; of an undirected one at either end."""
-    found = sampled(G, OutDegrees(G.num_vertices), placement, client, progress)
+    found = drawn(G, OutDegrees(G.num_vertices), placement, client, progress)
     degrees = np.zeros(G.num_vertices, np.int64)
     degrees[found._internal("vertex")] = found._internal("degree")
     return degrees

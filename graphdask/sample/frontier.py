@@ -23,10 +23,9 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.runtime import runtime
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, checked_placement, owners, routed
+from graphdask.sample.sampler import Sampler, checked_placement, owners, routed, sampled
 
 
 class Frontiers(Samples):
@@ -89,6 +88,8 @@ class FrontierSampling(Sampler[State]):
         "instance": np.int64, "place": np.int32, "at": INDEX, "edge": np.int64,
     }  # fmt: skip
 
+    cut = ("pools",)
+
     def __init__(self, pools: np.ndarray, length: int, seed: int):
         self.pools, self.length, self.seed = pools, length, np.uint64(seed & (2**64 - 1))
         self.first, self.last = 0, len(pools)
@@ -114,7 +115,7 @@ class FrontierSampling(Sampler[State]):
             bounds = self.homes(part.size)
             first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
         count, size = last - first, self.pools.shape[1]
-        pool = env.backend.from_host(np.array(self.pools[first:last], dtype))
+        pool = env.backend.from_host(np.array(self.of(self.pools, first, last), dtype))
         todo = list(launches(env.backend.name, count, self.length)) if whole else []
         ids = of_slots = xp.zeros(0, np.int64)
         if not whole:
@@ -267,5 +268,5 @@ def frontier_sampling(
         raise InputError(f"pools must be one pool of vertices or an array of pools; got the shape {given.shape}")
     numbers = G.ids.to_internal(given, "pool vertex") if given.size else np.zeros(given.shape, np.int64)
     sampler = FrontierSampling(numbers, checked_length(length), integer("seed", seed))
-    edges: Frontiers = runtime().sample(G, sampler, where, client=client, progress=progress)
+    edges: Frontiers = sampled(G, sampler, where, client, progress)
     return edges

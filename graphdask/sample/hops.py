@@ -16,10 +16,9 @@ import numpy as np
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import WeightFacts
-from graphdask.runtime import runtime
 from graphdask.sample.biases import checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, checked_placement
+from graphdask.sample.sampler import Placement, sampled
 from graphdask.sample.traversal import METHODS, Traversal
 from graphdask.sources import ArraySource
 
@@ -111,7 +110,14 @@ def neighbors(
     """
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
-    sizes = checked_sizes(fanouts, "fanouts", -1)
+    options = checked_options(G, checked_sizes(fanouts, "fanouts", -1), replace, bias, direction, method, seed)
+    return sampled(G, Traversal(flat, bounds, **options), placement, client, progress)
+
+
+def checked_options(
+    G: Graph, sizes: tuple[int, ...], replace: Any, bias: Any, direction: Any, method: Any, seed: Any
+) -> dict[str, Any]:
+    """Arguments of Traversal, of those of `neighbors`."""
     if not isinstance(replace, bool | np.bool_):
         raise InputError(f"replace={replace!r} is neither True nor False")
     if replace and any(size < 0 for size in sizes):
@@ -119,11 +125,10 @@ def neighbors(
     checked_name("method", method, METHODS)
     if replace and method != "auto":
         raise InputError(f"method={method!r} is a way to draw without replacement; leave it out with replace=True")
-    sampler = Traversal(
-        flat, bounds, sizes, replace=bool(replace), bias=checked_bias(G, bias), method=method, seed=whole("seed", seed),
-        direction=checked_name("direction", direction, DIRECTIONS),
-    )  # fmt: skip
-    return sampled(G, sampler, placement, client, progress)
+    return {
+        "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
+        "seed": whole("seed", seed), "direction": checked_name("direction", direction, DIRECTIONS),
+    }  # fmt: skip
 
 
 def snowball(
@@ -255,11 +260,6 @@ def forest_fire(
     )  # fmt: skip
     sampler.name = "forest fire sampling"
     return sampled(G, sampler, placement, client, progress)
-
-
-def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
-    """Run a sampler."""
-    return runtime().sample(G, sampler, checked_placement(placement), client=client, progress=progress)
 
 
 def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:

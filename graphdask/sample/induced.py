@@ -6,13 +6,14 @@ It is a hop of traversal sampling from the vertices of a set, of which the edges
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment
-from graphdask.errors import OverBudget
+from graphdask.errors import OverBudget, Unsupported
 from graphdask.part import Part
 from graphdask.sample.traversal import State, Traversal
 
@@ -46,6 +47,9 @@ class Induced(Traversal):
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))
 
+    def chunk(self, first: int, last: int) -> Self:
+        raise Unsupported(f"{self.name} are of vertices that are drawn for all instances first; make fewer instances")
+
     def _check_memory(self, env: Environment, needed: int) -> None:
         """Raise OverBudget where the edges, whose number nobody knew before, are too many."""
         free = int(env.backend.free_memory() * env.memory_share)
@@ -71,7 +75,7 @@ class Induced(Traversal):
 
     def _draw(
         self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
-    ) -> tuple[Array, Array, Array, Array]:
+    ) -> tuple[Array, Array, Array, Array, Array | None]:
         assert isinstance(state, InducedState)
         xp, n, dtype, csr = env.xp, len(rows), vertices.dtype, state.rows
         kernels = env.kernels("induced", index_t=dtype)
@@ -90,4 +94,4 @@ class Induced(Traversal):
             self.check_deadline(env, begin, hop)
             items = (column[some] for column in (rows, vertices, instances, tags))
             kernels.induced_listed(some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out, per_item=32)
-        return *out, offsets
+        return *out, offsets, None

@@ -18,9 +18,9 @@ from graphdask.backend import Array
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, sampled, whole
+from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import owners, routed
+from graphdask.sample.sampler import owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 

@@ -19,10 +19,9 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
-from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import checked_placement, sampled
 from graphdask.sample.walks import FirstOrder, Rows
 
 
@@ -148,5 +147,5 @@ def metapath_walk(
     path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(metapath))
     sampler = MetapathWalk(numbers, steps, integer("seed", seed), path)
     typed = with_edge_values(G, "edge_types", edge_types, whole=True)
-    walks: Walks = runtime().sample(typed, sampler, where, client=client, progress=progress)
+    walks: Walks = sampled(typed, sampler, where, client, progress)
     return walks

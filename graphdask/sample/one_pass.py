@@ -21,9 +21,9 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.sample.hops import at_least, sampled, whole
+from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler
+from graphdask.sample.sampler import Sampler, sampled
 from graphdask.sample.traversal import ids_of_slots
 
 TOP = 2**64 - 1

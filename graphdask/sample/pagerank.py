@@ -10,10 +10,11 @@ PageRank computation, SIAM Journal on Numerical Analysis 45 (2007), for the coun
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,10 +25,9 @@ from graphdask.errors import DeadlineExceeded, InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.runtime import runtime
 from graphdask.sample._walkers import LAUNCH, checked_starts, sent_to
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, checked_placement, routed
+from graphdask.sample.sampler import Sampler, checked_placement, routed, sampled
 
 BUDGET = 64
 """Steps of a walker in a superstep."""
@@ -88,6 +88,11 @@ class WalkEnds(Sampler[State]):
     def __init__(self, sources: np.ndarray, walks: int, restart: float, top: int | None, seed: int):
         self.sources, self.walks, self.restart, self.top = sources, walks, restart, top
         self.seed, self.first, self.last = np.uint64(seed & (2**64 - 1)), 0, len(sources)
+
+    def chunk(self, first: int, last: int) -> Self:
+        chunk = copy.copy(self)
+        chunk.first, chunk.last = first, last
+        return chunk
 
     @property
     def work(self) -> int:
@@ -259,5 +264,5 @@ def personalized_pagerank(
     if top is not None and integer("top", top) < 1:
         raise InputError(f"top={top} must be 1 or more")
     sampler = WalkEnds(numbers, count, chance, top, integer("seed", seed))
-    found: PersonalizedPageRank = runtime().sample(G, sampler, where, client=client, progress=progress)
+    found: PersonalizedPageRank = sampled(G, sampler, where, client, progress)
     return found

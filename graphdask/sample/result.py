@@ -106,18 +106,27 @@ class Samples:
         InputError
             Where the folder is there already and not empty.
         """
-        folder = Path(path)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} is there already; name a folder that is not, or an empty one")
-        folder.mkdir(parents=True, exist_ok=True)
+        self.write_into(new_folder(path), "part")
+
+    def write_into(self, folder: Path, prefix: str) -> int:
+        """Write Parquet files into a folder; how many rows they have together."""
         ids = {name: self.graph.ids if name in self.vertex_valued else None for name in self.columns}
-        self.parts.fetch(_WriteParquet(str(folder.absolute()), ids))
+        return sum(self.parts.fetch(_WriteParquet(str(folder.absolute()), prefix, ids)))
 
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__}: {', '.join(self.columns)} of {self.sampler.instances:,} instances; "
             f"{self.stats.ranks} ranks, {self.placement}, {self.stats.seconds:.3g} s>"
         )
+
+
+def new_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a folder; raise InputError where there is something."""
+    folder = Path(path)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is there already; name a folder that is not, or an empty one")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 class _CountRows:
@@ -133,8 +142,8 @@ class _CountRows:
 class _WriteParquet:
     """Writes a rank's rows."""
 
-    def __init__(self, folder: str, ids: dict[str, Any]):
-        self.folder, self.ids = folder, ids
+    def __init__(self, folder: str, prefix: str, ids: dict[str, Any]):
+        self.folder, self.prefix, self.ids = folder, prefix, ids
 
     def __call__(self, value: Any) -> int:
         import pyarrow
@@ -147,7 +156,7 @@ class _WriteParquet:
         rank = value.values["rank"]
         if rows or rank == 0:
             table = pyarrow.table({name: pyarrow.array(_listed(column)) for name, column in arrays.items()})
-            with replacing(Path(self.folder) / f"part-{rank:05d}.parquet") as unfinished:
+            with replacing(Path(self.folder) / f"{self.prefix}-{rank:05d}.parquet") as unfinished:
                 pyarrow.parquet.write_table(table, unfinished)
         return rows
 

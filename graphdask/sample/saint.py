@@ -21,10 +21,10 @@ from graphdask.errors import InputError, Unsupported, VerificationError
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
-from graphdask.sample.hops import at_least, sampled, whole
+from graphdask.sample.hops import at_least, whole
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import checked_placement, drawn, sampled
 from graphdask.sample.walks import FirstOrder
 
 MOST = 1 << 62
@@ -124,7 +124,7 @@ def _subgraphs(
     progress: bool | None,
 ) -> SaintSubgraphs:  # fmt: skip
     sampler = FirstOrder(roots, length, seed, "uniform", None, 0.0, 0.0)
-    walks: Walks = sampled(G, sampler, placement, client, progress)
+    walks: Walks = drawn(G, sampler, placement, client, progress)
     induced = _Subgraphs(*_sets(walks._internal("walks")[:, visited], each))
     found: SaintSubgraphs = sampled(G, induced, placement, client, progress)
     found.walks, found._each, found._drawn = walks, each, visited

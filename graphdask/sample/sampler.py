@@ -10,15 +10,20 @@ Source: Pandey et al., c-saw, Sections III and V.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment, Primitive
-from graphdask.errors import InputError
+from graphdask.errors import InputError, Unsupported
+from graphdask.graph import Graph
 from graphdask.part import Part
+from graphdask.runtime import runtime
 from graphdask.sample.streamed import Streamed
 
 S = TypeVar("S")
@@ -37,6 +42,7 @@ class Sampler(Primitive[S]):
     """
 
     ghosts = "all"
+    remedy = "draw fewer instances at a time (graphdask.sample.in_chunks), use more workers"
     columns: ClassVar[Mapping[str, Any]] = {}
     first: int = 0
     last: int = 0
@@ -44,6 +50,10 @@ class Sampler(Primitive[S]):
     """The module whose `run(sampler, part, host, env, options)` draws from partitions on the host; empty for none."""
     needs_whole: ClassVar[str] = "it reads edges of vertices in several partitions at once"
     """Why there is none."""
+    origin: int = 0
+    """The instance that what is kept of each instance begins with."""
+    cut: ClassVar[tuple[str, ...]] = ()
+    """Attributes that have an element for each instance."""
 
     @property
     def work(self) -> int:
@@ -62,9 +72,68 @@ class Sampler(Primitive[S]):
         shared.first, shared.last = int(bounds[rank]), int(bounds[rank + 1])
         return shared
 
+    def chunk(self, first: int, last: int) -> Self:
+        """The same sampler for instances `first` to `last` - 1, without what the others begin with."""
+        if not self.cut:
+            raise Unsupported(f"{self.name} draws all that is drawn together; it cannot be done in chunks")
+        shared = copy.copy(self)
+        for name in self.cut:
+            setattr(shared, name, self.of(getattr(self, name), first, last))
+        shared.first, shared.last, shared.origin = first, last, first
+        return shared
+
+    def of(self, values: np.ndarray, first: int, last: int) -> np.ndarray:
+        """Those of instances `first` to `last` - 1, of what is kept of each instance."""
+        return values[first - self.origin : last - self.origin]
+
     def homes(self, size: int) -> np.ndarray:
         """int64, shape (size + 1,): instances [homes[r], homes[r+1]) are at home on rank r."""
         return self.first + (np.arange(size + 1, dtype=object) * self.instances // size).astype(np.int64)
+
+
+@dataclass
+class Planned:
+    """What a function of this package was about to run."""
+
+    graph: Graph
+    sampler: Any
+    placement: Placement
+    client: Any
+    progress: bool | None
+
+
+_PLANNING: ContextVar[list[Planned] | None] = ContextVar("planning", default=None)
+
+
+class _NotNow(Exception):
+    """Ends a function that has said what it would run."""
+
+
+@contextmanager
+def planning() -> Iterator[list[Planned]]:
+    """Within it a function of this package ends where it would draw its samples; it lists what that would have run."""
+    planned: list[Planned] = []
+    token = _PLANNING.set(planned)
+    try:
+        yield planned
+    except _NotNow:
+        pass
+    finally:
+        _PLANNING.reset(token)
+
+
+def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
+    """Run a sampler; or say that it would be run, where that is asked for, and go no further."""
+    where, planned = checked_placement(placement), _PLANNING.get()
+    if planned is not None:
+        planned.append(Planned(G, sampler, where, client, progress))
+        raise _NotNow
+    return drawn(G, sampler, where, client, progress)
+
+
+def drawn(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
+    """Run a sampler whose samples are needed in any case, as a part of other ones."""
+    return runtime().sample(G, sampler, checked_placement(placement), client=client, progress=progress)
 
 
 def checked_placement(placement: Any) -> Placement:

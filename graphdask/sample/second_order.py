@@ -21,7 +21,6 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import flag, integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.runtime import runtime
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -36,7 +35,7 @@ from graphdask.sample._walkers import (
     expected_reuse,
 )
 from graphdask.sample.biases import EdgeBiases, method_for
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import checked_placement, sampled
 
 ONE = 1 << 63
 """What stands for the probability 1."""
@@ -203,7 +202,7 @@ def node2vec(
     sampler = SecondOrder(numbers, steps, integer("seed", seed), kind, bias, p, q, G.directed)
     if counts:
         checked_weights(G, client, progress)
-    walks: Walks = runtime().sample(G, sampler, where, client=client, progress=progress)
+    walks: Walks = sampled(G, sampler, where, client, progress)
     return walks
 
 

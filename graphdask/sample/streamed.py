@@ -151,7 +151,8 @@ class HostRows:
         before = self.indptr * of_edge + np.arange(n + 1) * of_row
         targets = before[-1] * np.arange(1, count) / count
         cuts = np.concatenate([[0], np.searchsorted(before, targets), [n]]).astype(np.int64)
-        return Cut(cuts, [self._piece(int(a), int(b)) for a, b in pairwise(cuts)])
+        begins = [int(begin) // SPARSE * SPARSE for begin in self.indptr[cuts[:-1]]]
+        return Cut(cuts, [self._piece(int(a), int(b)) for a, b in pairwise(cuts)], begins)
 
     def _piece(self, a: int, b: int) -> dict[str, np.ndarray]:
         """Rows a to b - 1; their edges from a multiple of SPARSE on, so that sparse sums stay where they are."""
@@ -169,6 +170,8 @@ class Cut:
     cuts: np.ndarray
     """int64, shape (partitions + 1,): the first vertex of each."""
     pieces: list[dict[str, np.ndarray]]
+    begins: list[int]
+    """The first edge in each."""
     locked: bool = False
 
     def lock(self, backend: Backend) -> None:

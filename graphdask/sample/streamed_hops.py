@@ -48,8 +48,11 @@ class _Run:
         name = ("hops", sampler.bias, sampler.direction)
         rows = prepared(part, host, env.backend, name, lambda: _host_rows(made))
         n = sampler.instances
+        self.kept = made.kept
         self.degree = made.rows.num_edges / max(made.rows.num_rows, 1)
-        each = 32 + 2 * part.vertex_map.dtype.itemsize  # of an edge that is put back in the order of the frontier
+        each = (
+            32 + 2 * part.vertex_map.dtype.itemsize + (24 if sampler.numbered else 0)
+        )  # of an edge that is put back in the order of the frontier
         needed = sampler.memory(part, MAXIMAL) + int(each * sampler._edges_at_most(n, self.degree)[1])
         self.layout: Layout = laid_out(
             options, self.scheme, rows, env.backend, env.memory_share, n, -(-needed // max(n, 1)), 0, sampler.name
@@ -101,19 +104,30 @@ class _Run:
         order = xp.argsort(places, kind="stable")
         bounds = env.backend.to_host(xp.searchsorted(places[order], xp.arange(count + 1, dtype=np.uint16)))
         numbers, reached = [order[:0].astype(np.int64)], [here.vertices[:0]]
+        edges = [order[:0].astype(np.int64)]
         for number, of in self._in_turn(np.diff(bounds), sampler.fanouts[hop]):
             which = order[int(bounds[number]) : int(bounds[number + 1])].astype(np.int64)
             vertices = here.vertices[which]
             rows = vertices - vertices.dtype.type(int(self.layout.cut.cuts[number]))
             piece = State(Csr(of["indptr"], of["indices"]), of.get("sums"), self.kernels)
-            _, found, places_of, _ = sampler._draw(piece, env, rows, vertices, here.instances[which], which, hop)
+            _, found, places_of, _, drawn = sampler._draw(piece, env, rows, vertices, here.instances[which], which, hop)
+            if drawn is not None:
+                edges.append(self._of_the_graph(drawn, number))
             numbers.append(places_of)
             reached.append(found)
         of_edges, dst = xp.concatenate(numbers), xp.concatenate(reached)
         order = xp.argsort(of_edges, kind="stable")
         of_edges, dst = of_edges[order], dst[order]
         starts = xp.searchsorted(of_edges, here.bounds, side="left")
-        return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts)
+        of_graph = xp.concatenate(edges)[order] if sampler.numbered else None
+        return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts, of_graph)
+
+    def _of_the_graph(self, places: Array, number: int) -> Array:
+        """Numbers of edges, by their places in a partition."""
+        places = places + np.int64(self.layout.cut.begins[number])
+        if self.kept is None:
+            return places
+        return self.env.backend.from_host(self.kept[self.env.backend.to_host(places)])
 
     def _in_turn(self, active: np.ndarray, fanout: int) -> Iterator[tuple[int, dict[str, Array]]]:
         """The partitions with work: in their order, or those that are there and then the most active first."""

@@ -23,8 +23,9 @@ from graphdask.errors import InputError, OverBudget
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._edge_values import with_edge_values
-from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, sampled, whole
+from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
+from graphdask.sample.sampler import sampled
 from graphdask.sample.traversal import State, Traversal
 
 STRATEGIES = ("uniform", "last")

@@ -14,10 +14,11 @@ large graphs (2017), for a fixed number of neighbours.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,9 +26,10 @@ from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.errors import DeadlineExceeded, InputError
+from graphdask.errors import DeadlineExceeded
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
+from graphdask.sample._edge_tables import biased_rows, edge_shifts, in_order, refuse_unfit
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Sampler, owners, routed
@@ -61,6 +63,8 @@ class Edges:
     instances: Array
     starts: Array
     """int64, shape (instances + 1,): where the edges of each instance begin."""
+    numbers: Array | None = None
+    """int64: of the edges of the graph, where they are asked for."""
 
 
 @dataclass
@@ -73,6 +77,10 @@ class State:
     frontiers: list[Frontier] = field(default_factory=list)
     """Of every hop so far."""
     hops: list[Edges] = field(default_factory=list)
+    kept: Array | None = None
+    """Where each of `rows` was before those of bias 0 were left out; None where none were."""
+    shifts: Array | None = None
+    """int64, for each row: what makes the number of an edge of its place here; None for 0."""
     items: Array | None = None
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 
@@ -86,6 +94,8 @@ class Traversal(Sampler[State]):
     result_type = Neighborhoods
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}
     burn = 0
+    numbered = False
+    """Whether it says of every edge which of the graph's it is."""
 
     def __init__(
         self, seeds: np.ndarray, bounds: np.ndarray, fanouts: Sequence[int], *, replace: bool = False,
@@ -95,6 +105,13 @@ class Traversal(Sampler[State]):
         self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
         self.method, self.seed, self.burn = method, seed, burn
 
+    def chunk(self, first: int, last: int) -> Self:
+        chunk = copy.copy(self)
+        of_each = self.of(self.bounds, first, last + 1)
+        chunk.seeds, chunk.bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
+        chunk.first, chunk.last, chunk.origin = first, last, first
+        return chunk
+
     @property
     def inward(self) -> bool:
         return self.direction == "in"
@@ -102,6 +119,10 @@ class Traversal(Sampler[State]):
     @property
     def work(self) -> int:
         return int(self._edges_at_most(self.last - self.first, 10.0)[1])
+
+    def edges_at_most(self, degree: float) -> float:
+        """About how many edges there will be, where rows are as long as `degree` in the mean."""
+        return self._edges_at_most(self.instances, degree)[1]
 
     def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
         """Vertices in all frontiers but the last, and edges, where rows are as long as `degree` in the mean."""
@@ -124,11 +145,15 @@ class Traversal(Sampler[State]):
         edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
         expanded = min(expanded, share * float(part.num_vertices))
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
+        each += (16 + (24 if part.size > 1 else 0)) if self.numbered else 0
         each += 24 if self.burn or max(self.fanouts, default=0) > FEW else 0
         biases = 0
         if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
+            biases += 8 * rows.num_edges
+        if self.numbered and not in_order(part):
+            biases += (24 + width) * part.num_vertices + 16 * part.num_owned
         return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
@@ -141,7 +166,7 @@ class Traversal(Sampler[State]):
     def _seeds_at_home(self, part: Part, env: Environment) -> Frontier:
         bounds = self.homes(part.size)
         first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
-        of_each = self.bounds[first : last + 1]
+        of_each = self.of(self.bounds, first, last + 1)
         seeds = self.seeds[of_each[0] : of_each[-1]].astype(part.vertex_map.dtype)
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
         return Frontier(*(env.backend.from_host(a) for a in (seeds, instances, of_each - of_each[0])))
@@ -150,15 +175,16 @@ class Traversal(Sampler[State]):
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         rows = part.inward if self.inward else part.out
         assert rows is not None
+        shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
         if self.bias is None:
-            return State(rows, None, kernels)
+            return State(rows, None, kernels, shifts=shifts)
         if self.bias == "weight":
             refuse_unfit(part, env)
         held = int(self._table in part.tables)
         if not (held if part.size == 1 else env.least(held)):
             part.tables[self._table] = biased_rows(part, env, rows, self.bias)
-        made, sums = part.tables[self._table]
-        return State(made, sums, kernels)
+        made, sums, kept = part.tables[self._table]
+        return State(made, sums, kernels, kept=kept, shifts=shifts)
 
     @property
     def _table(self) -> tuple[str, ...]:
@@ -170,11 +196,11 @@ class Traversal(Sampler[State]):
         if part.size == 1:
             here = state.frontiers[-1]
             rows = part.vertex_map.to_position(env.backend, here.vertices)
-            src, slots, instances, offsets = self._draw(
+            src, slots, instances, offsets, numbers = self._draw(
                 state, env, rows, here.vertices, here.instances, here.instances, hop
             )
             dst = ids_of_slots(part, env, slots)
-            state.hops.append(Edges(src, dst, instances, offsets[here.bounds]))
+            state.hops.append(Edges(src, dst, instances, offsets[here.bounds], numbers))
             more = hop + 1 < len(self.fanouts)  # as many supersteps on every rank
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
@@ -188,8 +214,8 @@ class Traversal(Sampler[State]):
         return self._asked(part, state, env)
 
     def _nothing(self, part: Part, **more: Any) -> Messages:
-        none = {"number": np.zeros(0, np.int64), "vertex": np.zeros(0, part.vertex_map.dtype)}
-        none = {name: part.ids[:0].astype(column.dtype) for name, column in none.items()}
+        types = {"number": np.int64, "vertex": part.vertex_map.dtype, "edge": np.int64}
+        none = {name: part.ids[:0].astype(types[name]) for name in self.record_columns}
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
     def _asked(self, part: Part, state: State, env: Environment) -> Messages:
@@ -203,7 +229,10 @@ class Traversal(Sampler[State]):
         number[0::2], number[1::2] = records["instance"], records["place"]
         vertex = xp.repeat(records["position"], 2)
         # every rank goes on until no rank has a frontier: the exchange says when, except for what a rank tells itself
-        return Messages.of_records({"number": number, "vertex": vertex}, 2 * bounds, active=len(positions) > 0)
+        sent = {"number": number, "vertex": vertex}
+        if self.numbered:
+            sent["edge"] = xp.zeros(len(number), np.int64)
+        return Messages.of_records(sent, 2 * bounds, active=len(positions) > 0)
 
     def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         """The neighbours of vertices that are asked for, to the homes, which have asked in the order of their ranks."""
@@ -211,11 +240,15 @@ class Traversal(Sampler[State]):
         instances = xp.ascontiguousarray(came["number"][0::2])
         places = xp.ascontiguousarray(came["number"][1::2])
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
-        _, slots, places, offsets = self._draw(state, env, rows, part.ids[rows], instances, places, self._hop(env))
+        _, slots, places, offsets, numbers = self._draw(
+            state, env, rows, part.ids[rows], instances, places, self._hop(env)
+        )
         homes = self.homes(part.size)[1:-1]
         homes = xp.searchsorted(env.backend.from_host(homes), instances, side="right")
         bounds = offsets[xp.searchsorted(homes, xp.arange(part.size + 1), side="left")]
         records = {"number": places, "vertex": ids_of_slots(part, env, slots)}
+        if numbers is not None:
+            records["edge"] = numbers
         return Messages.of_records(
             records, env.backend.to_host(bounds), active=len(places) > 0, frontier=len(rows), edges=len(places)
         )
@@ -230,12 +263,14 @@ class Traversal(Sampler[State]):
         order = xp.argsort(places, kind="stable")
         places, dst = places[order], dst[order]
         starts = xp.searchsorted(places, here.bounds, side="left")
-        state.hops.append(Edges(here.vertices[places], dst, here.instances[places], starts))
+        numbers = inbox.records["edge"][order] if self.numbered else None
+        state.hops.append(Edges(here.vertices[places], dst, here.instances[places], starts, numbers))
 
     def _draw(
         self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
-    ) -> tuple[Array, Array, Array, Array]:
-        """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, and where each begins."""
+    ) -> tuple[Array, Array, Array, Array, Array | None]:
+        """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, where each vertex begins,
+        and numbers of the edges if they are asked for."""
         state, rows = self._seen(state, env, rows, instances, hop)
         xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
         fanout, indptr = self.fanouts[hop], state.rows.indptr
@@ -255,7 +290,18 @@ class Traversal(Sampler[State]):
                 self._draw_alike(state, env, items, of_items, fanout, seed, out)
             else:
                 self._draw_biased(state, env, items, of_items, counts[begin : begin + CHUNK], fanout, seed, out)
-        return *out, offsets
+        if not self.numbered:
+            return *out, offsets, None
+        src, places, tag = out
+        slots = state.rows.indices[places]
+        numbers = (places if state.kept is None else state.kept[places]).astype(np.int64)
+        if state.shifts is not None:
+            numbers += state.shifts[rows[xp.searchsorted(offsets[1:], xp.arange(total), side="right")]]
+        return src, slots, tag, offsets, numbers
+
+    def _targets(self, state: State) -> Array | None:
+        """What kernels say of an edge: the slot that it leads to, or with None its place."""
+        return None if self.numbered else state.rows.indices
 
     def check_deadline(self, env: Environment, begin: int, hop: int) -> None:
         """Raise DeadlineExceeded between two launches of a hop, of which this one begins with item `begin`."""
@@ -275,7 +321,9 @@ class Traversal(Sampler[State]):
     def _draw_alike(
         self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
     ) -> None:
-        self._launch_alike(state.kernels, env, items, state.rows.indptr, state.rows.indices, offsets, fanout, seed, out)
+        self._launch_alike(
+            state.kernels, env, items, state.rows.indptr, self._targets(state), offsets, fanout, seed, out
+        )
 
     def _launch_alike(
         self, kernels: Any, env: Environment, items: list[Array], indptr: Array, indices: Array | None, offsets: Array,
@@ -306,7 +354,7 @@ class Traversal(Sampler[State]):
             xp.cumsum(degrees, out=rooms[1:])
             trees = xp.empty(int(rooms[-1]), np.int64)
         env.kernels("successive", index_t=items[0].dtype).successive_draw(
-            len(counts), *items, csr.indptr, csr.indices, offsets, state.sums, int(self.replace),
+            len(counts), *items, csr.indptr, self._targets(state), offsets, state.sums, int(self.replace),
             METHODS.index(self.method), seed, rooms, trees, *out,
         )  # fmt: skip
 
@@ -338,6 +386,7 @@ class Traversal(Sampler[State]):
         hop_of, instance = xp.empty(total, np.int32), xp.empty(total, np.int64)
         bounds = self.homes(part.size)
         first, count = int(bounds[part.rank]), int(bounds[part.rank + 1] - bounds[part.rank])
+        number = xp.empty(total if self.numbered else 0, np.int64)
         before = xp.zeros(count, np.int64)  # edges of the instances before, then of the hops before too
         for edges in hops:
             before += edges.starts[:-1]
@@ -346,8 +395,20 @@ class Traversal(Sampler[State]):
                 len(edges.dst), hop, first, before - edges.starts[:-1], edges.src, edges.dst, edges.instances, src, dst,
                 hop_of, instance,
             )  # fmt: skip
+            if edges.numbers is not None:
+                places = xp.arange(len(edges.dst), dtype=np.int64)
+                number[places + (before - edges.starts[:-1])[edges.instances - first]] = edges.numbers
             before += edges.starts[1:] - edges.starts[:-1]
-        return {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
+        columns = {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
+        return columns | {"edge": number} if self.numbered else columns
+
+
+class NumberedTraversal(Traversal):
+    """The same, which numbers edges by the vertex that was expanded, then by the neighbour, in the order of the vertex
+    numbers; parallel edges by their weights."""
+
+    record_columns: ClassVar[Mapping[str, Any]] = {**Traversal.record_columns, "edge": np.int64}
+    numbered = True
 
 
 def ids_of_slots(part: Part, env: Environment, slots: Array) -> Array:
@@ -355,40 +416,3 @@ def ids_of_slots(part: Part, env: Environment, slots: Array) -> Array:
     if part.size == 1 and type(part.vertex_map) is VertexMap:
         return slots
     return part.vertex_map.to_id(env.backend, from_cyclic(part, to_cyclic_positions(part, slots)))
-
-
-def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr, Array]:
-    """Rows without the edges of bias 0, and the sums of the biases of each row (graphdask.sample.biases).
-
-    Raises
-    ------
-    InputError
-        For integer weights of a row that add up to too much.
-    """
-    xp, degrees = env.xp, None
-    if bias == "degree":
-        degrees = rows.indptr[1:] - rows.indptr[:-1]
-        if part.size > 1:
-            (degrees,) = env.fetch_ghosts(part, [degrees])
-        kept = degrees[rows.indices] > 0
-    else:
-        assert rows.weights is not None
-        kept = rows.weights > 0
-    if not bool(kept.all()):
-        rows = rows.only(xp, kept)
-    return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64)
-
-
-def refuse_unfit(part: Part, env: Environment) -> None:
-    """Raise on every rank where any has read a weight that is negative or infinite."""
-    facts = part.weights
-    mine = (-1.0, -1.0, 0.0) if facts is None or facts.unfit is None else facts.unfit
-    found = np.array(mine, np.float64)
-    if part.size > 1:
-        found = env.backend.to_host(env.gather(env.backend.from_host(found)))
-    found = found.reshape(-1, 3)
-    found = found[found[:, 0] >= 0]
-    if len(found):
-        u, v, weight = min(found.tolist())
-        kind = "negative" if weight < 0 else "infinite"
-        raise InputError(f"the weight {weight:g} of the edge between vertices number {u:.0f} and {v:.0f} is {kind}")

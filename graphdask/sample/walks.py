@@ -20,7 +20,6 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.part import Csr, Part
-from graphdask.runtime import runtime
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -35,7 +34,7 @@ from graphdask.sample._walkers import (
     expected_reuse,
 )
 from graphdask.sample.biases import EdgeBiases, method_for
-from graphdask.sample.sampler import Placement, checked_placement
+from graphdask.sample.sampler import Placement, checked_placement, sampled
 
 METROPOLIS = 4
 """As kernels/walk.py has it."""
@@ -121,9 +120,9 @@ class FirstOrder(Walkers):
         n, dtype = len(came["at"]), part.vertex_map.dtype
         path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
         env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype).walk_part(
-            n, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed, *self.moves,
-            part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of), state.ids,
-            part.num_owned, path, made,
+            n, self.first, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed,
+            *self.moves, part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of),
+            state.ids, part.num_owned, path, made,
         )  # fmt: skip
         return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}
 
@@ -238,7 +237,7 @@ def _sampled(
     sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
     if bias == "weight":
         checked_weights(G, client, progress)
-    walks: Walks = runtime().sample(G, sampler, where, client=client, progress=progress)
+    walks: Walks = sampled(G, sampler, where, client, progress)
     return walks
 
 

@@ -49,7 +49,7 @@ def _sources(
     sampler: Framework, first: int, last: int, src: np.ndarray, dst: np.ndarray, hop: np.ndarray, instance: np.ndarray
 ) -> Violation | None:
     """The first edge whose source was in no pool."""
-    of_each = sampler.bounds[first : last + 1]
+    of_each = sampler.of(sampler.bounds, first, last + 1)
     seeds = sampler.seeds[of_each[0] : of_each[-1]].astype(np.int64)
     owners = np.repeat(np.arange(first, last), np.diff(of_each))
     # When a vertex came into its pool: seeds before step 0, destinations after theirs; then, whose source it is.
@@ -83,7 +83,7 @@ def _budgets(
     count = int(instance[-1]) - low + 1 if len(instance) else 0
     group = (instance - low) * steps + hop
     edges = np.bincount(group, minlength=count * steps).reshape(count, steps)
-    pool = np.diff(sampler.bounds)[low : low + count].astype(np.int64)
+    pool = np.diff(sampler.of(sampler.bounds, low, low + count + 1)).astype(np.int64)
     too_many = np.zeros((count, steps), bool)
     for step, fanout in enumerate(sampler.fanouts):
         taken = pool if sampler.frontier_size is None else np.minimum(pool, sampler.frontier_size)

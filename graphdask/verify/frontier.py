@@ -21,7 +21,7 @@ def verify(context: RankContext, part: Part, primitive: FrontierSampling, result
     src, dst, lengths = (result.columns[name] for name in ("src", "dst", "lengths"))
     bounds, rank = primitive.homes(context.comm.size), context.comm.rank
     first, last = int(bounds[rank]), int(bounds[rank + 1])
-    pool = context.backend.from_host(np.array(primitive.pools[first:last], dtype))
+    pool = context.backend.from_host(np.array(primitive.of(primitive.pools, first, last), dtype))
     mine = None
     if src.shape != (last - first, primitive.length) or dst.shape != src.shape or lengths.shape != src.shape[:1]:
         mine = Violation(-1, -1, f"pools {first} to {last - 1} have edges of the shapes {src.shape} and {dst.shape}")

@@ -79,7 +79,7 @@ class Grown:
     def __init__(self, sampler: Traversal, first: int, last: int, n: int, columns: dict[str, np.ndarray]):
         self.sampler, self.violation = sampler, None
         src, dst, hop, instance = (columns[name].astype(np.int64) for name in ("src", "dst", "hop", "instance"))
-        of_each = sampler.bounds[first : last + 1]
+        of_each = sampler.of(sampler.bounds, first, last + 1)
         vertices = sampler.seeds[of_each[0] : of_each[-1]].astype(np.int64)
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
         visited = keys_of(instances, vertices, first, n)

@@ -44,6 +44,19 @@ def test_starts_come_from_a_file_and_walks_as_arrays(call, chain, tmp_path):
         assert found["lengths"].tolist() == [2, 2, 0, 0]
 
 
+def test_chunks_are_written_one_after_the_other(call, chain, tmp_path):
+    output = tmp_path / "walks"
+    result = call("sample", "walk", chain, "--length", 2, "--chunk", 3, "--verify", "--output", output)
+    assert result.exit_code == 0, result.output
+    assert "4 rows in 2 chunks" in result.stdout
+    walks = pyarrow.parquet.read_table(output).column("walks").to_pylist()
+    assert walks == [[10, 20, 30], [20, 30, 40], [30, 40, -1], [40, -1, -1]]
+    for other in ((), ("--output", tmp_path / "walks.npz")):
+        result = call("sample", "walk", chain, "--chunk", 3, *other)
+        assert result.exit_code != 0
+        assert "--chunk writes as it draws" in result.stderr
+
+
 def test_a_walk_from_every_vertex_is_the_default(call, chain, tmp_path):
     output = tmp_path / "walks.txt"
     assert call("sample", "walk", chain, "--length", 1, "--output", output).exit_code == 0

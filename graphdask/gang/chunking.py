@@ -1,0 +1,32 @@
+"""Runs of a sampler over some of its instances at a time, so that the samples of all need not fit the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from graphdask.config import Config
+from graphdask.gang.progress import DELAY, is_watched
+
+
+def chunks(
+    runtime: Any, graph: Any, sampler: Any, chunk: int, placement: Any, client: Any = None, progress: bool | None = None
+) -> Iterator[Any]:
+    """Draw the instances of a sampler, `chunk` at a time; there is one chunk at least.
+
+    Nothing of a chunk is kept here once it is handed out.
+    """
+    from tqdm.auto import tqdm
+
+    show = is_watched(Config.load(progress=progress).progress)
+    with tqdm(
+        total=sampler.instances, desc=sampler.name, unit=" instances", disable=not show, leave=False, delay=DELAY
+    ) as bar:
+        for first in range(sampler.first, max(sampler.last, sampler.first + 1), chunk):
+            last = min(first + chunk, sampler.last)
+            some = sampler.chunk(first, last)
+            samples = [runtime.sample(graph, some, placement, client=client, progress=False)]
+            # Where the whole graph did not fit a worker once, that is not tried again.
+            placement = samples[0].placement if placement == "auto" else placement
+            bar.update(last - first)
+            yield samples.pop()

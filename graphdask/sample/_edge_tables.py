@@ -1,0 +1,81 @@
+"""What traversal samplers keep of the edges of a partition: rows without edges of bias 0, and the edges' numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import InputError, Unsupported
+from graphdask.part import Csr, Part
+from graphdask.partition import VertexMap
+from graphdask.sample.biases import EdgeBiases
+
+
+def in_order(part: Part) -> bool:
+    """Whether edges stand here in the order of their numbers."""
+    return part.size == 1 and type(part.vertex_map) is VertexMap
+
+
+def edge_shifts(part: Part, env: Environment, rows: Csr, direction: str) -> Array | None:
+    """For each row, int64, what makes the number of an edge of its place here; None for 0. Every rank calls it.
+
+    Edges are numbered by the vertex whose row they are in, then as they stand there.
+    """
+    if rows.num_edges > np.iinfo(part.vertex_map.dtype).max:
+        raise Unsupported(
+            f"{rows.num_edges} edges on one worker have too many places for 32 bits; make the graph with "
+            f"partition(id_width=64)"
+        )
+    if in_order(part):
+        return None
+    xp, name = env.xp, ("edge numbers", direction)
+    held = int(name in part.tables)
+    if not (held if part.size == 1 else env.least(held)):
+        degrees = xp.zeros(part.num_vertices + 1, np.int64)
+        mine = rows.indptr[1:] - rows.indptr[:-1]
+        ids, lengths = (part.ids, mine) if part.size == 1 else (env.gather(part.ids), env.gather(mine))
+        degrees[1:][ids] = lengths
+        part.tables[name] = xp.cumsum(degrees)[part.ids] - rows.indptr[:-1]
+    shifts: Array = part.tables[name]
+    return shifts
+
+
+def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr, Array, Array | None]:
+    """Rows without the edges of bias 0, the sums of the biases of each row (graphdask.sample.biases), and where the
+    edges were before; None where all are there.
+
+    Raises
+    ------
+    InputError
+        For integer weights of a row that add up to too much.
+    """
+    xp, degrees = env.xp, None
+    if bias == "degree":
+        degrees = rows.indptr[1:] - rows.indptr[:-1]
+        if part.size > 1:
+            (degrees,) = env.fetch_ghosts(part, [degrees])
+        kept = degrees[rows.indices] > 0
+    else:
+        assert rows.weights is not None
+        kept = rows.weights > 0
+    places = None
+    if not bool(kept.all()):
+        places = xp.flatnonzero(kept)
+        rows = rows.only(xp, kept)
+    return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64), places
+
+
+def refuse_unfit(part: Part, env: Environment) -> None:
+    """Raise on every rank where any has read a weight that is negative or infinite."""
+    facts = part.weights
+    mine = (-1.0, -1.0, 0.0) if facts is None or facts.unfit is None else facts.unfit
+    found = np.array(mine, np.float64)
+    if part.size > 1:
+        found = env.backend.to_host(env.gather(env.backend.from_host(found)))
+    found = found.reshape(-1, 3)
+    found = found[found[:, 0] >= 0]
+    if len(found):
+        u, v, weight = min(found.tolist())
+        kind = "negative" if weight < 0 else "infinite"
+        raise InputError(f"the weight {weight:g} of the edge between vertices number {u:.0f} and {v:.0f} is {kind}")

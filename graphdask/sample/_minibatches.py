@@ -1,0 +1,204 @@
+"""What the loader of minibatches makes of sampled edges: batches with their vertices numbered, as arrays or tensors.
+
+Where the edges are on a GPU, they are numbered there by sorting, and stay there; else by the tables of
+kernels/neighborhoods.py. The numbers are the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend, get_backend
+from graphdask.engine import RankResult
+from graphdask.errors import InputError, MissingDependency
+from graphdask.graph import Graph
+from graphdask.result import PickColumn
+from graphdask.sample.neighborhoods import renumbered, sizes_of
+
+NEEDED = {"arrays": (), "torch": ("torch",), "pyg": ("torch", "torch_geometric")}
+"""Packages that the kinds of output need."""
+
+
+@dataclass
+class Drawn:
+    """A batch, but for the rows of attributes."""
+
+    n_id: Any
+    numbers: Any
+    """Vertex numbers."""
+    edge_index: Any
+    e_id: Any
+    input_id: Any
+    num_sampled_nodes: list[int]
+    num_sampled_edges: list[int]
+
+
+@dataclass(frozen=True)
+class _Here:
+    """Picks a column as it is, where a rank's result is in this process."""
+
+    name: str
+
+    def __call__(self, value: RankResult) -> Array:
+        return value.columns[self.name]
+
+
+def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
+    """The columns of all ranks, and where they are: those of a single GPU of this process stay there."""
+    names, parts, gang = ("src", "dst", "hop", "instance", "edge"), result.parts, result.built.gang
+    if gang.kind == "local" and gang.size == 1 and result.graph.ids.table is None:
+        columns = {name: parts.fetch(_Here(name))[0] for name in names}
+        return get_backend("cpu") if isinstance(columns["src"], np.ndarray) else gang.backends[0], columns
+    return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}
+
+
+def drawn_batches(result: Any, places: np.ndarray) -> list[Drawn]:
+    """The batches of a run; `places` among the input vertices are those of its seeds."""
+    backend, columns = _columns(result)
+    with backend.activate():
+        return _cut(backend, columns, result.sampler, result.graph, places)
+
+
+def _cut(
+    backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray
+) -> list[Drawn]:  # fmt: skip
+    xp, on_host = backend.xp, backend.name == "cpu"
+    hops, first = len(sampler.fanouts), sampler.first
+    bounds = np.arange(first, sampler.last + 1)
+    if on_host:
+        edges = np.searchsorted(columns["instance"], bounds)
+        nodes, node_offsets, row, col, seeds = renumbered(
+            graph.num_vertices, sampler, edges, 1, columns["src"], columns["dst"]
+        )
+        node_sizes, edge_sizes = sizes_of(seeds, hops, edges, columns["hop"], row, col)
+    else:
+        nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(backend, sampler, graph.num_vertices, columns)
+        edges = np.concatenate(([0], np.cumsum(edge_sizes.sum(axis=1))))
+        node_offsets = np.concatenate(([0], np.cumsum(node_sizes.sum(axis=1))))
+    ids = graph.ids.to_caller(nodes) if on_host else nodes.astype(np.int64) + np.int64(graph.ids.start)
+    if ids.dtype.kind in "iu":
+        ids = ids.astype(np.int64, copy=False)
+    input_id = backend.from_host(places[: len(sampler.seeds)])
+    made = []
+    for i in range(sampler.instances):
+        e, v = slice(int(edges[i]), int(edges[i + 1])), slice(int(node_offsets[i]), int(node_offsets[i + 1]))
+        edge_index = xp.empty((2, e.stop - e.start), np.int64)
+        inward = sampler.inward
+        edge_index[0], edge_index[1] = (col[e], row[e]) if inward else (row[e], col[e])
+        seeds_here = slice(int(sampler.bounds[i]), int(sampler.bounds[i + 1]))
+        made.append(Drawn(
+            ids[v].copy(), nodes[v].copy(), edge_index, columns["edge"][e].copy(), input_id[seeds_here].copy(),
+            node_sizes[i].tolist(), edge_sizes[i].tolist(),
+        ))  # fmt: skip
+    return made
+
+
+def numbered_by_sorting(
+    backend: Backend, sampler: Any, num_vertices: int, columns: dict[str, Array]
+) -> tuple[Array, Array, Array, np.ndarray, np.ndarray]:
+    """Vertices of all instances, row and column of each edge, and on the host the sizes by hop of both.
+
+    Each instance is its seeds, then the destinations of its edges, one after the other; its vertices are what is there
+    for the first time. All seeds of an instance differ.
+    """
+    xp, count, hops, first = backend.xp, sampler.instances, len(sampler.fanouts), sampler.first
+    src, dst, hop, instance = (columns[name] for name in ("src", "dst", "hop", "instance"))
+    home = instance - first
+    of_each = np.diff(sampler.bounds)
+    seeds = backend.from_host(sampler.seeds.astype(src.dtype))
+    of_seeds = backend.from_host(np.repeat(np.arange(count), of_each))
+    edges_before = xp.searchsorted(home, xp.arange(count + 1), side="left")
+    of_seed = xp.arange(len(seeds)) + edges_before[of_seeds]
+    of_edge = xp.arange(len(dst)) + backend.from_host(sampler.bounds[1:])[home]
+    total = len(seeds) + len(dst)
+    vertices, owners, reached = xp.empty(total, src.dtype), xp.empty(total, np.int64), xp.zeros(total, np.int64)
+    vertices[of_seed], vertices[of_edge] = seeds, dst
+    owners[of_seed], owners[of_edge] = of_seeds, home
+    reached[of_edge] = hop + 1
+    keys = owners * num_vertices + vertices
+    order = xp.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = xp.ones(total, bool)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    places = xp.sort(order[begins])  # of each vertex the first
+    known = xp.zeros(total, np.int64)
+    known[places] = 1
+    numbers = xp.cumsum(known) - 1
+    distinct, number_of = ordered[begins], numbers[order[begins]]
+    nodes_before = xp.searchsorted(owners[places], xp.arange(count + 1), side="left")
+
+    def local(ends: Array) -> Array:
+        found = xp.searchsorted(distinct, home * num_vertices + ends)
+        return number_of[found] - nodes_before[home]
+
+    def by_hop(owner: Array, at: Array, width: int) -> np.ndarray:
+        if not len(owner) or not width:
+            return np.zeros((count, width), np.int64)
+        counted = xp.bincount(owner * width + at, minlength=count * width)
+        return backend.to_host(counted).reshape(count, width)
+
+    node_sizes = by_hop(owners[places], reached[places], hops + 1)
+    edge_sizes = by_hop(home, hop.astype(np.int64), hops)
+    return vertices[places], local(src), local(dst), node_sizes, edge_sizes
+
+
+def checked_output(output: Any, graph: Graph) -> str:
+    """The kind of output, whose packages are there."""
+    if not isinstance(output, str) or output not in NEEDED:
+        raise InputError(f"output={output!r} is not one of {', '.join(NEEDED)}")
+    for package in NEEDED[output]:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            raise MissingDependency(f"output={output!r} needs {package}: pip install {package}") from error
+    if NEEDED[output] and not graph.ids.are_numbers:
+        raise InputError(f"output={output!r} is for ids that are whole numbers; those of this graph are strings")
+    return output
+
+
+def checked_rows(name: str, values: Any, count: int) -> Any:
+    """An array with a row for each vertex, or None."""
+    if values is None:
+        return None
+    if not hasattr(values, "shape") or not hasattr(values, "__getitem__"):
+        raise InputError(f"{name} is a {type(values).__name__}; it is an array with a row for each vertex")
+    if not len(values.shape) or values.shape[0] != count:
+        raise InputError(f"{name} has the shape {tuple(values.shape)}; it has a row for each of {count} vertices")
+    return values
+
+
+def rows_of(values: Any, numbers: Array) -> Any:
+    """The rows of vertices, where the values are."""
+    if values is None:
+        return None
+    package = type(values).__module__.split(".")[0]
+    if package == "torch":
+        torch = importlib.import_module("torch")
+        return values[torch.from_dlpack(numbers).to(device=values.device, dtype=torch.int64)]
+    if package == "cupy":
+        return values[importlib.import_module("cupy").asarray(numbers)]
+    return values[numbers.get() if hasattr(numbers, "get") else numbers]
+
+
+def to_torch(batch: Any) -> Any:
+    """A batch with tensors, which share the memory of its arrays."""
+    from_dlpack = importlib.import_module("torch").from_dlpack
+    names = [field.name for field in fields(batch) if hasattr(getattr(batch, field.name), "__dlpack__")]
+    return replace(batch, **{name: from_dlpack(getattr(batch, name)) for name in names})
+
+
+def to_pyg(batch: Any) -> Any:
+    """A torch_geometric.data.Data of it."""
+    data = importlib.import_module("torch_geometric.data").Data
+    tensors = to_torch(batch)
+    of = {field.name: getattr(tensors, field.name) for field in fields(tensors)}
+    return data(num_nodes=batch.num_nodes, **{name: value for name, value in of.items() if value is not None})
+
+
+CONVERT: dict[str, Callable[[Any], Any]] = {"arrays": lambda batch: batch, "torch": to_torch, "pyg": to_pyg}
+"""By the kind of output."""

@@ -1,0 +1,156 @@
+"""Samples that are larger than the memory: some instances at a time, drawn as among all of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphdask.errors import InputError, Unsupported
+from graphdask.graph import Graph
+from graphdask.runtime import runtime
+from graphdask.sample.hops import at_least
+from graphdask.sample.result import Samples, new_folder
+from graphdask.sample.sampler import Planned, planning
+
+
+@dataclass(frozen=True)
+class Written:
+    """What writing chunks has made."""
+
+    path: Path
+    chunks: int
+    instances: int
+    rows: int
+    """Walks, or edges, or pools: rows of all files together."""
+    edges: int
+    """Edges that the runs went along."""
+    seconds: float
+    stats: Any = field(repr=False)
+    """Of the last run."""
+    placement: str
+    """Of the last run."""
+
+
+class Chunks:
+    """The samples of a call, some instances at a time; each pass draws them anew, and they are the same.
+
+    Iterating gives a result for each chunk, of the class that the call itself returns, in the order of the instances.
+    Its rows are those of the whole, its `instance` numbers too, if it has any; with offsets, its first instance has
+    place 0.
+
+    Attributes
+    ----------
+    graph : Graph
+    sampler
+        What would be run in one piece.
+    chunk : int
+        Instances that are drawn together.
+    """
+
+    def __init__(self, planned: Planned, chunk: int):
+        self.graph, self.sampler, self.chunk, self._planned = planned.graph, planned.sampler, chunk, planned
+
+    def __len__(self) -> int:
+        """Chunks; there is one at least."""
+        return max(1, -(-self.sampler.instances // self.chunk))
+
+    def __iter__(self) -> Iterator[Any]:
+        planned = self._planned
+        drawn: Iterator[Samples] = runtime().sample_chunks(
+            planned.graph, planned.sampler, self.chunk, planned.placement, client=planned.client,
+            progress=planned.progress,
+        )  # fmt: skip
+        return drawn
+
+    def to_parquet(self, path: str | os.PathLike[str], *, verify: bool = False) -> Written:
+        """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`; each worker writes its own, and lets go of them
+        before the next chunk. In the order of their names the rows are those of the whole.
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that is not there, or is empty; on a disk that all workers share. Nothing is left there on an
+            error.
+        verify : bool
+            Prove each chunk before it is written, as `Samples.verify` does.
+
+        Raises
+        ------
+        InputError
+            Where the folder is there already and not empty.
+        """
+        folder, started = new_folder(path), time.perf_counter()
+        rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
+        last: tuple[Any, str] = (None, "")
+        try:
+            for number, samples in enumerate(self):
+                if verify:
+                    samples.verify()
+                rows += samples.write_into(folder, f"part-{number:0{digits}d}")
+                edges, last = edges + samples.stats.edges, (samples.stats, samples.placement)
+                del samples
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        seconds = time.perf_counter() - started
+        return Written(folder, len(self), self.sampler.instances, rows, edges, seconds, *last)
+
+    def __repr__(self) -> str:
+        return f"<Chunks: {self.sampler.name} of {self.sampler.instances:,} instances, {self.chunk:,} at a time>"
+
+
+def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: int, **options: Any) -> Chunks:
+    """The samples of a function of `graphdask.sample`, some instances at a time, where all are too many for the memory.
+
+    They are the same as in one piece, bit for bit: what an instance draws depends on its number, not on what is drawn
+    with it. While one iterates, the samples of two chunks are there, the one before being the caller's until the next
+    has come; while they are written, those of one.
+
+    Parameters
+    ----------
+    function : callable
+        Of `graphdask.sample`, such as `random_walk`, `neighbors` or `run`. Those that draw a sample of the whole graph
+        in one pass have no instances that could be divided.
+    G : Graph
+    *arguments, **options
+        Of the function. Arguments are checked here; nothing is drawn yet.
+    chunk : int
+        Instances (walks, seeds, pools) that are drawn together.
+
+    Returns
+    -------
+    Chunks
+        Iterate over it for a result after the other, each with `to_dask` and all else; or write it with `to_parquet`.
+
+    Raises
+    ------
+    InputError
+        For a chunk below 1, and whatever the function refuses.
+    Unsupported
+        For a function whose samples cannot be divided.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 0])
+    >>> walks = gd.sample.in_chunks(gd.sample.random_walk, G, [0, 1, 2], 2, chunk=2)
+    >>> walks
+    <Chunks: random walk of 3 instances, 2 at a time>
+    >>> [some.walks.tolist() for some in walks]
+    [[[0, 1, 2], [1, 2, 0]], [[2, 0, 1]]]
+    """
+    size = at_least("chunk", chunk, 1)
+    if not callable(function):
+        raise InputError(f"function={function!r} is none of graphdask.sample")
+    with planning() as planned:
+        function(G, *arguments, **options)
+    if len(planned) != 1:
+        name = getattr(function, "__name__", function)
+        raise Unsupported(f"{name} draws no instances that could be divided; it cannot be done in chunks")
+    planned[0].sampler.chunk(0, 0)
+    return Chunks(planned[0], size)

@@ -1,0 +1,322 @@
+"""Minibatches of neighbourhoods for networks on graphs, in the shape of PyTorch Geometric's NeighborLoader.
+
+A batch is an instance of neighbour sampling whose seeds are some of the input vertices. Several batches are drawn in
+one run, and the next run is made while the batches of this one are used: of samples there are never more alive than
+those of `prefetch` + 1 runs. Arrays are handed on by DLPack, so nothing is copied on the way to PyTorch.
+
+Sources: Hamilton, Ying, Leskovec, Inductive representation learning on large graphs (2017); Fey, Lenssen, Fast graph
+representation learning with PyTorch Geometric (2019), for the shape of a batch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.runtime import runtime
+from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
+from graphdask.sample.hops import at_least, checked_options, checked_sizes, whole
+from graphdask.sample.sampler import Placement, checked_placement
+from graphdask.sample.traversal import NumberedTraversal, Traversal
+
+RUN_EDGES = 1 << 21
+"""Edges that one run draws, about, where the caller leaves it open."""
+SHUFFLE = np.uint64(0x4E4C)
+"""Half of the key of the numbers that input vertices are shuffled by; the other half is the seed."""
+
+
+@dataclass
+class Batch:
+    """One minibatch. Arrays are NumPy's, or CuPy's where the graph is on a GPU; or tensors of PyTorch."""
+
+    n_id: Any
+    """int64, shape (nodes,): the caller's id of each vertex; seeds first, then in the order in which edges reach them.
+    Strings where the ids are."""
+    edge_index: Any
+    """int64, shape (2, edges): numbers of the neighbour and of the vertex it was drawn for, as messages go."""
+    e_id: Any
+    """int64, shape (edges,): number of each edge, as `NeighborLoader` tells."""
+    batch_size: int
+    """How many of the vertices are seeds."""
+    input_id: Any
+    """int64, shape (batch_size,): place of each seed among the input vertices."""
+    num_sampled_nodes: list[int]
+    """Seeds, then the vertices that each hop reached first."""
+    num_sampled_edges: list[int]
+    """Edges of each hop."""
+    x: Any = None
+    """Rows of `x` for the vertices."""
+    y: Any = None
+    """Rows of `y` for the vertices."""
+
+    @property
+    def num_nodes(self) -> int:
+        """Vertices of the batch."""
+        return sum(self.num_sampled_nodes)
+
+    def __repr__(self) -> str:
+        shapes = (f"{f.name}={_shown(getattr(self, f.name))}" for f in fields(self))
+        return f"Batch({', '.join(text for text in shapes if not text.endswith('=None'))})"
+
+
+def _shown(value: Any) -> str:
+    return str(list(value.shape)) if hasattr(value, "shape") else str(value)
+
+
+class NeighborLoader:
+    """Iterates over minibatches of sampled neighbourhoods, as `torch_geometric.loader.NeighborLoader` does.
+
+    Every pass over the loader is an epoch, and `epoch` the number of the next one. Batch b of epoch e is instance
+    e * len(loader) + b of `neighbors` with the same seed; with shuffle, input vertices stand in the order of 64-bit
+    numbers of Philox 4x64 with the key (seed, 0x4E4C) and the counter (1, 0, 0, epoch). So a seed says all batches of
+    all epochs, whatever the placement, the devices and the number of workers; set `epoch` to begin elsewhere.
+
+    Parameters
+    ----------
+    G : Graph
+    num_neighbors : sequence of int
+        Neighbours of a vertex at each hop; -1 for all of them.
+    input_nodes : array of vertex ids, or of bool with an element for each vertex, optional
+        The vertices that batches are made for, each once. Default: all.
+    batch_size : int
+        Input vertices of a batch; the last one has what is left.
+    shuffle : bool
+        Put the input vertices in another order in every epoch.
+    drop_last : bool
+        Leave out a last batch of fewer than `batch_size`.
+    replace, bias, method
+        As for `neighbors`.
+    direction : {"in", "out"}
+        `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
+    seed : int
+    x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optional
+        A NumPy or CuPy array, a memory map, or a tensor; a batch gets the rows of its vertices.
+    transform : callable, optional
+        Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is
+        called in another thread.
+    output : {"arrays", "torch", "pyg"}
+        What batches hold: arrays as they were made; tensors; or a `torch_geometric.data.Data` of tensors. Tensors share
+        the arrays' memory.
+    prefetch : int
+        Runs that are made ahead, in a thread; with 0 everything happens when a batch is asked for.
+    batches_per_run : int, optional
+        Batches that are drawn together. Default: as many as have about 2 million edges. It changes no batch.
+    placement, client
+        As for `neighbors`.
+
+    Attributes
+    ----------
+    epoch : int
+        Number of the next pass; 0 at first.
+
+    Raises
+    ------
+    VertexNotFound
+        For an input vertex that is none of the graph.
+    InputError
+        For an argument that has no such value, an input vertex that is there twice, or an `x` of another length.
+    MissingDependency
+        Without PyTorch or PyTorch Geometric, where `output` asks for them.
+
+    Notes
+    -----
+    `e_id` numbers the edges by the vertex they were drawn for, then by their neighbour, both in the order of
+    `G.vertex_ids`; parallel edges by their weights. Of a directed graph made by `gd.from_edges(src, dst)` with
+    direction "in", edge number k is at place `np.lexsort((src, dst))[k]` of these arrays. Of an undirected graph both
+    ends count their own.
+
+    A pass that is left early ends its threads; that waits for the run that they are at.
+
+    References
+    ----------
+    Fey, Lenssen, Fast graph representation learning with PyTorch Geometric, ICLR workshop 2019. Hamilton, Ying,
+    Leskovec, NeurIPS 2017.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([1, 2, 3, 3], [0, 0, 1, 2])
+    >>> loader = gd.sample.NeighborLoader(G, [2, 1], input_nodes=[0, 3], batch_size=1)
+    >>> first, second = loader
+    >>> first.n_id.tolist(), first.edge_index.tolist(), first.num_sampled_nodes
+    ([0, 1, 2, 3], [[1, 2, 3, 3], [0, 0, 1, 2]], [1, 2, 1])
+    >>> second.n_id.tolist(), second.edge_index.tolist()
+    ([3], [[], []])
+    """
+
+    def __init__(
+        self,
+        G: Graph,
+        num_neighbors: Sequence[int],
+        input_nodes: Any = None,
+        *,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        replace: bool = False,
+        bias: str | None = None,
+        method: str = "auto",
+        direction: str = "in",
+        seed: int = 0,
+        x: Any = None,
+        y: Any = None,
+        transform: Callable[[Any], Any] | None = None,
+        output: str = "arrays",
+        prefetch: int = 1,
+        batches_per_run: int | None = None,
+        placement: Placement = "auto",
+        client: Any = None,
+    ):
+        checked_graph(G)
+        sizes = checked_sizes(num_neighbors, "num_neighbors", -1)
+        self._options = checked_options(G, sizes, replace, bias, direction, method, seed)
+        self.graph, self.batch_size = G, at_least("batch_size", batch_size, 1)
+        self.shuffle, drop_last = _flag("shuffle", shuffle), _flag("drop_last", drop_last)
+        self._input = _input_vertices(G, input_nodes)
+        self._x, self._y = checked_rows("x", x, G.num_vertices), checked_rows("y", y, G.num_vertices)
+        if transform is not None and not callable(transform):
+            raise InputError(f"transform={transform!r} cannot be called")
+        self._transform = transform
+        self._output = checked_output(output, G)
+        self._prefetch, self.epoch = at_least("prefetch", prefetch, 0), 0
+        self._placement, self._client = checked_placement(placement), client
+        count = len(self._input)
+        self._count = count // self.batch_size if drop_last else -(-count // self.batch_size)
+        if batches_per_run is None:
+            self._at_once = max(1, RUN_EDGES // max(1, self._edges_of_a_batch()))
+        else:
+            self._at_once = at_least("batches_per_run", batches_per_run, 1)
+
+    def __len__(self) -> int:
+        """Batches of an epoch."""
+        return self._count
+
+    def __repr__(self) -> str:
+        return (
+            f"<NeighborLoader: {len(self)} batches of {self.batch_size} of {len(self._input)} vertices, neighbours "
+            f"{list(self._options['fanouts'])}>"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        """The batches of the next epoch."""
+        epoch = whole("epoch", self.epoch)
+        if not 0 <= epoch < 2**40:
+            raise InputError(f"epoch={epoch} is not a number of an epoch, 0 or more")
+        self.epoch = epoch + 1
+        return self._batches(epoch)
+
+    def _batches(self, epoch: int) -> Iterator[Any]:
+        order = self._order(epoch)
+        sampler = self._sampler(order, epoch)
+        firsts = range(sampler.first, sampler.last, self._at_once)
+        chunks = (sampler.chunk(first, min(first + self._at_once, sampler.last)) for first in firsts)
+
+        def drawn(chunk: Traversal) -> list[Drawn]:
+            return self._drawn(chunk, order[(chunk.first - sampler.first) * self.batch_size :])
+
+        if not self._prefetch:
+            for chunk in chunks:
+                yield from map(self._finished, drawn(chunk))
+            return
+        with _Threads() as draws, _Threads() as finishes:
+            runs = draws.ahead(drawn, chunks, self._prefetch)
+            yield from finishes.ahead(self._finished, chain.from_iterable(runs), 1)
+
+    def _order(self, epoch: int) -> np.ndarray:
+        """Places of the input vertices of all batches, one after the other."""
+        if not self.shuffle:
+            return np.arange(len(self._input))
+        key = np.array([self._options["seed"] & (2**64 - 1), SHUFFLE], np.uint64)
+        numbers = np.random.Philox(key=key, counter=np.array([0, 0, 0, epoch], np.uint64)).random_raw(len(self._input))
+        return np.argsort(numbers, kind="stable")
+
+    def _sampler(self, order: np.ndarray, epoch: int) -> Traversal:
+        """The sampler of all batches of an epoch."""
+        bounds = np.minimum(np.arange(self._count + 1) * self.batch_size, len(order))
+        sampler = NumberedTraversal(self._input[order[: bounds[-1]]], bounds, **self._options)
+        sampler.first = sampler.origin = epoch * self._count
+        sampler.last = sampler.first + self._count
+        return sampler
+
+    def _edges_of_a_batch(self) -> int:
+        """About how many; where all neighbours are taken, rows are reckoned to be as long as in the mean."""
+        source, seeds = self.graph.source, np.zeros(min(self.batch_size, len(self._input)), np.int64)
+        stored = source.num_edges * (1 if self.graph.directed else 2)
+        one = Traversal(seeds, np.array([0, len(seeds)]), **self._options)
+        return int(min(one.edges_at_most(stored / max(source.num_vertices, 1)), stored or 1))
+
+    def _drawn(self, sampler: Traversal, places: np.ndarray) -> list[Drawn]:
+        """The batches of one run, but for rows of `x` and `y`."""
+        result = runtime().sample(self.graph, sampler, self._placement, client=self._client, progress=False)
+        if self._placement == "auto":
+            self._placement = result.placement  # where it did not fit once, it is not tried again
+        return drawn_batches(result, places)
+
+    def _finished(self, drawn: Drawn) -> Any:
+        """A batch as the caller wants it."""
+        batch = Batch(
+            drawn.n_id, drawn.edge_index, drawn.e_id, drawn.num_sampled_nodes[0], drawn.input_id,
+            drawn.num_sampled_nodes, drawn.num_sampled_edges, rows_of(self._x, drawn.numbers),
+            rows_of(self._y, drawn.numbers),
+        )  # fmt: skip
+        made = CONVERT[self._output](batch)
+        return made if self._transform is None else self._transform(made)
+
+
+class _Threads:
+    """A thread that makes things ahead of their use; leaving the context ends it after what it is at."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, "graphdask-loader")
+
+    def __enter__(self) -> _Threads:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def ahead(self, make: Callable[[Any], Any], items: Iterable[Any], depth: int) -> Iterator[Any]:
+        """make(item) of each item, in order; so many are made while the one before is in use."""
+        waiting: deque[Future[Any]] = deque()
+        for item in items:
+            waiting.append(self._pool.submit(copy_context().run, make, item))  # which may say what client to use
+            del item
+            if len(waiting) > depth:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name}={value!r} is neither True nor False")
+    return bool(value)
+
+
+def _input_vertices(G: Graph, given: Any) -> np.ndarray:
+    """Vertex numbers of the input vertices, int64."""
+    if given is None:
+        return np.arange(G.num_vertices)
+    asked = np.asarray(given)
+    if asked.ndim != 1:
+        raise InputError(f"input_nodes has {asked.ndim} dimensions; it is a list of vertices, or of bool for each")
+    if asked.dtype == bool:
+        if len(asked) != G.num_vertices:
+            raise InputError(f"input_nodes has {len(asked)} elements of bool; the graph has {G.num_vertices} vertices")
+        return np.flatnonzero(asked)
+    numbers = G.ids.to_internal(asked, "input node") if len(asked) else np.zeros(0, np.int64)
+    order = np.argsort(numbers, kind="stable")
+    again = np.flatnonzero(np.diff(numbers[order]) == 0)
+    if len(again):
+        first, second = order[again[0] : again[0] + 2]
+        raise InputError(f"input_nodes has {asked[first]!s} twice, at places {first} and {second}")
+    return numbers

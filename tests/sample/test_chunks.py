@@ -1,0 +1,169 @@
+"""Samples in chunks are those in one piece; what is written, what is alive, and what is refused."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import dask
+import numpy as np
+import pyarrow.parquet
+import pytest
+from gangs import dask_cluster
+
+import graphdask as gd
+from graphdask import sample
+from graphdask.errors import InputError, OverBudget, Unsupported, VerificationError
+from graphdask.sample import Samples, in_chunks
+
+G = gd.from_edges(*gd.generate.preferential_attachment(300, 4, seed=2).edges()[:2], directed=False)
+STARTS = np.arange(0, 300, 7)
+CALLS = {
+    "walks that go back": (sample.random_walk, STARTS, 9, {"restart": 0.2, "bias": "degree"}),
+    "node2vec": (sample.node2vec, STARTS, 9, {"p": 3.0, "q": 0.5}),
+    "neighbours": (sample.neighbors, [STARTS[i : i + 3] for i in range(41)], [3, 2], {"bias": "degree"}),
+    "layers": (sample.layer, STARTS, [3, 2], {}),
+    "fires": (sample.forest_fire, STARTS, 0.5, {}),
+    "pools": (sample.frontier_sampling, STARTS[:42].reshape(21, 2), 5, {}),
+    "temporal neighbours": (
+        sample.temporal_neighbors,
+        STARTS,
+        [3, 2],
+        {"seed_times": STARTS, "times": np.arange(G.num_edges) % 300},
+    ),
+    "metapaths": (sample.metapath_walk, STARTS, 4, {"metapath": [0, 1], "edge_types": np.arange(G.num_edges) % 2}),
+    "PageRank": (sample.personalized_pagerank, STARTS, 30, {}),
+    "a spec": (sample.run, sample.Spec(neighbor_size=2, depth=2), STARTS, {}),
+}
+
+
+def folder_of(path):
+    return pyarrow.parquet.read_table(path).to_pydict()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_chunks_are_the_whole(name):
+    function, *arguments, options = CALLS[name]
+    for parts, placement in ((1, "replicated"), (3, "partitioned")):
+        H = G.partition(parts, device="cpu")
+        whole = function(H, *arguments, seed=3, placement=placement, **options)
+        chunks = in_chunks(function, H, *arguments, seed=3, placement=placement, **options, chunk=19)
+        found = [some.verify() for some in chunks]
+        assert len(found) == len(chunks) > 1
+        assert {type(some) for some in found} == {type(whole)}
+        for column in whole.columns:
+            together = np.concatenate([getattr(some, column) for some in found])
+            assert together.tolist() == getattr(whole, column).tolist()
+    if name in ("walks that go back", "neighbours"):
+        where = sample.Streamed(partitions=3, resident=1, batch=5)
+        streamed = list(in_chunks(function, G, *arguments, seed=3, placement=where, **options, chunk=19))
+        assert [some.verify().placement for some in streamed] == ["streamed"] * len(chunks)
+        together = np.concatenate([getattr(some, whole.columns[0]) for some in streamed])
+        assert together.tolist() == getattr(whole, whole.columns[0]).tolist()
+
+
+def test_a_chunk_numbers_its_instances_as_the_whole_does():
+    seeds = [STARTS[i : i + 3] for i in range(41)]
+    whole = sample.neighbors(G, seeds, [3, 2])
+    _, second, _ = in_chunks(sample.neighbors, G, seeds, [3, 2], chunk=19)
+    for instance in (19, 37):
+        mine, theirs = second.subgraph(instance), whole.subgraph(instance)
+        for name in ("nodes", "row", "col", "hop"):
+            assert getattr(mine, name).tolist() == getattr(theirs, name).tolist()
+        assert mine.sizes == theirs.sizes
+    assert second.node_offsets.tolist() == (whole.node_offsets[19:39] - whole.node_offsets[19]).tolist()
+    with pytest.raises(InputError, match="instance=18 is none of the 19 instances, 19 to 37"):
+        second.subgraph(18)
+
+
+def test_files_hold_the_whole_and_one_chunk_is_alive_at_a_time(tmp_path, monkeypatch):
+    alive, most, made, write = weakref.WeakSet(), [], Samples.__init__, Samples.write_into
+
+    def counted(self, *arguments):
+        made(self, *arguments)
+        alive.add(self)
+
+    def written(self, *arguments):
+        gc.collect()
+        most.append(len(alive))
+        return write(self, *arguments)
+
+    monkeypatch.setattr(Samples, "__init__", counted)
+    monkeypatch.setattr(Samples, "write_into", written)
+    H = G.partition(2, device="cpu")
+    found = in_chunks(sample.random_walk, H, STARTS, 9, chunk=10).to_parquet(tmp_path / "walks", verify=True)
+    assert most == [1] * 5
+    assert (found.chunks, found.instances, found.rows, found.edges) == (5, 43, 43, 43 * 9)
+    names = sorted(file.name for file in (tmp_path / "walks").iterdir())
+    assert names[0] == "part-00000-00000.parquet"
+    monkeypatch.undo()
+    whole = sample.random_walk(G, STARTS, 9)
+    assert folder_of(tmp_path / "walks") == {"walks": whole.walks.tolist(), "lengths": whole.lengths.tolist()}
+
+
+def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, monkeypatch):
+    verify = Samples.verify
+
+    def fails(self):
+        if self.sampler.first:
+            raise VerificationError("wrong")
+        return verify(self)
+
+    monkeypatch.setattr(Samples, "verify", fails)
+    with pytest.raises(VerificationError):
+        in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(tmp_path / "walks", verify=True)
+    assert not (tmp_path / "walks").exists()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    with pytest.raises(InputError, match="is there already"):
+        in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(tmp_path / "full")
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+def test_no_instances_make_an_empty_file(tmp_path):
+    chunks = in_chunks(sample.neighbors, G, [], [2], chunk=5)
+    assert (len(chunks), chunks.to_parquet(tmp_path / "none").rows) == (1, 0)
+    assert folder_of(tmp_path / "none") == {"src": [], "dst": [], "hop": [], "instance": []}
+
+
+def test_workers_of_a_cluster_write_the_same(tmp_path):
+    whole = sample.random_walk(G, STARTS, 9)
+    with dask_cluster(2) as client:
+        for placement in ("replicated", "partitioned"):
+            chunks = in_chunks(
+                sample.random_walk, G.partition(), STARTS, 9, chunk=20, placement=placement, client=client
+            )
+            assert chunks.to_parquet(tmp_path / placement).placement == placement
+            assert folder_of(tmp_path / placement)["walks"] == whole.walks.tolist()
+            arrays = [some.to_dask()["walks"] for some in chunks]
+            assert [len(array) for array in arrays] == [20, 20, 3]
+            with dask.config.set(scheduler=client):
+                assert arrays[1].compute().tolist() == whole.walks[20:40].tolist()
+
+
+def test_progress_counts_instances(capsys, monkeypatch):
+    monkeypatch.setattr("graphdask.gang.chunking.DELAY", 0)
+    list(in_chunks(sample.random_walk, G, STARTS, 2, chunk=43, progress=True))
+    assert "random walk:   0%" in capsys.readouterr().err
+    list(in_chunks(sample.random_walk, G, STARTS, 2, chunk=43, progress=False))
+    assert capsys.readouterr().err == ""
+
+
+def test_what_cannot_be_divided_is_refused():
+    with pytest.raises(InputError, match="chunk=0"):
+        in_chunks(sample.random_walk, G, STARTS, 2, chunk=0)
+    with pytest.raises(InputError, match="is none of graphdask"):
+        in_chunks("random_walk", G, STARTS, 2, chunk=1)
+    with pytest.raises(InputError, match="length=-1"):
+        in_chunks(sample.random_walk, G, STARTS, -1, chunk=1)
+    with pytest.raises(Unsupported, match="edge sampling draws all"):
+        in_chunks(sample.random_edges, G, 5, chunk=1)
+    with pytest.raises(Unsupported, match="GraphSAINT subgraphs are of vertices"):
+        in_chunks(sample.saint_walks, G, 3, 2, instances=4, chunk=1)
+    with pytest.raises(Unsupported, match="random_nodes draws no instances"):
+        in_chunks(sample.random_nodes, G, 5, chunk=1)
+
+
+def test_too_little_memory_points_here():
+    with pytest.raises(OverBudget, match=r"random walk needs about .*draw fewer instances at a time .*in_chunks"):
+        sample.random_walk(G.partition(1, device="cpu"), STARTS, 2**31 - 64, walks_per_start=1000)
