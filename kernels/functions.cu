@@ -8,6 +8,10 @@
 #include "user.cuh"
 #include "functions_default.cuh"
 
+// How a walk draws edges: all alike, by sums of their biases, or by rejection.
+#define GD_UNIFORM 0
+#define GD_SUMMED 1
+
 // A bias as it is stored; 0 and a failure where it is none.
 __device__ __forceinline__ bias_t gd_checked(double bias, int *failure) {
     if (bias >= 0.0 && bias < gd_infinity()) return bias > 0.0 ? (bias_t)bias : (bias_t)0;
@@ -27,18 +31,21 @@ __device__ __forceinline__ bool gd_kept(gd_u64 number, double bias, double bound
     return __dmul_rn(gd_fraction(number), bound) < bias;
 }
 
-extern "C" __global__ void functions_vertex_bias(long long n, const index_t *__restrict__ vertices,
+extern "C" __global__ void functions_vertex_bias(long long n, const gd_i64 *__restrict__ names, gd_i64 base,
+                                                 const index_t *__restrict__ vertices,
                                                  const gd_i64 *__restrict__ degrees,
                                                  const gd_i64 *__restrict__ instances,
                                                  const gd_i64 *__restrict__ places, gd_i64 depth,
                                                  bias_t *__restrict__ values, int *failure) {
     GD_FOR(i, n) {
         values[i] =
-            gd_checked(vertex_bias(vertices[i], degrees[i], depth, instances[i], places[i], failure), failure);
+            gd_checked(vertex_bias(names, base, vertices[i], degrees[i], depth, instances[i], places[i], failure),
+                       failure);
     }
 }
 
-extern "C" __global__ void functions_neighbor_size(long long n, const index_t *__restrict__ vertices,
+extern "C" __global__ void functions_neighbor_size(long long n, const gd_i64 *__restrict__ names, gd_i64 base,
+                                                   const index_t *__restrict__ vertices,
                                                    const gd_i64 *__restrict__ degrees,
                                                    const gd_i64 *__restrict__ instances,
                                                    const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 least,
@@ -48,7 +55,8 @@ extern "C" __global__ void functions_neighbor_size(long long n, const index_t *_
         gd_u64 first, second;
         gd_philox(gd_group_key(seed, GD_DRAW_SIZE, places[i]), (gd_u64)instances[i], (gd_u32)depth, 0, first, second);
         const gd_i64 size =
-            neighbor_size(vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first), failure);
+            neighbor_size(names, base, vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first),
+                          failure);
         const bool wrong = size < least || size > most;
         if (wrong) atomicCAS(failure, 0, GD_NO_SIZE);
         sizes[i] = wrong ? 0 : size;
@@ -64,6 +72,7 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
                                                const index_t *__restrict__ indices,
                                                const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                                const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                               const gd_i64 *__restrict__ names, gd_i64 base,
                                                const gd_i64 *__restrict__ at, bias_t *__restrict__ values,
                                                int *failure) {
     const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
@@ -73,9 +82,109 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
         bias_t *const out = values + (at[i] - at[0]);
         for (gd_i64 edge = begin + lane; edge < end; edge += 32) {
             const gd_i64 slot = indices[edge], destination = mapped ? ids[slot] : slot;
-            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, edge, row, slot, source,
+            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, edge, row,
+                                                     slot, source,
                                                      destination, before, depth, instance, seed, failure), failure);
         }
+    }
+}
+
+extern "C" __global__ void functions_row_bias(long long n, const index_t *__restrict__ rows,
+                                              const index_t *__restrict__ vertices,
+                                              const index_t *__restrict__ previous,
+                                              const gd_i64 *__restrict__ instances,
+                                              const index_t *__restrict__ seeds, gd_i64 depth,
+                                              const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
+                                              const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                              const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                              const gd_i64 *__restrict__ names, gd_i64 base,
+                                              gd_i64 *__restrict__ sizes, int *failure) {
+    GD_FOR(i, n) {
+        const gd_i64 row = rows[i], source = vertices[i];
+        if (indptr[row] == indptr[row + 1]) continue;
+        const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, indptr[row],
+                                                 row, row, source, source, previous[i], depth, instances[i], seeds[i],
+                                                 failure), failure);
+        if (!(bias > 0)) sizes[i] = 0;
+    }
+}
+
+// A number with the exponential law of a rate, the bias; the smallest of several is of each in proportion.
+__device__ __forceinline__ double gd_exponential_key(gd_u64 number, bias_t bias) {
+    const double uniform = __dmul_rn((double)(gd_i64)((number >> 11) + 1), 1.1102230246251565e-16);
+    return __ddiv_rn(-gd_logarithm(uniform), (double)bias);
+}
+
+extern "C" __global__ void functions_reservoir(long long n, const index_t *__restrict__ rows,
+                                               const index_t *__restrict__ vertices,
+                                               const index_t *__restrict__ previous,
+                                               const gd_i64 *__restrict__ instances,
+                                               const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds,
+                                               gd_i64 depth, const gd_i64 *__restrict__ indptr,
+                                               const index_t *__restrict__ indices,
+                                               const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
+                                               const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                               const gd_i64 *__restrict__ names, gd_i64 base, gd_i64 replace,
+                                               gd_u64 seed, const gd_i64 *__restrict__ starts,
+                                               const gd_i64 *__restrict__ counts, double *keys, gd_i64 *chosen,
+                                               gd_i64 *__restrict__ owner, int *failure) {
+    const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
+        const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
+        if (count == 0) continue;
+        const gd_u64 of_item = gd_group_key(seed, GD_DRAW_KEY, places[i]);
+        gd_i64 made = 0, positive = 0;
+        for (gd_i64 from = 0; from < size; from += 32) {
+            const gd_i64 place = from + lane;
+            bias_t bias = 0;
+            if (place < size) {
+                const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
+                bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, begin + place, row,
+                                            slot, source, destination, before, depth, instance, seeds[i], failure),
+                                  failure);
+            }
+            const unsigned some = __ballot_sync(0xffffffffu, bias > 0);
+            for (gd_i64 s = 0; s < (replace ? count : 1) && some; ++s) {
+                gd_u64 first, second;
+                gd_philox(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)instance, (gd_u32)depth,
+                          (gd_u32)(place >> 1), first, second);
+                const double key = bias > 0 ? gd_exponential_key(place & 1 ? second : first, bias) : 0.0;
+                const bool full = replace ? positive > 0 : made == count;
+                const bool comes = bias > 0 && (!full || key < keys[replace ? out + s : out + count - 1]);
+                for (unsigned left = __ballot_sync(0xffffffffu, comes); left; left &= left - 1) {
+                    const int from_lane = __ffs(left) - 1;
+                    const double one = __shfl_sync(0xffffffffu, key, from_lane);
+                    const gd_i64 at_place = from + from_lane;
+                    gd_i64 at = replace ? out + s : out + made - (made == count);
+                    const bool room = replace ? positive == 0 && from_lane == __ffs(some) - 1 : made < count;
+                    if (room || one < keys[at]) {
+                        if (!replace && made < count) ++made;
+                        __syncwarp();
+                        if (lane == 0) {
+                            for (; !replace && at > out && one < keys[at - 1]; --at) {
+                                keys[at] = keys[at - 1];
+                                chosen[at] = chosen[at - 1];
+                            }
+                            keys[at] = one;
+                            chosen[at] = at_place;
+                        }
+                    }
+                    __syncwarp();
+                }
+            }
+            positive += __popc(some);
+        }
+        if (replace && positive) made = count;
+        if (!replace && positive <= count && lane == 0) {
+            for (gd_i64 s = 1; s < made; ++s) {
+                const gd_i64 place = chosen[out + s];
+                gd_i64 at = s;
+                for (; at > 0 && chosen[out + at - 1] > place; --at) chosen[out + at] = chosen[out + at - 1];
+                chosen[out + at] = place;
+            }
+        }
+        for (gd_i64 s = lane; s < count; s += 32) owner[out + s] = s < made ? i : -1;
     }
 }
 
@@ -86,11 +195,12 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, bias_t bound,
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                            const gd_i64 *__restrict__ names, gd_i64 base, bias_t bound,
                                             gd_i64 trials, gd_i64 replace, gd_u64 seed,
                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
                                             gd_i64 *chosen, gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done,
-                                            gd_i64 base, int *failure) {
+                                            gd_i64 label, int *failure) {
     GD_FOR(i, n) {
         const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
         const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
@@ -103,7 +213,8 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
                 gd_philox(key, (gd_u64)instance, (gd_u32)depth, (gd_u32)(made * trials + trial), which, kept);
                 const gd_i64 place = (gd_i64)gd_digit(which, (gd_u64)size);
                 const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
-                const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, begin + place, row,
+                const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                                         begin + place, row,
                                                          slot, source, destination, before, depth, instance, seeds[i],
                                                          failure), failure);
                 if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
@@ -114,7 +225,7 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
             made += found;
         }
         done[i] = made;
-        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? base + i : -1;
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? label + i : -1;
     }
 }
 
@@ -126,7 +237,8 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped, gd_u64 seed,
+                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+                                            const gd_i64 *__restrict__ names, gd_i64 base, gd_u64 seed,
                                             gd_i64 num_vertices, index_t *__restrict__ put, int *failure) {
     GD_FOR(k, n) {
         const gd_i64 i = items[k], edge = edges[k], slot = indices[edge], instance = instances[i];
@@ -134,10 +246,119 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
         gd_u64 one, two;
         gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, places[i]), (gd_u64)instance, (gd_u32)depth, (gd_u32)numbers[k],
                   one, two);
-        const gd_i64 next = update(indptr, indices, weights, degrees, mapped, edge, rows[i], slot, vertices[i],
+        const gd_i64 named = update(indptr, indices, weights, degrees, mapped, names, base, edge, rows[i], slot,
+                                    vertices[i],
                                    destination, previous[i], depth, instance, seeds[i], gd_fraction(one), failure);
-        const bool wrong = next < -1 || next >= num_vertices;
+        const gd_i64 next = vertex_of(names, base, num_vertices, named);
+        const bool wrong = next < -1;
         if (wrong) atomicCAS(failure, 0, GD_NO_VERTEX);
         put[k] = wrong ? (index_t)-1 : (index_t)next;
+    }
+}
+
+__device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
+__device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
+
+extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, gd_i64 depth,
+                                          const index_t *__restrict__ seeds, const gd_i64 *__restrict__ indptr,
+                                          const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
+                                          const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
+                                          gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base, gd_i64 how,
+                                          const gd_i64 *__restrict__ sums, gd_i64 floating, bias_t bound,
+                                          gd_i64 trials, gd_u64 seed, gd_i64 updates, gd_i64 num_vertices,
+                                          index_t *__restrict__ here, index_t *__restrict__ before,
+                                          index_t *__restrict__ dst, index_t *__restrict__ put,
+                                          int *__restrict__ lengths, int *failure, int *failure_of_update) {
+    const gd_u64 of_edge = gd_group_key(seed, GD_DRAW_EDGE, 0), of_trial = gd_group_key(seed, GD_DRAW_TRIAL, 0);
+    const gd_u64 of_update = gd_group_key(seed, GD_DRAW_UPDATE, 0);
+    GD_FOR(i, n) {
+        const gd_i64 instance = first + i, start = seeds[i];
+        gd_i64 v = here[i], previous = before[i];
+        int made = lengths[i];
+        // The bias of an edge of the walker's vertex.
+        const auto biased = [&](gd_i64 edge, gd_i64 slot, gd_i64 step) {
+            return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot,
+                                        previous, step, instance, start, failure), failure);
+        };
+        for (gd_i64 step = begin; step < end && v >= 0; ++step) {
+            const gd_i64 at = indptr[v], size = indptr[v + 1] - at;
+            gd_i64 edge = -1;
+            gd_u64 number, second;
+            if (size && how == GD_UNIFORM) {
+                gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
+                if (biased(at, v, step) > 0) edge = at + (gd_i64)gd_digit(number, (gd_u64)size);
+            } else if (size && how == GD_SUMMED) {
+                if (const gd_u64 total = (gd_u64)sums[at + size - 1]) {
+                    gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
+                    const gd_i64 digit = (gd_i64)gd_digit(number, total);
+                    gd_i64 low = at, high = at + size - 1;
+                    while (low < high) {
+                        const gd_i64 middle = (low + high) >> 1;
+                        if (sums[middle] > digit) high = middle;
+                        else low = middle + 1;
+                    }
+                    edge = low;
+                }
+            } else if (size) {
+                for (gd_i64 trial = 0; edge < 0 && trial < trials; ++trial) {
+                    gd_philox(of_trial, (gd_u64)instance, (gd_u32)step, (gd_u32)trial, number, second);
+                    const gd_i64 tried = at + (gd_i64)gd_digit(number, (gd_u64)size);
+                    const bias_t bias = biased(tried, indices[tried], step);
+                    if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
+                    if (gd_kept(second, bias, bound)) edge = tried;
+                }
+                if (edge < 0) {  // all edges: their greatest bias, the sum of their units, and the one of a number
+                    gd_i64 greatest = 0;
+                    for (gd_i64 e = at; e < at + size; ++e) {
+                        const gd_i64 bits = gd_bits_of(biased(e, indices[e], step));
+                        greatest = bits > greatest ? bits : greatest;
+                    }
+                    const auto units = [&](gd_i64 e) {
+                        const gd_i64 bits = gd_bits_of(biased(e, indices[e], step));
+                        return (gd_u64)(floating ? gd_units_of_float(bits, greatest, size) : bits);
+                    };
+                    gd_u64 total = 0;
+                    bool over = false;
+                    for (gd_i64 e = at; e < at + size; ++e) {
+                        total += units(e);
+                        if (total >> 63) over = true, total = 0;
+                    }
+                    if (over) atomicCAS(failure, 0, GD_LARGE_SUM);
+                    else if (total) {
+                        gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
+                        gd_u64 digit = gd_digit(number, total);
+                        for (edge = at; edge < at + size - 1; ++edge) {
+                            const gd_u64 own = units(edge);
+                            if (digit < own) break;
+                            digit -= own;
+                        }
+                    }
+                }
+            }
+            if (edge < 0) {
+                v = -1;
+                break;
+            }
+            const gd_i64 slot = indices[edge];
+            gd_i64 next = slot;
+            dst[i * depth + step] = (index_t)slot;
+            if (updates) {
+                gd_philox(of_update, (gd_u64)instance, (gd_u32)step, 0, number, second);
+                next = vertex_of(names, base, num_vertices,
+                                 update(indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot,
+                                        previous, step, instance, start, gd_fraction(number), failure_of_update));
+                if (next < -1) {
+                    atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
+                    next = -1;
+                }
+                put[i * depth + step] = (index_t)next;
+            }
+            ++made;
+            previous = v;
+            v = next;
+        }
+        here[i] = (index_t)v;
+        before[i] = (index_t)previous;
+        lengths[i] = made;
     }
 }

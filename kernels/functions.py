@@ -10,17 +10,26 @@ instances, places, seeds
 depth      steps before this one
 indptr, indices, weights
            the graph; where it has no weights, any array
+names, base
+           what the caller calls vertices: an id for each, int64, or, where base is 0 or more, that and their numbers
 mapped, ids, degrees
            whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
            by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
+how, sums, floating
+           one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
+           with it; whether biases are floats
+keys       float64: room for as many as are chosen
+here, before, lengths, dst, put
+           of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
+           `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers
 least, most
            what neighbor_size may return at least, and at most
 sizes      int64: what it returned
 bound      what no bias exceeds
 trials     how often a draw is tried
 starts, counts, chosen, owner, replace, seed
-           as in selection.py; the labels are `base` and those that follow
+           as in selection.py; the labels are `label` and those that follow
 done       int64: how many draws of an item were kept within their trials
 items, edges, numbers
            int64: of each edge its item, its place in `indices`, and its number among those chosen together
@@ -36,7 +45,7 @@ from numba.extending import overload
 
 from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
 from graphdask.kernels.hash import inlined, multiply_high
-from graphdask.kernels.philox import DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, philox
+from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.selection import (
     ABOVE_BOUND,
     NO_BIAS,
@@ -44,8 +53,11 @@ from graphdask.kernels.selection import (
     NO_VERTEX,
     fraction,
     group_key,
+    selection_pick,
+    vertex_of,
 )
 from graphdask.kernels.twin import twin
+from graphdask.kernels.user import logarithm
 
 # The functions of the caller stand here.
 
@@ -60,7 +72,12 @@ MACROS = [
     )
 ]
 
-_0 = np.uint64(0)
+UNIFORM, SUMMED, TRIED = 0, 1, 2
+"""How a walk draws edges: all alike, by sums of their biases, or by rejection."""
+GROUP = 64
+"""Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
+
+_0, _1, _11 = np.uint64(0), np.uint64(1), np.uint64(11)
 
 
 @inlined
@@ -81,10 +98,36 @@ def _is_kept(number, bias, bound):
     return lambda number, bias, bound: np.int64(multiply_high(number, np.uint64(bound))) < bias
 
 
+def keep_bias(units, place, bias):
+    """Store a bias as selection_pick wants it: a whole number, or the bits of a float."""
+    raise NotImplementedError  # for compiled code
+
+
+@overload(keep_bias, jit_options={"nogil": True, "error_model": "numpy"}, inline="never")
+def _keep_bias(units, place, bias):
+    if isinstance(bias, types.Float):
+
+        def of_float(units, place, bias):
+            units.view(np.float64)[place] = bias if bias > 0 else 0.0
+
+        return of_float
+
+    def of_integer(units, place, bias):
+        units[place] = bias
+
+    return of_integer
+
+
+@inlined
+def exponential_key(number, bias):
+    """A number with the exponential law of a rate, the bias; the smallest of several is of each in proportion."""
+    return -logarithm(np.float64(np.int64((number >> _11) + _1)) * 1.1102230246251565e-16) / np.float64(bias)
+
+
 @twin
-def functions_vertex_bias(n, vertices, degrees, instances, places, depth, values, failure):
+def functions_vertex_bias(n, names, base, vertices, degrees, instances, places, depth, values, failure):
     for i in range(n):
-        bias = vertex_bias(np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], failure)
+        bias = vertex_bias(names, base, np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], failure)
         if bias >= 0 and bias < np.inf:
             values[i] = bias if bias > 0 else 0
         else:
@@ -93,14 +136,16 @@ def functions_vertex_bias(n, vertices, degrees, instances, places, depth, values
 
 
 @twin
-def functions_neighbor_size(n, vertices, degrees, instances, places, depth, least, most, seed, sizes, failure):
+def functions_neighbor_size(
+    n, names, base, vertices, degrees, instances, places, depth, least, most, seed, sizes, failure
+):
     for i in range(n):
         first, _ = philox(
             group_key(seed, DRAW_SIZE, places[i]), np.uint64(instances[i]), np.uint64(depth), _0
         )  # fmt: skip
         size = neighbor_size(
-            np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], fraction(first), failure
-        )  # fmt: skip
+            names, base, np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], fraction(first), failure
+        )
         if size < least or size > most:
             failing(failure, NO_SIZE)
             size = 0
@@ -109,8 +154,8 @@ def functions_neighbor_size(n, vertices, degrees, instances, places, depth, leas
 
 @twin
 def functions_edge_bias(
-    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, at, values,
-    failure,
+    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names, base,
+    at, values, failure,
 ):  # fmt: skip
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
@@ -119,8 +164,8 @@ def functions_edge_bias(
             slot = np.int64(indices[edge])
             destination = np.int64(ids[slot]) if mapped else slot
             bias = edge_bias(
-                indptr, indices, weights, degrees, mapped, edge, row, slot, source, destination, before, depth,
-                instance, seed, failure,
+                indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, before,
+                depth, instance, seed, failure,
             )  # fmt: skip
             if bias >= 0 and bias < np.inf:
                 values[out + edge] = bias if bias > 0 else 0
@@ -130,9 +175,88 @@ def functions_edge_bias(
 
 
 @twin
+def functions_row_bias(
+    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names, base,
+    sizes, failure,
+):  # fmt: skip
+    """Of items whose edges have all the same bias: no candidates where that is 0."""
+    for i in range(n):
+        row, source = np.int64(rows[i]), np.int64(vertices[i])
+        if indptr[row] == indptr[row + 1]:
+            continue
+        bias = edge_bias(
+            indptr, indices, weights, degrees, mapped, names, base, indptr[row], row, row, source, source,
+            np.int64(previous[i]), depth, instances[i], np.int64(seeds[i]), failure,
+        )  # fmt: skip
+        if not (bias >= 0 and bias < np.inf):
+            failing(failure, NO_BIAS)
+        if not bias > 0:
+            sizes[i] = 0
+
+
+@twin
+def functions_reservoir(
+    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
+    base, replace, seed, starts, counts, keys, chosen, owner, failure,
+):  # fmt: skip
+    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice."""
+    for i in range(n):
+        row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
+        begin, out, count, start = indptr[row], starts[i], counts[i], np.int64(seeds[i])
+        of_item, size, made, positive = group_key(seed, DRAW_KEY, places[i]), indptr[row + 1] - begin, 0, 0
+        if count == 0:
+            continue
+        second = _0
+        for place in range(size):
+            edge = begin + place
+            slot = np.int64(indices[edge])
+            destination = np.int64(ids[slot]) if mapped else slot
+            bias = edge_bias(
+                indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, before,
+                depth, instance, start, failure,
+            )  # fmt: skip
+            if not (bias >= 0 and bias < np.inf):
+                failing(failure, NO_BIAS)
+                continue
+            if replace:
+                if not bias > 0:
+                    continue
+                for s in range(count):
+                    of_draw = group_key(of_item, DRAW_KEY, s)
+                    first, second = philox(of_draw, np.uint64(instance), np.uint64(depth), np.uint64(place >> 1))
+                    key = exponential_key(second if place & 1 else first, bias)
+                    if positive == 0 or key < keys[out + s]:
+                        keys[out + s] = key
+                        chosen[out + s] = place
+                positive, made = positive + 1, count
+                continue
+            if place & 1 == 0:
+                of_draw = group_key(of_item, DRAW_KEY, 0)
+                first, second = philox(of_draw, np.uint64(instance), np.uint64(depth), np.uint64(place >> 1))
+            if not bias > 0:
+                continue
+            positive += 1
+            key = exponential_key(second if place & 1 else first, bias)
+            if made == count and not key < keys[out + count - 1]:
+                continue
+            at = made - (made == count)
+            made = at + 1
+            while at > 0 and key < keys[out + at - 1]:
+                keys[out + at] = keys[out + at - 1]
+                chosen[out + at] = chosen[out + at - 1]
+                at -= 1
+            keys[out + at] = key
+            chosen[out + at] = place
+        if not replace and positive <= count:
+            chosen[out : out + made].sort()
+        for s in range(count):
+            owner[out + s] = i if s < made else -1
+
+
+@twin
 def functions_trials(
-    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, bound,
-    trials, replace, seed, starts, counts, chosen, owner, done, base, failure,
+    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
+    base, bound, trials, replace, seed, starts, counts, chosen, owner, done, label, failure,
 ):  # fmt: skip
     """Draw edges all alike, and keep them with probability bias / bound."""
     for i in range(n):
@@ -149,8 +273,8 @@ def functions_trials(
                 slot = np.int64(indices[begin + place])
                 destination = np.int64(ids[slot]) if mapped else slot
                 bias = edge_bias(
-                    indptr, indices, weights, degrees, mapped, begin + place, row, slot, source, destination, before,
-                    depth, instance, start, failure,
+                    indptr, indices, weights, degrees, mapped, names, base, begin + place, row, slot, source,
+                    destination, before, depth, instance, start, failure,
                 )  # fmt: skip
                 if not (bias >= 0 and bias < np.inf):
                     failing(failure, NO_BIAS)
@@ -169,13 +293,13 @@ def functions_trials(
                     break
         done[i] = made
         for s in range(count):
-            owner[out + s] = base + i if s < made else -1
+            owner[out + s] = label + i if s < made else -1
 
 
 @twin
 def functions_update(
     n, items, edges, numbers, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids,
-    degrees, mapped, seed, num_vertices, put, failure,
+    degrees, mapped, names, base, seed, num_vertices, put, failure,
 ):  # fmt: skip
     for k in range(n):
         i, edge = items[k], edges[k]
@@ -185,10 +309,133 @@ def functions_update(
             group_key(seed, DRAW_UPDATE, places[i]), np.uint64(instance), np.uint64(depth), np.uint64(numbers[k])
         )  # fmt: skip
         following = update(
-            indptr, indices, weights, degrees, mapped, edge, np.int64(rows[i]), slot, np.int64(vertices[i]),
-            destination, np.int64(previous[i]), depth, instance, np.int64(seeds[i]), fraction(one), failure,
+            indptr, indices, weights, degrees, mapped, names, base, edge, np.int64(rows[i]), slot,
+            np.int64(vertices[i]), destination, np.int64(previous[i]), depth, instance, np.int64(seeds[i]),
+            fraction(one), failure,
         )  # fmt: skip
-        if following < -1 or following >= num_vertices:
+        following = vertex_of(names, base, num_vertices, following)
+        if following < -1:
             failing(failure, NO_VERTEX)
             following = -1
         put[k] = following
+
+
+@twin
+def functions_walk(
+    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, how, sums,
+    floating, bound, trials, seed, updates, num_vertices, here, before, dst, put, lengths, failure, failure_of_update,
+):  # fmt: skip
+    """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
+    of_edge, of_trial = group_key(seed, DRAW_EDGE, 0), group_key(seed, DRAW_TRIAL, 0)
+    of_update = group_key(seed, DRAW_UPDATE, 0)
+    begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
+    units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
+    none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    for block in range(0, n, GROUP):
+        count = min(GROUP, n - block)
+        for step in range(begin, end):
+            alive = 0
+            for j in range(count):
+                v = np.int64(here[block + j])
+                alive += v >= 0
+                row = max(v, 0)
+                begins[j] = indptr[row]
+                sizes[j] = indptr[row + 1] - begins[j] if v >= 0 else 0
+            if alive == 0:
+                break
+            if how != TRIED:
+                for j in range(count):
+                    numbers[j], _ = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
+            for j in range(count):
+                edges[j] = -1
+                if sizes[j] == 0:
+                    continue
+                i, at, size = block + j, begins[j], sizes[j]
+                v, previous, start, instance = np.int64(here[i]), np.int64(before[i]), np.int64(seeds[i]), first + i
+                if how == UNIFORM:
+                    bias = edge_bias(
+                        indptr, indices, weights, degrees, mapped, names, base, at, v, v, v, v, previous, step,
+                        instance, start, failure,
+                    )  # fmt: skip
+                    if not (bias >= 0 and bias < np.inf):
+                        failing(failure, NO_BIAS)
+                    elif bias > 0:
+                        edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
+                    continue
+                if how == SUMMED:
+                    low, high = at, at + size - 1
+                    digit = np.int64(multiply_high(numbers[j], np.uint64(sums[high])))
+                    if sums[high] == 0:
+                        continue
+                    while low < high:
+                        middle = (low + high) >> 1
+                        if sums[middle] > digit:
+                            high = middle
+                        else:
+                            low = middle + 1
+                    edges[j] = low
+                    continue
+                for trial in range(trials):
+                    drawn, kept = philox(of_trial, np.uint64(instance), np.uint64(step), np.uint64(trial))
+                    edge = at + np.int64(multiply_high(drawn, np.uint64(size)))
+                    slot = np.int64(indices[edge])
+                    bias = edge_bias(
+                        indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot, previous, step,
+                        instance, start, failure,
+                    )  # fmt: skip
+                    if not (bias >= 0 and bias < np.inf):
+                        failing(failure, NO_BIAS)
+                        continue
+                    if bias > bound:
+                        failing(failure, ABOVE_BOUND)
+                    if is_kept(kept, bias, bound):
+                        edges[j] = edge
+                        break
+                if edges[j] >= 0:
+                    continue
+                if len(units) < size:
+                    units = np.empty(2 * size, np.int64)
+                for edge in range(at, at + size):
+                    slot = np.int64(indices[edge])
+                    bias = edge_bias(
+                        indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot, previous, step,
+                        instance, start, failure,
+                    )  # fmt: skip
+                    if not (bias >= 0 and bias < np.inf):
+                        failing(failure, NO_BIAS)
+                        keep_bias(units, edge - at, 0 * bound)
+                    else:
+                        keep_bias(units, edge - at, bias)
+                bounds[1], one[0] = size, instance
+                selection_pick(
+                    1, none, bounds, units, floating, none, none + 1, 1, seed, DRAW_EDGE, none, one, step, none,
+                    which, label, failure,
+                )  # fmt: skip
+                if label[0] >= 0:
+                    edges[j] = at + which[0]
+            for j in range(count):
+                slots[j] = indices[edges[j]] if edges[j] >= 0 else -1
+            for j in range(count):
+                i, slot = block + j, slots[j]
+                v = np.int64(here[i])
+                if v < 0:
+                    continue
+                if slot < 0:
+                    here[i] = -1
+                    continue
+                dst[i, step] = slot
+                if updates:
+                    number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
+                    following = update(
+                        indptr, indices, weights, degrees, mapped, names, base, edges[j], v, slot, v, slot,
+                        np.int64(before[i]), step, first + i, np.int64(seeds[i]), fraction(number), failure_of_update,
+                    )  # fmt: skip
+                    following = vertex_of(names, base, num_vertices, following)
+                    if following < -1:
+                        failing(failure_of_update, NO_VERTEX)
+                        following = -1
+                    put[i, step] = slot = following
+                lengths[i] += 1
+                before[i] = v
+                here[i] = slot

@@ -4,26 +4,26 @@ from graphdask.kernels.hash import inlined
 
 
 @inlined
-def vertex_bias(vertex, degree, depth, instance, place, failure):
+def vertex_bias(names, base, vertex, degree, depth, instance, place, failure):
     return 1
 
 
 @inlined
-def neighbor_size(vertex, degree, depth, instance, place, random, failure):
+def neighbor_size(names, base, vertex, degree, depth, instance, place, random, failure):
     return -1
 
 
 @inlined
 def edge_bias(
-    indptr, indices, weights, degrees, mapped, edge, row, slot, source, destination, previous, depth, instance, seed,
-    failure,
+    indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, previous, depth,
+    instance, seed, failure,
 ):  # fmt: skip
     return 1
 
 
 @inlined
 def update(
-    indptr, indices, weights, degrees, mapped, edge, row, slot, source, destination, previous, depth, instance, seed,
-    random, failure,
+    indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, previous, depth,
+    instance, seed, random, failure,
 ):  # fmt: skip
     return destination

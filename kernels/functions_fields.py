@@ -26,9 +26,10 @@ class Hook:
 
 
 _I64 = "long long"
-_VERTEX = {"vertex": _I64, "degree": _I64, "depth": _I64, "instance": _I64, "place": _I64}
+_NAMES = {"names": f"const {_I64} *", "base": _I64}
+_VERTEX = {**_NAMES, "vertex": _I64, "degree": _I64, "depth": _I64, "instance": _I64, "place": _I64}
 _OF_VERTEX = {
-    "id": ("int", "vertex"),
+    "id": ("int", "caller_id(names, base, vertex)"),
     "degree": ("int", "degree"),
     "depth": ("int", "depth"),
     "instance": ("int", "instance"),
@@ -40,6 +41,7 @@ _EDGE = {
     "weights": "const weight_t *",
     "degrees": f"const {_I64} *",
     "mapped": _I64,
+    **_NAMES,
     "edge": _I64,
     "row": _I64,
     "slot": _I64,
@@ -51,18 +53,26 @@ _EDGE = {
     "seed": _I64,
 }
 _OF_EDGE = {
-    "source": ("int", "source"),
-    "destination": ("int", "destination"),
+    "source": ("int", "caller_id(names, base, source)"),
+    "destination": ("int", "caller_id(names, base, destination)"),
     "weight": ("float", "weights[edge]"),
     "source_degree": ("int", "row_length(indptr, row)"),
     "destination_degree": ("int", "length_of(indptr, degrees, mapped, slot)"),
-    "previous": ("int", "previous"),
+    "previous": ("int", "caller_id(names, base, previous)"),
     "destination_is_previous": ("bool", "destination == previous"),
     "destination_near_previous": ("bool", "has_edge(indptr, indices, previous, destination)"),
     "depth": ("int", "depth"),
     "instance": ("int", "instance"),
-    "seed": ("int", "seed"),
+    "seed": ("int", "caller_id(names, base, seed)"),
 }
+OF_EDGE = frozenset(
+    {"destination", "weight", "destination_degree", "destination_is_previous", "destination_near_previous"}
+)
+"""Fields that tell the edges of a vertex apart; a function that reads none of them is constant over them."""
+OF_WALK = frozenset(
+    {"previous", "destination_is_previous", "destination_near_previous", "depth", "instance", "seed", "random"}
+)
+"""Fields that tell visits of an edge apart; what a function that reads none of them returns is the edge's for good."""
 _DRAWN = {"random": ("float", "random")}
 
 HOOKS: dict[str, Hook] = {

@@ -185,3 +185,20 @@ extern "C" __global__ void neighbors_place(long long n, gd_i64 hop, gd_i64 first
         out_instance[place] = instance;
     }
 }
+
+extern "C" __global__ void neighbors_walked(long long n, long long first, long long depth,
+                                            const long long *__restrict__ offsets, const index_t *__restrict__ starts,
+                                            const index_t *__restrict__ dst, const index_t *__restrict__ put,
+                                            index_t *__restrict__ out_src, index_t *__restrict__ out_dst,
+                                            int *__restrict__ out_hop, long long *__restrict__ out_instance) {
+    const long long lane = threadIdx.x & 31, warps = ((long long)gridDim.x * blockDim.x) >> 5;
+    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        const long long begin = offsets[i], length = offsets[i + 1] - begin;
+        for (long long step = lane; step < length; step += 32) {
+            out_src[begin + step] = step ? put[i * depth + step - 1] : starts[i];
+            out_dst[begin + step] = dst[i * depth + step];
+            out_hop[begin + step] = (int)step;
+            out_instance[begin + step] = first + i;
+        }
+    }
+}

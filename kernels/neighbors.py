@@ -178,3 +178,16 @@ def neighbors_place(n, hop, first, shifts, src, dst, instances, out_src, out_dst
         out_dst[place] = dst[i]
         out_hop[place] = hop
         out_instance[place] = instances[i]
+
+
+@twin
+def neighbors_walked(n, first, depth, offsets, starts, dst, put, out_src, out_dst, out_hop, out_instance):
+    """The edges of walks, whose rows of `depth` are in `dst`, one walk after the other; their sources are `put`'s."""
+    for i in range(n):
+        begin, before = offsets[i], starts[i]
+        for step in range(offsets[i + 1] - begin):
+            out_src[begin + step] = before
+            out_dst[begin + step] = dst[i, step]
+            out_hop[begin + step] = step
+            out_instance[begin + step] = first + i
+            before = put[i, step]

@@ -17,6 +17,7 @@
 #define GD_DRAW_TRIAL 266
 #define GD_DRAW_SIZE 267
 #define GD_DRAW_UPDATE 268
+#define GD_DRAW_KEY 269
 
 #define GD_PHILOX_M0 0xd2511f53u
 #define GD_PHILOX_M1 0xcd9e8d57u

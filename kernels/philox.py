@@ -14,6 +14,7 @@ DRAW_EDGE = np.uint64(265)
 DRAW_TRIAL = np.uint64(266)
 DRAW_SIZE = np.uint64(267)
 DRAW_UPDATE = np.uint64(268)
+DRAW_KEY = np.uint64(269)
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

@@ -11,12 +11,21 @@
 #include "selection.cuh"
 
 #define GD_FULL 0xffffffffu
+#define GD_FEW 32
+
+// Where a place stands in a table, or is to be put.
+__device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 room, gd_i64 place) {
+    gd_i64 slot = (gd_i64)gd_digit((gd_u64)place * GD_GOLDEN, (gd_u64)room);
+    while (table[slot] != -1 && table[slot] != place) slot = slot + 1 < room ? slot + 1 : 0;
+    return slot;
+}
 
 extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ bounds,
                                              const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
                                              gd_i64 replace, gd_u64 seed, gd_i64 what,
                                              const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ instances,
-                                             gd_i64 step, gd_i64 *chosen, gd_i64 *__restrict__ owner) {
+                                             gd_i64 step, gd_i64 *table, gd_i64 *chosen,
+                                             gd_i64 *__restrict__ owner) {
     GD_FOR(g, n) {
         const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g];
         for (gd_i64 s = 0; s < count; ++s) owner[out + s] = g;
@@ -30,10 +39,20 @@ extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restri
             gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)s, first, second);
             const gd_i64 last = replace ? size - 1 : size - count + s;
             gd_i64 place = (gd_i64)gd_digit(first, (gd_u64)last + 1);
-            for (gd_i64 before = 0; !replace && before < s; ++before) {
-                if (chosen[out + before] == place) {
+            if (!replace && count > GD_FEW) {
+                gd_i64 *const seen = table + 2 * out;
+                gd_i64 slot = gd_slot_of(seen, 2 * count, place);
+                if (seen[slot] == place) {
                     place = last;
-                    break;
+                    slot = gd_slot_of(seen, 2 * count, place);
+                }
+                seen[slot] = place;
+            } else {
+                for (gd_i64 before = 0; !replace && before < s; ++before) {
+                    if (chosen[out + before] == place) {
+                        place = last;
+                        break;
+                    }
                 }
             }
             chosen[out + s] = place;
@@ -129,5 +148,92 @@ extern "C" __global__ void selection_pick(long long n, const gd_i64 *__restrict_
             ++made;
         }
         for (gd_i64 s = lane; s < count; s += 32) owner[out + s] = s < made ? labels[g] : -1;
+    }
+}
+
+extern "C" __global__ void selection_sums(long long n, const gd_i64 *__restrict__ bounds, gd_i64 *values,
+                                          gd_i64 floating, gd_i64 *__restrict__ positives, int *failure) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 g = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; g < n; g += warps) {
+        const gd_i64 size = bounds[g + 1] - bounds[g];
+        gd_i64 *const units = values + bounds[g];
+        gd_i64 greatest = 0, positive = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            positive += units[p] > 0;
+            greatest = units[p] > greatest ? units[p] : greatest;
+        }
+        greatest = gd_greatest_of_warp(greatest);
+        for (int by = 16; by; by >>= 1) positive += __shfl_xor_sync(GD_FULL, positive, by);
+        gd_u64 before = 0;
+        bool over = false;
+        for (gd_i64 base = 0; base < size && !over; base += 32) {
+            const gd_i64 p = base + lane;
+            const gd_i64 value = p < size ? units[p] : 0;
+            gd_u64 sum = (gd_u64)(floating ? gd_units_of_float(value, greatest, size) : value);
+            bool large = false;
+            for (int by = 1; by < 32; by <<= 1) {
+                const gd_u64 lower = __shfl_up_sync(GD_FULL, sum, by);
+                if (lane >= by) sum += lower;
+                large |= (sum >> 63) != 0;
+                if (large) sum = 0;
+            }
+            sum += before;
+            over = __any_sync(GD_FULL, large || (sum >> 63));
+            if (p < size) units[p] = (gd_i64)sum;
+            before = __shfl_sync(GD_FULL, sum, 31);
+        }
+        __syncwarp();
+        if (over) {
+            if (lane == 0) atomicCAS(failure, 0, GD_LARGE_SUM);
+            for (gd_i64 p = lane; p < size; p += 32) units[p] = 0;
+        }
+        if (lane == 0) positives[g] = positive;
+    }
+}
+
+extern "C" __global__ void selection_summed(long long n, const gd_i64 *__restrict__ rows,
+                                            const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ sums,
+                                            const gd_i64 *__restrict__ positives, const gd_i64 *__restrict__ starts,
+                                            const gd_i64 *__restrict__ counts, gd_i64 replace, gd_u64 seed,
+                                            gd_i64 what, const gd_i64 *__restrict__ tags,
+                                            const gd_i64 *__restrict__ instances, gd_i64 step,
+                                            gd_i64 *__restrict__ chosen, gd_i64 *__restrict__ owner) {
+    GD_FOR(g, n) {
+        const gd_i64 begin = bounds[rows[g]], end = bounds[rows[g] + 1], out = starts[g], count = counts[g];
+        gd_i64 left = end > begin ? sums[end - 1] : 0, made = 0, taken[GD_FEW];
+        if (!replace && left && positives[rows[g]] <= count) {
+            gd_i64 before = 0;
+            for (gd_i64 p = begin; p < end; ++p) {
+                if (sums[p] > before) chosen[out + made++] = p - begin;
+                before = sums[p];
+            }
+            left = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        for (; made < count && left; ++made) {
+            gd_u64 first, second;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, first, second);
+            gd_i64 digit = (gd_i64)gd_digit(first, (gd_u64)left);
+            for (gd_i64 s = 0; !replace && s < made; ++s) {
+                const gd_i64 p = taken[s], before = p > begin ? sums[p - 1] : 0;
+                if (digit < before) break;
+                digit += sums[p] - before;
+            }
+            gd_i64 low = begin, high = end - 1;
+            while (low < high) {
+                const gd_i64 middle = (low + high) >> 1;
+                if (sums[middle] > digit) high = middle;
+                else low = middle + 1;
+            }
+            chosen[out + made] = low - begin;
+            if (!replace) {
+                left -= sums[low] - (low > begin ? sums[low - 1] : 0);
+                gd_i64 at = made;
+                for (; at > 0 && taken[at - 1] > low; --at) taken[at] = taken[at - 1];
+                taken[at] = low;
+            }
+        }
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? g : -1;
     }
 }

@@ -49,6 +49,23 @@ __device__ __forceinline__ gd_i64 length_of(const gd_i64 *indptr, const gd_i64 *
     return mapped ? degrees[slot] : row_length(indptr, slot);
 }
 
+// What the caller calls a vertex: by the table of names, or where base is 0 or more, that and its number.
+__device__ __forceinline__ gd_i64 caller_id(const gd_i64 *names, gd_i64 base, gd_i64 vertex) {
+    return vertex < 0 ? -1 : base < 0 ? names[vertex] : vertex + base;
+}
+// The number of a vertex that the caller names; -1 for -1, -2 where there is none.
+__device__ __forceinline__ gd_i64 vertex_of(const gd_i64 *names, gd_i64 base, gd_i64 count, gd_i64 identity) {
+    if (identity == -1) return -1;
+    if (base >= 0) return identity >= base && identity < base + count ? identity - base : -2;
+    gd_i64 low = 0, high = count;
+    while (low < high) {
+        const gd_i64 middle = (low + high) >> 1;
+        if (names[middle] < identity) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && names[low] == identity ? low : -2;
+}
+
 // Whether a row, in ascending order, has a neighbour; row -1 has none.
 template <class Index>
 __device__ __forceinline__ bool has_edge(const gd_i64 *indptr, const Index *indices, gd_i64 row, gd_i64 neighbour) {

@@ -10,6 +10,9 @@ starts, counts
 replace    whether a candidate may be chosen again
 seed, what, tags, instances, step
            random numbers are those of the key of (seed, what, tag) and the counter (instance, step, number of the draw)
+sums       int64: the units of each row's candidates, added up to each and with it; `bounds` has all rows
+rows, positives
+           int64: the row of a group; how many candidates of each row have a bias above 0
 done       int64: how many of each group are chosen already, which are in `chosen`
 chosen     int64: places in their groups
 owner      int64: label of the group, -1 for room that is left
@@ -18,7 +21,7 @@ failure    int32: why the run must end, if it must
 
 import numpy as np
 
-from graphdask.kernels.hash import hashed, inlined, multiply_high
+from graphdask.kernels.hash import GOLDEN, hashed, inlined, multiply_high
 from graphdask.kernels.hash import key as keyed
 from graphdask.kernels.philox import philox
 from graphdask.kernels.twin import twin
@@ -27,6 +30,8 @@ MACROS: list[dict[str, str]] = [{}]
 
 NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = -1, -2, -3, -4, -5
 """Failures besides those of users' functions, which are above 0."""
+FEW = 32
+"""Candidates that are chosen without a table of those before."""
 BLOCK = 256
 """Candidates whose units a CPU adds up, so that a draw goes by these sums first."""
 
@@ -88,6 +93,31 @@ def length_of(indptr, degrees, mapped, slot):
 
 
 @inlined
+def caller_id(names, base, vertex):
+    """What the caller calls a vertex: by the table of names, or where base is 0 or more, that and its number."""
+    if vertex < 0:
+        return np.int64(-1)
+    return names[vertex] if base < 0 else vertex + base
+
+
+@inlined
+def vertex_of(names, base, count, identity):
+    """The number of a vertex that the caller names; -1 for -1, -2 where there is none."""
+    if identity == -1:
+        return np.int64(-1)
+    if base >= 0:
+        return identity - base if base <= identity < base + count else np.int64(-2)
+    low, high = np.int64(0), np.int64(count)
+    while low < high:
+        middle = (low + high) >> 1
+        if names[middle] < identity:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < count and names[low] == identity else np.int64(-2)
+
+
+@inlined
 def has_edge(indptr, indices, row, neighbour):
     """Whether a row, in ascending order, has a neighbour; row -1 has none."""
     if row < 0:
@@ -103,9 +133,21 @@ def has_edge(indptr, indices, row, neighbour):
     return low < end and indices[low] == neighbour
 
 
+@inlined
+def _slot_of(table, begin, room, place):
+    """Where a place stands in a table, or is to be put."""
+    slot = np.int64(multiply_high(np.uint64(place) * GOLDEN, np.uint64(room)))
+    while table[begin + slot] != -1 and table[begin + slot] != place:
+        slot = slot + 1 if slot + 1 < room else 0
+    return begin + slot
+
+
 @twin
-def selection_uniform(n, bounds, starts, counts, replace, seed, what, tags, instances, step, chosen, owner):
-    """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again."""
+def selection_uniform(n, bounds, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner):
+    """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again.
+
+    Of a group that gives more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the places chosen.
+    """
     for g in range(n):
         size, out, count = bounds[g + 1] - bounds[g], starts[g], counts[g]
         for s in range(count):
@@ -122,10 +164,18 @@ def selection_uniform(n, bounds, starts, counts, replace, seed, what, tags, inst
             last = size - 1 if replace else size - count + s
             place = np.int64(multiply_high(first, np.uint64(last + 1)))
             if not replace:
-                for before in range(s):
-                    if chosen[out + before] == place:
+                if count > FEW:
+                    room = 2 * count
+                    slot = _slot_of(table, 2 * out, room, place)
+                    if table[slot] == place:
                         place = last
-                        break
+                        slot = _slot_of(table, 2 * out, room, place)
+                    table[slot] = place
+                else:
+                    for before in range(s):
+                        if chosen[out + before] == place:
+                            place = last
+                            break
             chosen[out + s] = place
 
 
@@ -194,3 +244,73 @@ def selection_pick(
             made += 1
         for s in range(count):
             owner[out + s] = labels[g] if s < made else -1
+
+
+@twin
+def selection_sums(n, bounds, values, floating, positives, failure):
+    """Put sums of units in the place of biases, row by row; a sum that is too large makes the row's 0."""
+    for g in range(n):
+        begin, end = bounds[g], bounds[g + 1]
+        greatest, positive = np.int64(0), np.int64(0)
+        for p in range(begin, end):
+            positive += values[p] > 0
+            greatest = max(greatest, values[p])
+        total, count_bits, over = _0, bit_length(end - begin), False
+        for p in range(begin, end):
+            total += np.uint64(units_of_float(values[p], greatest, count_bits) if floating else values[p])
+            if total >> _63:
+                over, total = True, _0
+            values[p] = np.int64(total)
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            values[begin:end] = 0
+        positives[g] = positive
+
+
+@twin
+def selection_summed(
+    n, rows, bounds, sums, positives, starts, counts, replace, seed, what, tags, instances, step, chosen, owner
+):
+    """What selection_pick chooses, of rows whose units have been added up; without replacement, FEW at most."""
+    taken = np.empty(FEW, np.int64)
+    for g in range(n):
+        begin, end, out, count, made = bounds[rows[g]], bounds[rows[g] + 1], starts[g], counts[g], 0
+        left = sums[end - 1] if end > begin else np.int64(0)
+        if not replace and positives[rows[g]] <= count and left:
+            before = np.int64(0)
+            for p in range(begin, end):
+                if sums[p] > before:
+                    chosen[out + made] = p - begin
+                    made += 1
+                before = sums[p]
+            left = 0
+        key = group_key(seed, what, tags[g])
+        while made < count and left:
+            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = np.int64(multiply_high(first, np.uint64(left)))
+            if not replace:
+                for s in range(made):
+                    p = taken[s]
+                    before = sums[p - 1] if p > begin else np.int64(0)
+                    if digit < before:
+                        break
+                    digit += sums[p] - before
+            low, high = begin, end - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if sums[middle] > digit:
+                    high = middle
+                else:
+                    low = middle + 1
+            chosen[out + made] = low - begin
+            if not replace:
+                left -= sums[low] - (sums[low - 1] if low > begin else np.int64(0))
+                at = made
+                while at > 0 and taken[at - 1] > low:
+                    taken[at] = taken[at - 1]
+                    at -= 1
+                taken[at] = low
+            made += 1
+        for s in range(count):
+            owner[out + s] = g if s < made else -1

@@ -14,7 +14,7 @@ from graphdask.engine import Environment
 from graphdask.errors import DeadlineExceeded, OverBudget
 
 FEW = 32
-"""Candidates that are all alike, of which so many are chosen by one thread."""
+"""Candidates that are all alike, of which so many are chosen without a table; as in kernels/selection.py."""
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
 """Candidates with biases in one launch: on a CPU what stays in its cache."""
 
@@ -146,17 +146,18 @@ def choose(
     kernels = env.kernels("selection")
     room = chooser.room(choices) if room is None else room
     drawn = int(replace), chooser.seed, chooser.what
-    if weigh is None and (replace or not n or int(choices.wanted.max()) <= FEW or _gives_all(choices)):
+    if weigh is None:
+        few = replace or not n or int(choices.wanted.max()) <= FEW
         kernels.selection_uniform(
             n, choices.bounds, room.starts, choices.wanted, *drawn, choices.tags, choices.instances, chooser.step,
-            room.chosen, room.owners,
+            xp.full(0 if few else 2 * len(room.chosen), -1, np.int64), room.chosen, room.owners,
         )  # fmt: skip
         return room.filled(xp)
-    for a, b in _launches(env, choices.bounds):
+    for a, b in launches(env, choices.bounds):
         if a:
             chooser.look_at_the_clock()
         bounds = choices.bounds[a : b + 1]
-        values = xp.ones(int(bounds[-1] - bounds[0]), np.int64) if weigh is None else weigh(a, b)
+        values = weigh(a, b)
         kernels.selection_pick(
             b - a, room.labels[a:b], bounds, values.view(np.int64), int(chooser.floating), room.starts[a:b],
             choices.wanted[a:b], *drawn, choices.tags[a:b], choices.instances[a:b], chooser.step, room.done[a:b],
@@ -165,11 +166,7 @@ def choose(
     return room.filled(xp)
 
 
-def _gives_all(choices: Choices) -> bool:
-    return bool((choices.wanted == choices.bounds[1:] - choices.bounds[:-1]).all())
-
-
-def _launches(env: Environment, bounds: Array) -> Iterator[tuple[int, int]]:
+def launches(env: Environment, bounds: Array) -> Iterator[tuple[int, int]]:
     """Ranges of groups with no more candidates than fit a launch, or with one group."""
     most, n = LAUNCH[env.backend.name], len(bounds) - 1
     if not n:

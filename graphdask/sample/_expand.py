@@ -16,8 +16,10 @@ from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
-from graphdask.sample._choosing import Choices, Chooser, Found, choose
-from graphdask.sample.spec import MOST_DRAWN, MOST_TRIED
+from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, launches
+from graphdask.sample._methods import Method
+from graphdask.sample._sums import Sums, sums_of
+from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
 DRAW_EDGE = 265
@@ -31,7 +33,7 @@ UNFIT = {
     -2: "returned a bias above edge_bound",
     -3: "returned neither -1 nor a vertex",
     -4: f"returned a number of neighbours below -1 (0 with replace=True), or above {MOST_DRAWN:,} "
-    f"({MOST_TRIED:,} with edge_bound)",
+    f"({MOST_TRIED:,} with edge_bound or by rejection, {MOST_KEPT:,} by a reservoir)",
     -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
 }
 """Failures of kernels/selection.py."""
@@ -65,7 +67,7 @@ class Expander:
     Parameters
     ----------
     functions : dict of str to Translated
-    options : what the sampler says: `name`, `per`, `replace`, `edge_bound`, `seed`
+    options : what the sampler says: `name`, `per`, `replace`, `method`, `seed`, `direction`, `names`, `base`, `draws`
     """
 
     def __init__(self, part: Part, env: Environment, rows: Csr, functions: dict[str, Translated], options: Any):
@@ -80,17 +82,29 @@ class Expander:
         if self.mapped:
             ids, degrees = env.fetch_ghosts(part, [part.ids, rows.indptr[1:] - rows.indptr[:-1]])
         self.ids = ids
-        self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped)
+        names = xp.empty(0, np.int64) if options.names is None else env.backend.from_host(options.names)
+        self.names = names, options.base
+        self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names
+        self.method: Method = options.method
+        self.sums: Sums | None = None
+        if self.method.static:
+            self.sums = sums_of(self, part, env)
 
-    def kernels(self, name: str) -> tuple[Any, Any]:
-        """Kernels with one function in them, and the dtype of biases.
+    def kernels(self, *names: str) -> tuple[Any, Any]:
+        """Kernels with some functions in them, and the dtype of biases.
 
-        Each function is called in kernels of its own, so they are compiled once for all specs with it.
+        But for walks each function is called in kernels of its own, so they are compiled once for all specs with it.
         """
-        function = self.functions[name]
-        bias = np.float64 if function.result == "float" else np.int64
+        functions = {name: self.functions[name] for name in names}
+        floating = any(name.endswith("bias") and of.result == "float" for name, of in functions.items())
+        bias = np.float64 if floating else np.int64
         types = {"index_t": self.dtype, "weight_t": self.graph[2].dtype, "bias_t": bias}
-        return self.env.kernels("functions", functions={name: function}, **types), bias
+        return self.env.kernels("functions", functions=functions, **types), bias
+
+    def bound(self, bias: Any) -> Any:
+        """What no bias exceeds, as the kernels take it."""
+        bound = 1 if self.method.bound is None else self.method.bound
+        return bias(int(bound)) if bias is np.int64 else bias(bound)
 
     def chooser(self, name: str, what: int, step: int) -> Chooser:
         """Chooses by one of the functions, or among what is all alike where that is not given."""
@@ -141,17 +155,24 @@ class Expander:
         at = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=at[1:])
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
-        biased, replace = "edge_bias" in self.functions, self.options.replace
+        replace = self.options.replace
         if groups is not None:
             return self._of_layers(items, at, fanout, step, groups, chooser)
         sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
+        if self.method.per_row:
+            degrees = self._candidates(items, degrees, step)
         choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
-        if not biased:
+        few = replace or (isinstance(sizes, int) and 0 <= sizes <= FEW)
+        if self.method.name == "uniform":
             found = choose(chooser, choices, replace, None)
-        elif self.options.edge_bound is None:
-            found = choose(chooser, choices, replace, self._weigher(items, at, None, step))
-        else:
+        elif self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
+        elif self.method.name == "reservoir":
+            found = self._by_keys(items, choices, step, chooser)
+        elif self.sums is not None and few:
+            found = self._summed(items, choices, step, chooser)
+        else:
+            found = choose(chooser, choices, replace, self._weigher(items, at, None, step))
         return found.owners, indptr[items.rows[found.owners]] + found.chosen, found.numbers
 
     def _of_layers(
@@ -176,10 +197,10 @@ class Expander:
 
     def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
         kernels, _ = self.kernels("neighbor_size")
-        most = MOST_DRAWN if self.options.edge_bound is None else MOST_TRIED
+        most = {"rejection": MOST_TRIED, "reservoir": MOST_KEPT}.get(self.method.name, MOST_DRAWN)
         sizes = self.env.xp.empty(len(degrees), np.int64)
         kernels.functions_neighbor_size(
-            len(degrees), items.vertices, degrees, items.instances, items.places, step,
+            len(degrees), *self.names, items.vertices, degrees, items.instances, items.places, step,
             0 if self.options.replace else -1, most, self.seed, sizes, self.failures["neighbor_size"],
         )  # fmt: skip
         return sizes
@@ -211,11 +232,51 @@ class Expander:
 
         return weigh
 
+    def _candidates(self, items: Items, degrees: Array, step: int) -> Array:
+        """How many candidates each item has, whose edges are all alike: none where their bias is 0."""
+        kernels, _ = self.kernels("edge_bias")
+        sizes = degrees.copy()
+        kernels.functions_row_bias(
+            len(sizes), *items.fields, items.seeds, step, *self.graph, sizes, self.failures["edge_bias"]
+        )
+        return sizes
+
+    def _summed(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
+        """Edges by sums that are kept."""
+        assert self.sums is not None
+        room = chooser.room(choices)
+        self.env.kernels("selection").selection_summed(
+            len(choices.wanted), items.rows.astype(np.int64), self.rows.indptr, self.sums.values, self.sums.positives,
+            room.starts, choices.wanted, int(self.options.replace), self.seed, DRAW_EDGE, items.places,
+            items.instances, step, room.chosen, room.owners,
+        )  # fmt: skip
+        return room.filled(self.env.xp)
+
+    def _by_keys(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
+        """Edges by exponential keys."""
+        xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
+        room, wanted = chooser.room(choices), choices.wanted
+        keys = xp.empty(len(room.chosen), np.float64)
+        for a, b in launches(self.env, choices.bounds):
+            if a:
+                chooser.look_at_the_clock()
+            here = items[a:b]
+            out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
+            kernels.functions_reservoir(
+                b - a, *here.fields, here.places, here.seeds, step, *self.graph, int(self.options.replace), self.seed,
+                room.starts[a:b] - room.starts[a], wanted[a:b], keys[out], room.chosen[out], room.owners[out],
+                self.failures["edge_bias"], per_item=32,
+            )  # fmt: skip
+            if a:
+                owners = room.owners[out]
+                owners[owners >= 0] += a
+        return room.filled(xp)
+
     def _tried(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by rejection, and those of items whose trials were not enough by looking at all."""
         xp, n, replace = self.env.xp, len(choices.wanted), self.options.replace
         kernels, bias = self.kernels("edge_bias")
-        bound = bias(int(self.options.edge_bound)) if bias is np.int64 else bias(self.options.edge_bound)
+        bound = self.bound(bias)
         room = chooser.room(choices)
         done = xp.empty(n, np.int64)
         for a in range(0, n, LAUNCH):

@@ -17,7 +17,7 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,17 @@ class Value:
     constant: bool | int | float | None = None
     simple: bool = False
     """Whether it may be written twice: a name or a number."""
+    numbers: frozenset[float] | None = None
+    """The numbers that it can be, where these are known without its fields."""
+
+
+def numbers_of(value: Value) -> frozenset[float] | None:
+    """The numbers that a value can be; None where they are not known."""
+    return value.numbers if value.constant is None else frozenset((float(value.constant),))
+
+
+def either(one: frozenset[float] | None, other: frozenset[float] | None) -> frozenset[float] | None:
+    return None if one is None or other is None else one | other
 
 
 def wider(*kinds: str) -> str:
@@ -324,9 +335,11 @@ class Expressions:
     def _ifexp(self, node: ast.IfExp) -> Value:
         name = self.temporary()
         with self.under(self.truth(node.test)):
-            self.set(name, self.value(node.body))
+            one = self.value(node.body)
+            self.set(name, one)
         with self.otherwise():
-            return self.set(name, self.value(node.orelse))
+            other = self.value(node.orelse)
+            return replace(self.set(name, other), numbers=either(numbers_of(one), numbers_of(other)))
 
     def _call(self, node: ast.Call) -> Value:
         name = ast.unparse(node.func)

@@ -11,7 +11,17 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphdask.sample._expressions import C_TYPE, WIDTH, Expressions, Value, converted, local, number
+from graphdask.sample._expressions import (
+    C_TYPE,
+    WIDTH,
+    Expressions,
+    Value,
+    converted,
+    either,
+    local,
+    number,
+    numbers_of,
+)
 from graphdask.sample._function_source import FunctionSource, Place
 
 RESULT = {"bool": "False", "int": "0", "float": "0.0"}
@@ -37,6 +47,8 @@ class Body:
     """Fields that are read."""
     sites: tuple[Place, ...]
     """Where the function can fail, by number."""
+    numbers: frozenset[float] | None
+    """What it can return, where that is known."""
 
 
 class Statements:
@@ -62,6 +74,7 @@ class Statements:
             self.to.locals = frozenset(_assigned(self.source))
             self.loops: list[Loop] = []
             self.ranges = 0
+            self.numbers: frozenset[float] | None = frozenset()
             self._function()
             if self.to.variables == types:
                 break
@@ -72,7 +85,7 @@ class Statements:
         declared = [f"    {C_TYPE[kind]} {name};" for name, kind in types.items()]
         declared += ["    long long steps = 0;"] if self._has_loops else []
         python, cuda = (*first, *self.to.python), (*declared, *self.to.cuda)
-        return Body(python, cuda, frozenset(self.to.used), tuple(self.to.sites))
+        return Body(python, cuda, frozenset(self.to.used), tuple(self.to.sites), self.numbers)
 
     @property
     def _has_loops(self) -> bool:
@@ -145,6 +158,7 @@ class Statements:
         if WIDTH[value.type] > WIDTH[self.result]:
             how = "compare it with something, or write bool(...)" if self.result == "bool" else "write int(...)"
             self.source.fail(node, f"{self.source.name} must return {self.result}, and this is {value.type}: {how}")
+        self.numbers = either(self.numbers, numbers_of(value))
         value = converted(value, self.result)
         self.to.write(f"return {value.python}", f"return {value.cuda};")
         return False

@@ -23,6 +23,8 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Part
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
+from graphdask.sample._methods import method_of
+from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec
@@ -72,13 +74,16 @@ class Framework(Traversal):
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
 
     def __init__(
-        self, seeds: np.ndarray, bounds: np.ndarray, spec: Spec, functions: dict[str, Translated], seed: int
+        self, seeds: np.ndarray, bounds: np.ndarray, spec: Spec, functions: dict[str, Translated], seed: int,
+        names: np.ndarray | None = None, base: int = 0,
     ):  # fmt: skip
         steps = [spec.size_at(step) for step in range(spec.depth or 0)]
         fanouts = [size if isinstance(size, int) else -1 for size in steps]
         super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
         self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
-        self.frontier_size, self.edge_bound = spec.frontier_size, spec.edge_bound
+        self.frontier_size, self.method = spec.frontier_size, method_of(spec, functions.get("edge_bias"))
+        self.names, self.base = names, base
+        self.draws = self._edges_at_most(self.instances, 1.0)[1]
         self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
 
     def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
@@ -123,19 +128,25 @@ class Framework(Traversal):
         kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * len(sizes)))
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
+        tables = 8 * part.num_vertices if self.names is not None else 0
+        if self.method.name == "uniform":
+            return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
-        return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + candidates
+        return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables + candidates
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        pool = self._seeds_at_home(part, env)
+        pool, expander = self._seeds_at_home(part, env), Expander(part, env, rows, self.functions, self)
+        walks = begun(self, expander, env, pool.vertices) if part.size == 1 else None
+        if walks is not None:
+            return walks, self._nothing(part, active=walks.left > 0)
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
         seeds[filled] = pool.vertices[pool.bounds[filled]]
         state = State(
-            Expander(part, env, rows, self.functions, self), env.kernels("neighbors", index_t=dtype), pool,
+            expander, env.kernels("neighbors", index_t=dtype), pool,
             xp.full(len(pool.vertices), -1, dtype), seeds, int(self.homes(part.size)[part.rank]),
             [] if self.revisit else [pool],
         )  # fmt: skip
@@ -144,6 +155,9 @@ class Framework(Traversal):
         return state, self._begun(part, state, env) if self.fanouts else self._nothing(part, active=False)
 
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
+        if isinstance(state, WalkState):
+            walks, made = advanced(self, state, env)
+            return self._nothing(part, active=state.left > 0, frontier=walks, edges=made)
         if part.size > 1:
             return self._exchanged(part, state, inbox, env)
         expander, step = state.expander, len(state.hops)
@@ -162,6 +176,11 @@ class Framework(Traversal):
         self._keep_edges(state, env, items, of_items, dst, put)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
+
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
+        if isinstance(state, WalkState):
+            return finished(self, part, state, env)
+        return super().result(part, state, env)
 
     def _exchanged(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         phases = 4 if self._asks_degrees else 2
@@ -274,8 +293,8 @@ class Framework(Traversal):
                 here = slice(int(host[a]), int(host[b]))
                 values = xp.empty(here.stop - here.start, bias)
                 kernels.functions_vertex_bias(
-                    len(values), pool.vertices[here], known[here], pool.instances[here], places[here], step, values,
-                    expander.failures["vertex_bias"],
+                    len(values), *expander.names, pool.vertices[here], known[here], pool.instances[here], places[here],
+                    step, values, expander.failures["vertex_bias"],
                 )  # fmt: skip
                 return values
 

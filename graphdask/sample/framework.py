@@ -11,6 +11,7 @@ import numpy as np
 
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
+from graphdask.ids import VertexIds
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample.hops import checked_seeds, sampled, whole
 from graphdask.sample.sampler import checked_placement
@@ -101,8 +102,17 @@ def run(
     reason = _needs_whole(spec, functions)
     if reason and placement == "partitioned":
         raise Unsupported(f'placement="partitioned" does not go with {reason}: use placement="replicated"')
-    sampler = Framework(flat, bounds, spec, functions, whole("seed", seed))
+    sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids))
     return sampled(G, sampler, "replicated" if reason and where == "auto" else where, client, progress)
+
+
+def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:
+    """What functions call vertices: ids of a table, or numbers from one on."""
+    if ids.table is None:
+        return None, max(ids.start, 0)
+    if ids.are_numbers and ids.count and ids.table[0] >= 0:
+        return ids.table.astype(np.int64, copy=False), -1
+    return None, 0
 
 
 def _needs_whole(spec: Spec, functions: dict[str, Translated]) -> str:

@@ -14,10 +14,13 @@ import numpy as np
 
 from graphdask.errors import FunctionError, InputError
 from graphdask.kernels.functions_fields import HOOKS
+from graphdask.sample._methods import METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
 
 MOST_TRIED = (1 << 24) - 1
 """Neighbours that are drawn with `edge_bound`, at most: their trials are counted in 31 bits."""
+MOST_KEPT = 1024
+"""Neighbours that are chosen by a reservoir, at most, except for all: it is kept in order."""
 MOST_DRAWN = (1 << 31) - 1
 RESULTS = {
     "vertex_bias": ("int", "float"),
@@ -77,6 +80,15 @@ class Spec:
     edge_bound : int or float, optional
         A number that no bias of an edge exceeds. An edge is then drawn by rejection, which looks at some of a vertex's
         edges, and not at all of them; the law is the same. For `per="vertex"`.
+    select : {"auto", "inverse", "rejection", "reservoir"}
+        How edges are chosen by `edge_bias`. The law is the same, but not the edges: same seed and same method, same
+        edges. `inverse`: a number below the sum of a vertex's biases says which; where the bias of an edge depends on
+        the edge alone, these sums are kept with the graph, if that pays and there is memory, which changes no edge.
+        `rejection`: with `edge_bound`, or for a function that returns one of a few constants. `reservoir`: of random
+        numbers with the exponential law of rate `edge_bias`, one for each edge, the smallest ones say which, in one
+        pass over the edges; their probabilities are right to within 2^-52. `auto`: all edges alike where the function
+        reads nothing that tells the edges of a vertex apart; `rejection` with `edge_bound`, or where the greatest of
+        its constants is at most 16 times the least; else `inverse`.
     revisit : bool, optional
         Whether a vertex may come into the pool of an instance that it was in before. Default: where `update` is given,
         and in a walk, that is with `replace` and a `neighbor_size` of 1.
@@ -91,8 +103,9 @@ class Spec:
     Notes
     -----
     Functions are translated as `graphdask.sample.translate.translate` says, or are given as CUDA C++ by
-    `Translated.from_cuda`. Vertices are numbers from 0 on, in the order of the caller's ids; the ids themselves where
-    these are 0, 1, 2, ... Integer biases add up to less than 2^63 for each choice, exactly. Those of floats are first
+    `Translated.from_cuda`. Vertices are the caller's ids where these are whole numbers of 0 or more, in what functions
+    are told and in what they return; else (strings, negative numbers) they are numbers from 0 on, in the order of the
+    ids. Integer biases add up to less than 2^63 for each choice, exactly. Those of floats are first
     made multiples of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0
     becomes 0. So the same edges come out on every device.
 
@@ -123,10 +136,12 @@ class Spec:
     replace: bool = False
     direction: str = "out"
     edge_bound: float | None = None
+    select: str = "auto"
     revisit: bool | None = None
 
     def __post_init__(self) -> None:
         _one_of("per", self.per, ("vertex", "layer"))
+        _one_of("select", self.select, METHODS)
         _one_of("direction", self.direction, ("out", "in"))
         if not isinstance(self.replace, bool | np.bool_):
             raise InputError(f"replace={self.replace!r} is neither True nor False")
@@ -142,6 +157,7 @@ class Spec:
                 translated(name, getattr(self, name))
         if self.edge_bound is not None:
             self._check_bound()
+        self._check_method()
         if self.revisit is None:
             walks = bool(self.replace) and self.per == "vertex" and _all_ones(self.neighbor_size)
             self._set("revisit", self.update is not None or walks)
@@ -185,9 +201,34 @@ class Spec:
             raise InputError(f"edge_bound={bound!r} must be above 0 and finite, an int below 2**63")
         if translated("edge_bias", self.edge_bias).result == "int" and bound < 1:
             raise InputError(f"edge_bound={bound!r}, but edge_bias returns integers; the least of them above 0 is 1")
+        self._check_most("edge_bound", MOST_TRIED)
+
+    def _check_method(self) -> None:
+        if self.select == "auto":
+            return
+        if self.edge_bias is None:
+            raise InputError(f"select={self.select!r} is a way to choose by edge_bias, and there is none")
+        if self.select != "inverse" and self.per == "layer":
+            raise InputError(f'select={self.select!r} is for per="vertex"; of a layer edges are chosen by inverse')
+        if self.edge_bound is not None and self.select != "rejection":
+            raise InputError(f"edge_bound is for select='rejection', not {self.select!r}")
+        if self.select == "rejection" and self.edge_bound is None:
+            if known_bound(translated("edge_bias", self.edge_bias)) is None:
+                raise InputError("select='rejection' needs edge_bound, a number that no bias of an edge exceeds")
+            self._check_most("select='rejection'", MOST_TRIED)
+        if self.select == "reservoir":
+            self._check_most("select='reservoir'", MOST_KEPT)
+
+    def _check_most(self, name: str, most: int) -> None:
         sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
-        if any(isinstance(each, int) and each > MOST_TRIED for each in sizes):
-            raise InputError(f"with edge_bound, neighbor_size is {MOST_TRIED:,} at most")
+        if any(isinstance(each, int) and each > most for each in sizes):
+            raise InputError(f"with {name}, neighbor_size is {most:,} at most")
+
+    @property
+    def has_small_sizes(self) -> bool:
+        """Whether it is known that no more neighbours are asked for than can be drawn by rejection."""
+        sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
+        return all(isinstance(each, int) and each <= MOST_TRIED for each in sizes)
 
     def size_at(self, step: int) -> Any:
         """The `neighbor_size` of a step, or its function."""

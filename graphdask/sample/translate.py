@@ -73,6 +73,8 @@ class Translated:
     """Whether a function given in CUDA C++ has the parameter `int *failure`."""
     place: Place | None = None
     """Its first line, of a Python function."""
+    numbers: frozenset[float] | None = None
+    """What it can return, where that does not depend on numbers that it reads."""
 
     @property
     def compiled(self) -> Callable[..., Any]:
@@ -225,7 +227,9 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     digest = hashlib.sha256(repr((python, types, kind)).encode()).hexdigest()
     cuda = "".join(f"{line}\n" for line in body.cuda)
     place = source.place(source.tree)
-    return Translated(source.name, used, types, kind, python, digest, source.path, body.sites, cuda, place=place)
+    return Translated(
+        source.name, used, types, kind, python, digest, source.path, body.sites, cuda, place=place, numbers=body.numbers
+    )
 
 
 def _checked(fields: Mapping[str, Any], result: Any) -> tuple[dict[str, str], str]:
