@@ -20,25 +20,26 @@ __device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 room, g
     return slot;
 }
 
-extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ bounds,
-                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                             gd_i64 replace, gd_u64 seed, gd_i64 what,
-                                             const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ instances,
-                                             gd_i64 step, gd_i64 *table, gd_i64 *chosen,
-                                             gd_i64 *__restrict__ owner) {
+extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ begins,
+                                             const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ starts,
+                                             const gd_i64 *__restrict__ counts, gd_i64 replace, gd_u64 seed,
+                                             gd_i64 what, const gd_i64 *__restrict__ tags,
+                                             const gd_i64 *__restrict__ instances, gd_i64 step, gd_i64 *table,
+                                             gd_i64 *chosen, gd_i64 *__restrict__ owner) {
     GD_FOR(g, n) {
-        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g];
+        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g], begin = begins[g];
         for (gd_i64 s = 0; s < count; ++s) owner[out + s] = g;
         if (!replace && count == size) {
-            for (gd_i64 s = 0; s < count; ++s) chosen[out + s] = s;
+            for (gd_i64 s = 0; s < count; ++s) chosen[out + s] = begin + s;
             continue;
         }
         const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        gd_u64 number, second = 0;
         for (gd_i64 s = 0; s < count; ++s) {
-            gd_u64 first, second;
-            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)s, first, second);
+            if (s & 1) number = second;
+            else gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)(s >> 1), number, second);
             const gd_i64 last = replace ? size - 1 : size - count + s;
-            gd_i64 place = (gd_i64)gd_digit(first, (gd_u64)last + 1);
+            gd_i64 place = (gd_i64)gd_digit(number, (gd_u64)last + 1);
             if (!replace && count > GD_FEW) {
                 gd_i64 *const seen = table + 2 * out;
                 gd_i64 slot = gd_slot_of(seen, 2 * count, place);
@@ -49,13 +50,13 @@ extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restri
                 seen[slot] = place;
             } else {
                 for (gd_i64 before = 0; !replace && before < s; ++before) {
-                    if (chosen[out + before] == place) {
+                    if (chosen[out + before] == begin + place) {
                         place = last;
                         break;
                     }
                 }
             }
-            chosen[out + s] = place;
+            chosen[out + s] = begin + place;
         }
     }
 }

@@ -143,39 +143,50 @@ def _slot_of(table, begin, room, place):
 
 
 @twin
-def selection_uniform(n, bounds, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner):
+def selection_uniform(
+    n, begins, bounds, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner
+):
     """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again.
 
-    Of a group that gives more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the places chosen.
+    The first of a group is called `begins`. Number s of a group is one half of the block s // 2. Of a group that gives
+    more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the places chosen.
     """
+    key_0, key_1 = keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1)
     for g in range(n):
-        size, out, count = bounds[g + 1] - bounds[g], starts[g], counts[g]
+        size, out, count, begin = bounds[g + 1] - bounds[g], starts[g], counts[g], begins[g]
         for s in range(count):
             owner[out + s] = g
         if not replace and count == size:
             for s in range(count):
-                chosen[out + s] = s
+                chosen[out + s] = begin + s
             continue
         if count == 0:
             continue
-        key = group_key(seed, what, tags[g])
+        key, second = hashed(key_0, key_1, np.uint64(tags[g])), _0
         for s in range(count):
-            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(s))
-            last = size - 1 if replace else size - count + s
-            place = np.int64(multiply_high(first, np.uint64(last + 1)))
-            if not replace:
-                if count > FEW:
-                    room = 2 * count
+            if s & 1:
+                number = second
+            else:
+                number, second = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(s >> 1))
+            if replace:
+                chosen[out + s] = begin + np.int64(multiply_high(number, np.uint64(size)))
+                continue
+            last = size - count + s
+            place = np.int64(multiply_high(number, np.uint64(last + 1)))
+            if count > FEW:
+                room = 2 * count
+                slot = _slot_of(table, 2 * out, room, place)
+                if table[slot] == place:
+                    place = last
                     slot = _slot_of(table, 2 * out, room, place)
-                    if table[slot] == place:
-                        place = last
-                        slot = _slot_of(table, 2 * out, room, place)
-                    table[slot] = place
-                else:
-                    for before in range(s):
-                        if chosen[out + before] == place:
-                            place = last
-                            break
+                table[slot] = place
+                chosen[out + s] = begin + place
+                continue
+            place += begin
+            for before in range(out, out + s):
+                if chosen[before] == place:
+                    place = begin + last
+                    break
             chosen[out + s] = place
 
 

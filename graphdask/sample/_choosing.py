@@ -45,8 +45,15 @@ class Found:
     """The group of each, ascending."""
     chosen: Array
     """Its place in the group."""
-    numbers: Array
-    """How many of the group were chosen before it."""
+    starts: Array
+    """Where each group's part of the room began."""
+    kept: Array | None = None
+    """Places in the room; None: all."""
+
+    def numbers(self, xp: Any) -> Array:
+        """Of each, how many of the group were chosen before it."""
+        places = xp.arange(len(self.owners)) if self.kept is None else self.kept
+        return places - self.starts[self.owners]
 
 
 @dataclass
@@ -74,11 +81,10 @@ class Room:
     def filled(self, xp: Any) -> Found:
         """What was chosen, once the kernels have run."""
         kept = self.owners >= 0
-        numbers = xp.arange(len(self.owners))
-        owners, chosen = self.owners, self.chosen
-        if not bool(kept.all()):
-            owners, chosen, numbers = owners[kept], chosen[kept], numbers[kept]
-        return Found(owners, chosen, numbers - self.all_starts[owners])
+        if bool(kept.all()):
+            return Found(self.owners, self.chosen, self.all_starts)
+        (places,) = xp.nonzero(kept)
+        return Found(self.owners[places], self.chosen[places], self.all_starts, places)
 
 
 @dataclass
@@ -131,6 +137,7 @@ def choose(
     replace: bool,
     weigh: Callable[[int, int], Array] | None,
     room: Room | None = None,
+    begins: Array | None = None,
 ) -> Found:
     """Choose.
 
@@ -140,6 +147,8 @@ def choose(
         The biases of the candidates of groups a to b - 1, which may be overwritten; None: all are alike.
     room : Room, optional
         With what is chosen already.
+    begins : int64 array, optional
+        Where candidates are all alike: what the first of each group is called, and the others after it. Default: 0.
     """
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)
@@ -149,10 +158,11 @@ def choose(
     if weigh is None:
         few = replace or not n or int(choices.wanted.max()) <= FEW
         kernels.selection_uniform(
-            n, choices.bounds, room.starts, choices.wanted, *drawn, choices.tags, choices.instances, chooser.step,
-            xp.full(0 if few else 2 * len(room.chosen), -1, np.int64), room.chosen, room.owners,
+            n, xp.zeros(n, np.int64) if begins is None else begins, choices.bounds, room.starts, choices.wanted, *drawn,
+            choices.tags, choices.instances, chooser.step, xp.full(0 if few else 2 * len(room.chosen), -1, np.int64),
+            room.chosen, room.owners,
         )  # fmt: skip
-        return room.filled(xp)
+        return Found(room.owners, room.chosen, room.all_starts)
     for a, b in launches(env, choices.bounds):
         if a:
             chooser.look_at_the_clock()

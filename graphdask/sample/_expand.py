@@ -28,6 +28,8 @@ TRIALS = 128
 """Of rejection; then a vertex's edges are looked at after all, which changes no probability."""
 LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
+Numbers = Callable[[], Array]
+"""How many were chosen with each edge before it; asked for by few."""
 UNFIT = {
     -1: "returned a bias that is negative, infinite or NaN",
     -2: "returned a bias above edge_bound",
@@ -67,7 +69,7 @@ class Expander:
     Parameters
     ----------
     functions : dict of str to Translated
-    options : what the sampler says: `name`, `per`, `replace`, `method`, `seed`, `direction`, `names`, `base`, `draws`
+    options : what the sampler says: `name`, `per`, `replace`, `how`, `seed`, `direction`, `names`, `base`, `draws`
     """
 
     def __init__(self, part: Part, env: Environment, rows: Csr, functions: dict[str, Translated], options: Any):
@@ -85,7 +87,7 @@ class Expander:
         names = xp.empty(0, np.int64) if options.names is None else env.backend.from_host(options.names)
         self.names = names, options.base
         self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names
-        self.method: Method = options.method
+        self.method: Method = options.how
         self.sums: Sums | None = None
         if self.method.static:
             self.sums = sums_of(self, part, env)
@@ -127,7 +129,7 @@ class Expander:
         slots = self.rows.indices[edges]
         return self.ids[slots] if self.mapped else slots
 
-    def put(self, items: Items, of_items: Array, edges: Array, numbers: Array, step: int) -> tuple[Array, Array]:
+    def put(self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int) -> tuple[Array, Array]:
         """The vertex that each edge leads to, and what it puts into the pool; -1 for nothing."""
         dst = self.destinations(edges)
         if "update" not in self.functions:
@@ -135,13 +137,13 @@ class Expander:
         kernels, _ = self.kernels("update")
         put = self.env.xp.empty(len(edges), self.dtype)
         kernels.functions_update(
-            len(edges), of_items, edges, numbers, *items.fields, items.places, items.seeds, step, *self.graph,
+            len(edges), of_items, edges, numbers(), *items.fields, items.places, items.seeds, step, *self.graph,
             self.seed, self.num_vertices, put, self.failures["update"],
         )  # fmt: skip
         return dst, put
 
-    def edges(self, items: Items, fanout: int, step: int, groups: Array | None = None) -> tuple[Array, Array, Array]:
-        """Choose edges: of each its item, its place among all edges here, and its number in the choice.
+    def edges(self, items: Items, fanout: int, step: int, groups: Array | None = None) -> tuple[Array, Array, Numbers]:
+        """Choose edges: of each its item, its place among all edges here, and what tells its number in the choice.
 
         Parameters
         ----------
@@ -164,8 +166,9 @@ class Expander:
         choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
         few = replace or (isinstance(sizes, int) and 0 <= sizes <= FEW)
         if self.method.name == "uniform":
-            found = choose(chooser, choices, replace, None)
-        elif self.method.name == "rejection":
+            found = choose(chooser, choices, replace, None, begins=indptr[items.rows])
+            return found.owners, found.chosen, lambda: found.numbers(xp)
+        if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
@@ -173,11 +176,11 @@ class Expander:
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self._weigher(items, at, None, step))
-        return found.owners, indptr[items.rows[found.owners]] + found.chosen, found.numbers
+        return found.owners, indptr[items.rows[found.owners]] + found.chosen, lambda: found.numbers(xp)
 
     def _of_layers(
         self, items: Items, at: Array, fanout: int, step: int, groups: Array, chooser: Chooser
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, Array, Numbers]:
         xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
         wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
         # The instance of a group is that of its items; a group without items chooses nothing.
@@ -192,8 +195,9 @@ class Expander:
         place = bounds[found.owners] + found.chosen
         of_items = xp.searchsorted(at, place, side="right") - 1
         order = xp.argsort(of_items, kind="stable")
-        of_items, place, numbers = of_items[order], place[order], found.numbers[order]
-        return of_items, self.rows.indptr[items.rows[of_items]] + (place - at[of_items]), numbers
+        of_items, place = of_items[order], place[order]
+        edges = self.rows.indptr[items.rows[of_items]] + (place - at[of_items])
+        return of_items, edges, lambda: found.numbers(xp)[order]
 
     def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
         kernels, _ = self.kernels("neighbor_size")

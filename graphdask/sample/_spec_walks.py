@@ -49,13 +49,13 @@ def one_by_one(sampler: Any) -> bool:
         and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
         and all(size == 1 for size in sampler.fanouts)
         and bool((np.diff(sampler.bounds) == 1).all())
-        and sampler.method.name in ("uniform", "inverse", "rejection")
+        and sampler.how.name in ("uniform", "inverse", "rejection")
     )
 
 
 def begun(sampler: Any, expander: Expander, env: Environment, starts: Array) -> WalkState | None:
     """The walks before their first steps; None where they are to be made step by step."""
-    method, xp, n, depth = sampler.method, env.xp, len(starts), len(sampler.fanouts)
+    method, xp, n, depth = sampler.how, env.xp, len(starts), len(sampler.fanouts)
     if expander.mapped or not one_by_one(sampler) or (method.name == "inverse" and expander.sums is None):
         return None
     how = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED}[method.name]

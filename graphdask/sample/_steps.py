@@ -81,7 +81,7 @@ class Framework(Traversal):
         fanouts = [size if isinstance(size, int) else -1 for size in steps]
         super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
         self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
-        self.frontier_size, self.method = spec.frontier_size, method_of(spec, functions.get("edge_bias"))
+        self.frontier_size, self.how = spec.frontier_size, method_of(spec, functions.get("edge_bias"))
         self.names, self.base = names, base
         self.draws = self._edges_at_most(self.instances, 1.0)[1]
         self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
@@ -129,7 +129,7 @@ class Framework(Traversal):
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
         tables = 8 * part.num_vertices if self.names is not None else 0
-        if self.method.name == "uniform":
+        if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
         return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables + candidates
