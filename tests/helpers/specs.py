@@ -51,7 +51,7 @@ def specs(depth):
         "simple walk": Spec(**walk),
         "walk by weight": Spec(edge_bias=by_weight, **walk),
         "node2vec": Spec(edge_bias=second_order, edge_bound=2.0, **walk),
-        "node2vec, all edges looked at": Spec(edge_bias=second_order, **walk),
+        "node2vec, all edges looked at": Spec(edge_bias=second_order, select="inverse", **walk),
         "Metropolis-Hastings": Spec(update=metropolis, **walk),
         "restart": Spec(update=restart, **walk),
         "frontier sampling": Spec(vertex_bias=by_degree, frontier_size=1, **walk),
@@ -61,6 +61,13 @@ def specs(depth):
         "bounded neighbours": Spec(edge_bias=by_weight, neighbor_size=2, depth=depth, edge_bound=9),
         "layer": Spec(edge_bias=by_weight, neighbor_size=4, depth=depth, per="layer"),
         "uniform layer": Spec(neighbor_size=40, depth=depth, per="layer"),
+        "walk by keys": Spec(edge_bias=by_weight, select="reservoir", **walk),
+        "neighbours by keys": Spec(edge_bias=by_weight, neighbor_size=3, depth=depth, select="reservoir"),
+        "neighbours by keys with replacement": Spec(
+            edge_bias=by_weight, neighbor_size=2, depth=depth, select="reservoir", replace=True
+        ),
+        "walk from some": Spec(edge_bias=lambda e: e.source % 3 != 2, **walk),
+        "many": Spec(neighbor_size=40, depth=depth),
         "snowball": Spec(neighbor_size=-1, depth=depth),
         "forest fire": Spec(neighbor_size=burning, depth=depth),
     }

@@ -128,6 +128,80 @@ def test_the_same_in_partitions_on_a_gpu(monkeypatch):
         assert len(expected.src), name
 
 
+WALKS = ["walk by weight", "node2vec", "restart", "walk from some"]
+
+
+def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    graph = made(hubs, "floats")
+    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 3)
+    on_cpu, on_gpu = (graph.partition(1, device=device) for device in ("cpu", "cuda"))
+    for name in WALKS:
+        spec = specs(5)[name]
+        found = [gd.sample.run(where, spec, np.arange(90)).verify() for where in (on_cpu, on_gpu)]
+        with monkeypatch.context() as slow:
+            slow.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
+            slow.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+            expected = gd.sample.run(graph.partition(1, device="cpu"), spec, np.arange(90))
+        assert len(list(found[0].stats)) < len(list(expected.stats)), name
+        for one in found:
+            same(expected, one)
+
+
+def test_sums_that_are_kept_change_no_edge(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    for kind in ("integers", "floats"):
+        graph = made(hubs, kind)
+        for name in ("biased neighbours", "neighbours with replacement"):
+            with monkeypatch.context() as without:
+                without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+                expected = gd.sample.run(graph.partition(1, device="cpu"), specs(2)[name], np.arange(90))
+            for device in ("cpu", "cuda"):
+                divided = graph.partition(1, device=device)
+                same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
+                same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
+
+
+def naming(zero, one, two):
+    """From `zero` by the edge to `one`, then from `two`."""
+    return Spec(
+        vertex_bias=lambda v: 1 if v.id == zero or v.id == two else 0,
+        frontier_size=1,
+        edge_bias=lambda e: 1 if e.destination == one or (e.source == two and e.previous == e.seed) else 0,
+        update=lambda e: two,
+        depth=2,
+    )
+
+
+TABLE = np.array([3, 700, 10**12, 2**62])
+
+
+@pytest.mark.parametrize(
+    ("ids", "told", "devices"),
+    [
+        pytest.param(TABLE, TABLE, ("cpu", "cuda"), id="a table"),
+        pytest.param(np.arange(5, 9), np.arange(5, 9), ("cpu",), id="from 5 on"),
+        pytest.param(np.array(list("abcd")), np.arange(4), ("cpu",), id="strings"),
+    ],
+)
+def test_functions_are_told_the_ids_of_the_caller(ids, told, devices, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    graph, spec = gd.from_edges(ids[[0, 0, 1, 2, 3]], ids[[1, 2, 3, 3, 0]]), naming(*told[:3].tolist())
+    for device in devices:
+        for placement in ("replicated", "partitioned"):
+            divided = graph.partition(2, by="random", device=device)
+            found = gd.sample.run(divided, spec, ids[:1], placement=placement).verify()
+            assert list(zip(found.src, found.dst, strict=True)) == [(ids[0], ids[1]), (ids[2], ids[3])]
+
+
+def test_a_vertex_that_there_is_not_goes_into_no_pool():
+    for replace in (True, False):
+        with pytest.raises(gd.errors.FunctionError, match="neither -1 nor a vertex"):
+            gd.sample.run(
+                gd.from_edges(TABLE[[0, 1]], TABLE[[1, 0]]), Spec(update=lambda e: 4, depth=2, replace=replace), [3]
+            )
+
+
 def test_cuda_source_in_place_of_a_function(monkeypatch):
     stand_in(monkeypatch, emulated())
     source = "__device__ double heavier(long long source, double weight, int *failure) { return source + weight; }"

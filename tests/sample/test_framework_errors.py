@@ -50,6 +50,12 @@ def line_of(function):
         ({"depth": 1, "edge_bound": math.nan, "edge_bias": by_weight}, "edge_bound=nan must be above 0"),
         ({"depth": 1, "edge_bound": 2**63, "edge_bias": by_weight}, "must be above 0 and finite, an int below"),
         ({"depth": 1, "edge_bound": 0.5, "edge_bias": lambda e: 1}, "edge_bias returns integers"),
+        ({"depth": 1, "edge_bias": by_weight, "select": "alias"}, "select='alias' is not one of auto, inverse"),
+        ({"depth": 1, "select": "inverse"}, "a way to choose by edge_bias, and there is none"),
+        ({"depth": 1, "edge_bias": by_weight, "select": "rejection"}, "select='rejection' needs edge_bound"),
+        ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "edge_bound": 2}, "edge_bound is for select="),
+        ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "per": "layer"}, 'is for per="vertex"'),
+        ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "neighbor_size": 1025}, "is 1,024 at most"),
         (
             {"depth": 1, "edge_bound": 2, "edge_bias": by_weight, "neighbor_size": 1 << 24},
             "neighbor_size is 16,777,215",

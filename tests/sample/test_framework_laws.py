@@ -48,6 +48,8 @@ def restart_moves(edge):
         ("simple walk", None, onward, WEIGHTS),
         ("walk by weight", by_weight, onward, WEIGHTS),
         ("walk by weight", by_weight, onward, WEIGHTS / 7),
+        ("walk by keys", by_weight, onward, WEIGHTS / 7),
+        ("walk from some", lambda e: int(e.source % 3 != 2), onward, WEIGHTS),
         ("walk by weight", by_weight, onward, WEIGHTS.astype(np.float32) * 1e-30),
         ("node2vec", second_order, onward, WEIGHTS),
         ("node2vec, all edges looked at", second_order, onward, WEIGHTS),
@@ -101,7 +103,7 @@ def test_frontier_sampling():
     agree([tuple(pairs[bounds[i] : bounds[i + 1]]) for i in range(TRIALS)], law)
 
 
-@pytest.mark.parametrize("bound", [None, 6.0, 5e4])
+@pytest.mark.parametrize("bound", [None, 6.0, 5e4, "reservoir"])
 @pytest.mark.parametrize(
     "weights", [[1, 2, 3, 4], [5, 0, 1, 0, 2], [0.125, 0.7, 1e-3, 2.5, 0.0, 0.4], [1, 1, 1, 1, 1, 6]]
 )
@@ -113,18 +115,25 @@ def test_neighbours_without_replacement(weights, bound):
         star = gd.from_edges(np.zeros(len(weights), int), np.arange(1, len(weights) + 1), weights).partition(
             1, device="cpu"
         )
-        limit = bound if bound is None or weights.dtype.kind == "f" else int(bound)
-        spec = Spec(edge_bias=by_weight, neighbor_size=k, depth=1, edge_bound=limit)
+        if bound == "reservoir":
+            spec = Spec(edge_bias=by_weight, neighbor_size=k, depth=1, select="reservoir")
+        else:
+            limit = bound if bound is None or weights.dtype.kind == "f" else int(bound)
+            spec = Spec(edge_bias=by_weight, neighbor_size=k, depth=1, edge_bound=limit)
         found = gd.sample.run(star, spec, [0], instances=20_000, seed=k).verify()
         agree(map(tuple, (found.dst.reshape(-1, k) - 1).tolist()), orders(weights, k))
 
 
+@pytest.mark.parametrize("select", ["auto", "reservoir"])
 @pytest.mark.parametrize("weights", [[3, 0, 1, 2], [0.5, 0.25, 0.0, 1e-9]])
-def test_neighbours_with_replacement(weights):
+def test_neighbours_with_replacement(weights, select):
     weights = np.array(weights)
     star = gd.from_edges(np.zeros(4, int), np.arange(1, 5), weights).partition(1, device="cpu")
     found = gd.sample.run(
-        star, Spec(edge_bias=by_weight, neighbor_size=2, depth=1, replace=True), [0], instances=TRIALS
+        star,
+        Spec(edge_bias=by_weight, neighbor_size=2, depth=1, replace=True, select=select),
+        [0],
+        instances=TRIALS,
     )
     share = weights / weights.sum()
     law = {(a, b): share[a] * share[b] for a, b in product(range(4), repeat=2) if share[a] * share[b]}
@@ -143,7 +152,7 @@ def test_neighbours_all_alike(k):
 @pytest.mark.parametrize("bias", [None, by_weight])
 @pytest.mark.parametrize("degree", [31, 33, 1025])
 def test_first_and_last_of_long_rows(degree, bias):
-    """40 of a row, so not by Floyd's algorithm: each neighbour as often as any other."""
+    """40 of a row, so with a table of what is chosen: each neighbour as often as any other."""
     k, trials = min(40, degree - 1), 2000
     star = gd.from_edges(np.zeros(degree, int), np.arange(1, degree + 1), np.full(degree, 0.1)).partition(
         1, device="cpu"
