@@ -74,8 +74,8 @@ def _fill_up(ranks: list[list[Superstep]]) -> None:
         steps.extend(Superstep(number, 0, 0, 0, 0, (), 0.0, 0.0, 0.0, 0.0) for number in range(len(steps), most))
 
 
-def _facts(part: Part) -> tuple[int, WeightFacts | None, dict[str, int]]:
-    return part.nbytes, part.weights, part.counts
+def _weights(part: Part) -> WeightFacts | None:
+    return part.weights
 
 
 @dataclass
@@ -89,6 +89,8 @@ class Replicas:
     """The gang that runs: the holders, or more threads of this process that share what these hold."""
     ghosts: str = "all"
     inward: bool = False
+    weights: WeightFacts | None = None
+    """Of all edges; None where there are no weights."""
 
     @property
     def parts(self) -> Any:
@@ -100,6 +102,7 @@ class Replicas:
 
 def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, config: Config) -> Any:
     """Draw the samples on the workers, and leave them there."""
+    sampler.check(graph, built.weights)
     show = is_watched(config.progress)
     started = time.perf_counter()
     kept = built.gang.run(
@@ -169,11 +172,12 @@ def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapp
         there = None
     if there is None:
         holders = _holders(graph, client, config, workers)
-        there = graph.replicas = Replicas(holders, _build_all(graph, holders, show), holders)
+        held = _build_all(graph, holders, show)
+        there = graph.replicas = Replicas(holders, held, holders, weights=held.summary[0])
     else:
         there.holders.use(config)
     if sampler.inward and graph.directed and not there.inward:
-        held = there.holders.run(_add_inward, there.held, summary=_facts, label="adding in-edges", show=show)
+        held = there.holders.run(_add_inward, there.held, summary=_weights, label="adding in-edges", show=show)
         there = graph.replicas = replace(there, held=held, inward=True)
     if client is not None:
         return there
@@ -187,7 +191,7 @@ def _only_partition(graph: Graph) -> Replicas | None:
     built = graph.built
     if built is None or built.gang.size != 1 or type(built.vertex_map) is not VertexMap:
         return None
-    return Replicas(built.gang, built.parts, built.gang, inward=built.inward)
+    return Replicas(built.gang, built.parts, built.gang, inward=built.inward, weights=built.weights)
 
 
 def _device(graph: Graph, config: Config) -> str:
@@ -214,7 +218,7 @@ def _build_all(graph: Graph, gang: Any, show: bool) -> Any:
         num_edges=source.num_edges,
         weighted=source.weight_dtype is not None,
     )
-    return gang.run(_build, source.piece(0, 1), plan, summary=_facts, label="building the graph", show=show)
+    return gang.run(_build, source.piece(0, 1), plan, summary=_weights, label="building the graph", show=show)
 
 
 def _no_adjacency() -> Any:

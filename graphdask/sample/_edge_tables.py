@@ -6,7 +6,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import Unsupported
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample.biases import EdgeBiases
@@ -64,18 +64,3 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
         places = xp.flatnonzero(kept)
         rows = rows.only(xp, kept)
     return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64), places
-
-
-def refuse_unfit(part: Part, env: Environment) -> None:
-    """Raise on every rank where any has read a weight that is negative or infinite."""
-    facts = part.weights
-    mine = (-1.0, -1.0, 0.0) if facts is None or facts.unfit is None else facts.unfit
-    found = np.array(mine, np.float64)
-    if part.size > 1:
-        found = env.backend.to_host(env.gather(env.backend.from_host(found)))
-    found = found.reshape(-1, 3)
-    found = found[found[:, 0] >= 0]
-    if len(found):
-        u, v, weight = min(found.tolist())
-        kind = "negative" if weight < 0 else "infinite"
-        raise InputError(f"the weight {weight:g} of the edge between vertices number {u:.0f} and {v:.0f} is {kind}")

@@ -26,11 +26,9 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap
-from graphdask.runtime import runtime
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
-from graphdask.sources import ArraySource
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
@@ -99,12 +97,16 @@ class Walkers(Sampler[Any]):
     verifier = "graphdask.verify.walks"
     result_type = Walks
     cut = ("starts",)
-    bias: str | None
+    bias: str | None = None
     """What edges are drawn by: None, weight or degree."""
 
     def __init__(self, starts: np.ndarray, length: int, seed: int):
         self.starts, self.length, self.seed = starts, length, np.uint64(seed & (2**64 - 1))
         self.first, self.last = 0, len(starts)
+
+    def check(self, graph: Graph, weights: WeightFacts | None) -> None:
+        if self.bias == "weight" and weights is not None:
+            checked_biases(graph, weights)
 
     @property
     def work(self) -> int:
@@ -292,16 +294,6 @@ def checked_length(length: Any) -> int:
     if not 0 <= steps <= MOST_STEPS:
         raise InputError(f"length={steps} must be from 0 to {MOST_STEPS:,} steps")
     return steps
-
-
-def checked_weights(G: Graph, client: Any, progress: bool | None) -> None:
-    """Raise InputError where the weights of a graph are no biases."""
-    if not G.weighted:
-        raise InputError("the edges of this graph carry no weights; leave the bias out, or give weights")
-    if isinstance(G.source, ArraySource):
-        checked_biases(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
-        return
-    checked_biases(G, runtime().persist(G, client=client, progress=progress).weights)
 
 
 def expected_reuse(G: Graph, starts: Any, length: Any, walks_per_start: Any) -> float:

@@ -27,6 +27,7 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph
 from graphdask.part import Csr, Part, WeightFacts
 
+KINDS = ("weight", "degree")
 METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3}
 """Names, and what kernels call them."""
 TILE, SPARSE = 1024, 32
@@ -75,6 +76,15 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
     if method != "auto":
         return method
     return "alias" if reuse >= REUSE else "rejection"
+
+
+def checked_bias(G: Graph, bias: Any) -> str | None:
+    """What edges are to be drawn by; refuse what is unknown, and weights where there are none."""
+    if bias is not None and (not isinstance(bias, str) or bias not in KINDS):
+        raise InputError(f"bias={bias!r} is not one of None, {', '.join(map(repr, KINDS))}")
+    if bias == "weight" and not G.weighted:
+        raise InputError("bias='weight', but the edges of this graph have no weights; give weights, or leave it out")
+    return bias
 
 
 def checked_biases(G: Graph, facts: WeightFacts) -> None:

@@ -15,14 +15,11 @@ import numpy as np
 
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import WeightFacts
-from graphdask.sample.biases import checked_biases
+from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, sampled
 from graphdask.sample.traversal import METHODS, Traversal
-from graphdask.sources import ArraySource
 
-BIASES = (None, "weight", "degree")
 DIRECTIONS = ("out", "in")
 
 
@@ -310,14 +307,3 @@ def checked_name(name: str, value: Any, names: Sequence[Any]) -> Any:
     if not any(value is known or (isinstance(value, str) and value == known) for known in names):
         raise InputError(f"{name}={value!r} is not one of {', '.join(map(str, names))}")
     return value
-
-
-def checked_bias(G: Graph, bias: str | None) -> str | None:
-    """Refuse an unknown bias, and weights that make none as far as they are at hand."""
-    checked_name("bias", bias, BIASES)
-    if bias == "weight":
-        if not G.weighted:
-            raise InputError('bias="weight", but this graph has no weights')
-        if isinstance(G.source, ArraySource) and G.source.weights is not None:
-            checked_biases(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
-    return bias

@@ -22,7 +22,7 @@ from graphdask.backend import Array
 from graphdask.engine import Environment, Primitive
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
-from graphdask.part import Part
+from graphdask.part import Part, WeightFacts
 from graphdask.runtime import runtime
 from graphdask.sample.streamed import Streamed
 
@@ -54,6 +54,9 @@ class Sampler(Primitive[S]):
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()
     """Attributes that have an element for each instance."""
+
+    def check(self, graph: Graph, weights: WeightFacts | None) -> None:
+        """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
 
     @property
     def work(self) -> int:

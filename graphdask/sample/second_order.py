@@ -31,10 +31,9 @@ from graphdask.sample._walkers import (
     biases_of,
     checked_length,
     checked_starts,
-    checked_weights,
     expected_reuse,
 )
-from graphdask.sample.biases import EdgeBiases, method_for
+from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import checked_placement, sampled
 
 ONE = 1 << 63
@@ -200,8 +199,7 @@ def node2vec(
     where = checked_placement(placement)
     numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
     sampler = SecondOrder(numbers, steps, integer("seed", seed), kind, bias, p, q, G.directed)
-    if counts:
-        checked_weights(G, client, progress)
+    checked_bias(G, bias)
     walks: Walks = sampled(G, sampler, where, client, progress)
     return walks
 

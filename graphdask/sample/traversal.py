@@ -27,10 +27,11 @@ from graphdask.buffers import Allocation
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import DeadlineExceeded
-from graphdask.part import Csr, Part
+from graphdask.graph import Graph
+from graphdask.part import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap
-from graphdask.sample._edge_tables import biased_rows, edge_shifts, in_order, refuse_unfit
-from graphdask.sample.biases import EdgeBiases
+from graphdask.sample._edge_tables import biased_rows, edge_shifts, in_order
+from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Sampler, owners, routed
 
@@ -112,6 +113,10 @@ class Traversal(Sampler[State]):
         chunk.first, chunk.last, chunk.origin = first, last, first
         return chunk
 
+    def check(self, graph: Graph, weights: WeightFacts | None) -> None:
+        if self.bias == "weight" and weights is not None:
+            checked_biases(graph, weights)
+
     @property
     def inward(self) -> bool:
         return self.direction == "in"
@@ -178,8 +183,6 @@ class Traversal(Sampler[State]):
         shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
         if self.bias is None:
             return State(rows, None, kernels, shifts=shifts)
-        if self.bias == "weight":
-            refuse_unfit(part, env)
         held = int(self._table in part.tables)
         if not (held if part.size == 1 else env.least(held)):
             part.tables[self._table] = biased_rows(part, env, rows, self.bias)

@@ -30,10 +30,9 @@ from graphdask.sample._walkers import (
     biases_of,
     checked_length,
     checked_starts,
-    checked_weights,
     expected_reuse,
 )
-from graphdask.sample.biases import EdgeBiases, method_for
+from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, sampled
 
 METROPOLIS = 4
@@ -235,8 +234,7 @@ def _sampled(
     where = checked_placement(placement)
     numbers, steps = checked_starts(G, starts, each), checked_length(length)
     sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
-    if bias == "weight":
-        checked_weights(G, client, progress)
+    checked_bias(G, bias)
     walks: Walks = sampled(G, sampler, where, client, progress)
     return walks
 

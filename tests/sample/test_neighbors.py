@@ -257,7 +257,7 @@ def test_random_edges_and_vertices(directed, rng):
         (lambda G, s: s.neighbors(G, [0], [True]), InputError, r"fanouts\[0\]=True"),
         (lambda G, s: s.neighbors(G, [0], [-1], replace=True), InputError, "-1 stands for all"),
         (lambda G, s: s.neighbors(G, [0], replace=2), InputError, "replace=2"),
-        (lambda G, s: s.neighbors(G, [0], bias="size"), InputError, "bias='size' is not one of None, weight, degree"),
+        (lambda G, s: s.neighbors(G, [0], bias="size"), InputError, "bias='size' is not one of None, 'weight', 'degree'"),
         (lambda G, s: s.neighbors(G, [0], direction="up"), InputError, "direction='up'"),
         (lambda G, s: s.neighbors(G, [0], method="alias"), InputError, "method='alias'"),
         (lambda G, s: s.neighbors(G, [0], method="updated", replace=True), InputError, "without replacement"),
@@ -284,7 +284,7 @@ def test_bad_input_is_refused(call, error, message):
 
 
 def test_weights_that_are_missing_or_infinite():
-    with pytest.raises(InputError, match="this graph has no weights"):
+    with pytest.raises(InputError, match="the edges of this graph have no weights"):
         gd.sample.neighbors(gd.from_edges([0], [1]), [0], bias="weight")
     graph = gd.from_edges([0, 1], [1, 2], weights=[1.0, np.inf], directed=True)
     with pytest.raises(InputError, match="weight inf of the edge from 1 to 2 is infinite"):
@@ -301,3 +301,16 @@ def test_weights_of_a_file_are_refused_by_all_ranks(tmp_path, placement):
     for parts in (1, 3):
         with pytest.raises(InputError, match=r"weight -2.5 of the edge .* 1 (and|to) 2 is neg"):
             gd.sample.neighbors(graph.partition(parts, device="cpu"), [0], bias="weight", placement=placement)
+
+
+@pytest.mark.parametrize("placement", ["replicated", "partitioned"])
+def test_weights_that_are_no_biases_are_named_by_the_ids_of_the_caller(placement):
+    """From what is known of the weights once the graph is there, so wherever they come from."""
+    graph = gd.from_edges(["a", "a", "b"], ["b", "c", "c"], [1.0, 2.0, -3.0]).partition(2, device="cpu")
+    calls = [
+        lambda: gd.sample.neighbors(graph, ["a"], bias="weight", placement=placement),
+        lambda: gd.sample.random_walk(graph, ["a"], 2, bias="weight", placement=placement),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"the weight -3\.0 of the edge from b to c is negative"):
+            call()
