@@ -320,12 +320,15 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
 
 
 def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> int:
-    needed = primitive.memory(part, env.allocation)
-    free = int(env.backend.free_memory() * env.memory_share)
-    if needed > free:
-        raise OverBudget(
-            f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank {part.rank} "
-            f"({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise the setting "
-            f"graphdask.memory-fraction"
-        )
-    return needed
+    """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
+    while True:
+        needed = primitive.memory(part, env.allocation)
+        free = int(env.backend.free_memory() * env.memory_share)
+        if needed <= free:
+            return needed
+        if not part.tables.forget():
+            raise OverBudget(
+                f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank "
+                f"{part.rank} ({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise "
+                f"the setting graphdask.memory-fraction"
+            )

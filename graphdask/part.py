@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,51 @@ class WeightFacts:
         )
 
 
+class Tables:
+    """What was made of a partition for a call and is kept for the next ones, until its memory is needed.
+
+    Several ranks may share a partition, as threads of one process. A copy of a partition begins without tables.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[Any, int]] = {}
+        """By name, with its bytes; the one that was used longest ago is the first."""
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tables, ()
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self._made
+
+    @property
+    def nbytes(self) -> int:
+        with self._lock:
+            return sum(nbytes for _, nbytes in self._made.values())
+
+    def get(self, name: Any) -> Any:
+        """The table of this name, which now is the last one used; None where there is none."""
+        with self._lock:
+            if name not in self._made:
+                return None
+            self._made[name] = self._made.pop(name)
+            return self._made[name][0]
+
+    def keep(self, name: Any, made: Any, nbytes: int) -> Any:
+        """Keep a table; returns it."""
+        with self._lock:
+            self._made[name] = made, nbytes
+        return made
+
+    def forget(self) -> bool:
+        """Let go of the table that was used longest ago; False where there is none."""
+        with self._lock:
+            if not self._made:
+                return False
+            del self._made[next(iter(self._made))]
+            return True
+
+
 @dataclass
 class Part:
     """One rank's partition.
@@ -120,8 +166,8 @@ class Part:
     """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
     weights: WeightFacts | None = None
     """Of the piece of the edges that this rank read; None where there are no weights."""
-    tables: dict[Any, Any] = field(default_factory=dict, repr=False)
-    """What samplers have made of biases, by what of; kept for the next call. Ranks agree whether they have one."""
+    tables: Tables = field(default_factory=Tables, repr=False)
+    """What samplers have made of biases; ranks agree whether they have one where that matters."""
 
     @property
     def num_vertices(self) -> int:

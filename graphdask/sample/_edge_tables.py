@@ -30,14 +30,15 @@ def edge_shifts(part: Part, env: Environment, rows: Csr, direction: str) -> Arra
     if in_order(part):
         return None
     xp, name = env.xp, ("edge numbers", direction)
-    held = int(name in part.tables)
+    shifts: Array | None = part.tables.get(name)
+    held = int(shifts is not None)
     if not (held if part.size == 1 else env.least(held)):
         degrees = xp.zeros(part.num_vertices + 1, np.int64)
         mine = rows.indptr[1:] - rows.indptr[:-1]
         ids, lengths = (part.ids, mine) if part.size == 1 else (env.gather(part.ids), env.gather(mine))
         degrees[1:][ids] = lengths
-        part.tables[name] = xp.cumsum(degrees)[part.ids] - rows.indptr[:-1]
-    shifts: Array = part.tables[name]
+        shifts = xp.cumsum(degrees)[part.ids] - rows.indptr[:-1]
+        part.tables.keep(name, shifts, shifts.nbytes)
     return shifts
 
 

@@ -6,7 +6,6 @@ them are the same, and whether there are any is a matter of time and memory alon
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,13 +54,17 @@ def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:
     """Those that there are, or are made; None where they do not pay, do not fit, or a function fails on some edge."""
     sampler, rows = expander.options, expander.rows
     name = name_of(sampler)
-    if name in part.tables:
-        part.tables[name] = made = part.tables.pop(name)  # the last one used
-        return made if isinstance(made, Sums) else None
-    if not pays(part, sampler) or memory(rows) > env.backend.free_memory() * env.memory_share / 2:
+    found = part.tables.get(name)
+    if found is not None:
+        return found if isinstance(found, Sums) else None
+    if not pays(part, sampler):
         return None
+    needed = memory(rows) + sampler.memory(part, env.allocation)
+    while needed > env.backend.free_memory() * env.memory_share:
+        if not part.tables.forget():
+            return None
     made = _made(expander, part, env)
-    part.tables[name] = made or "the function fails on some edge"
+    part.tables.keep(name, made or "the function fails on some edge", 0 if made is None else made.nbytes)
     return made
 
 
@@ -83,9 +86,7 @@ def _made(expander: Any, part: Part, env: Environment) -> Sums | None:
             rows.indptr[a : b + 1], values[int(host[a]) : int(host[b])], failure, per_item=32,
         )  # fmt: skip
         a = b
-        env.backend.synchronize()
-        if time.monotonic() > env.deadline:
-            return None  # the run itself will say so
+        expander.chooser("edge_bias", 0, 0).look_at_the_clock()
     positives, units = xp.empty(n, np.int64), values.view(np.int64)
     env.kernels("selection").selection_sums(
         n, rows.indptr, units, int(bias is np.float64), positives, failure, per_item=32

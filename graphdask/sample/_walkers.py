@@ -262,9 +262,10 @@ def biases_of(part: Part, env: Environment, bias: str | None, method: str, degre
     if bias is None:
         return EdgeBiases.of(env, part, part.out, None)
     name = ("edge biases", bias, method)
-    if name not in part.tables:
-        part.tables[name] = EdgeBiases.of(env, part, part.out, bias, method, degrees)
-    made: EdgeBiases = part.tables[name]
+    made: EdgeBiases | None = part.tables.get(name)
+    if made is None:
+        made = EdgeBiases.of(env, part, part.out, bias, method, degrees)
+        part.tables.keep(name, made, made.nbytes)
     return made
 
 

@@ -183,10 +183,13 @@ class Traversal(Sampler[State]):
         shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
         if self.bias is None:
             return State(rows, None, kernels, shifts=shifts)
-        held = int(self._table in part.tables)
+        found = part.tables.get(self._table)
+        held = int(found is not None)
         if not (held if part.size == 1 else env.least(held)):
-            part.tables[self._table] = biased_rows(part, env, rows, self.bias)
-        made, sums, kept = part.tables[self._table]
+            made, sums, kept = found = biased_rows(part, env, rows, self.bias)
+            nbytes = sums.nbytes + (0 if made is rows else made.nbytes) + (0 if kept is None else kept.nbytes)
+            part.tables.keep(self._table, found, nbytes)
+        made, sums, kept = found
         return State(made, sums, kernels, kept=kept, shifts=shifts)
 
     @property

@@ -197,10 +197,12 @@ def test_sums_of_biases_are_kept_unless_a_rank_has_lost_them(placement, rng):
     for bias in ("weight", "degree"):
         first = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
         parts = [first.built.parts[rank] for rank in range(3)]
-        made = [part.tables["rows and sums", bias, "out"] for part in parts]
+        made = [part.tables.get(("rows and sums", bias, "out")) for part in parts]
         again = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
-        assert all(part.tables["rows and sums", bias, "out"] is one for part, one in zip(parts, made, strict=True))
-        del parts[1].tables["rows and sums", bias, "out"]
+        assert all(
+            part.tables.get(("rows and sums", bias, "out")) is one for part, one in zip(parts, made, strict=True)
+        )
+        assert parts[1].tables.forget()
         third = gd.sample.neighbors(graph, np.arange(30), [2, 2], bias=bias, placement=placement)
         np.testing.assert_array_equal(first.dst, again.dst)
         np.testing.assert_array_equal(first.dst, third.dst)
@@ -257,7 +259,11 @@ def test_random_edges_and_vertices(directed, rng):
         (lambda G, s: s.neighbors(G, [0], [True]), InputError, r"fanouts\[0\]=True"),
         (lambda G, s: s.neighbors(G, [0], [-1], replace=True), InputError, "-1 stands for all"),
         (lambda G, s: s.neighbors(G, [0], replace=2), InputError, "replace=2"),
-        (lambda G, s: s.neighbors(G, [0], bias="size"), InputError, "bias='size' is not one of None, 'weight', 'degree'"),
+        (
+            lambda G, s: s.neighbors(G, [0], bias="size"),
+            InputError,
+            "bias='size' is not one of None, 'weight', 'degree'",
+        ),
         (lambda G, s: s.neighbors(G, [0], direction="up"), InputError, "direction='up'"),
         (lambda G, s: s.neighbors(G, [0], method="alias"), InputError, "method='alias'"),
         (lambda G, s: s.neighbors(G, [0], method="updated", replace=True), InputError, "without replacement"),
@@ -314,3 +320,27 @@ def test_weights_that_are_no_biases_are_named_by_the_ids_of_the_caller(placement
     for call in calls:
         with pytest.raises(InputError, match=r"the weight -3\.0 of the edge from b to c is negative"):
             call()
+
+
+def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(monkeypatch):
+    graph = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [5.0, 1.0, 1.0, 1.0]).partition(1, device="cpu")
+    calls = {
+        ("rows and sums", "weight", "out"): lambda: gd.sample.neighbors(graph, [0], bias="weight"),
+        ("edge biases", "weight", "alias"): lambda: gd.sample.random_walk(graph, 0, 2, bias="weight", method="alias"),
+        ("edge biases", "weight", "inverse"): lambda: gd.sample.random_walk(
+            graph, 0, 2, bias="weight", method="inverse"
+        ),
+    }
+    first, second, third = calls
+    for name in (first, second, first):
+        found = calls[name]()
+    tables = found.built.parts[0].tables
+    held = tables.nbytes
+    assert held > 0
+    monkeypatch.setattr("graphdask.backend.CpuBackend.free_memory", lambda self: 1 << 40 if tables.nbytes < held else 0)
+    calls[third]()
+    assert [name in tables for name in calls] == [True, False, True]
+    held = 0
+    with pytest.raises(gd.errors.OverBudget):
+        calls[second]()
+    assert tables.nbytes == 0
