@@ -6,6 +6,7 @@
 //
 // Sources: Pandey et al., c-saw, Section II-A; J. Bentley, B. Floyd, "A sample of brilliance", CACM 30 (1987).
 #include "neighbors.cuh"
+#include "user.cuh"
 
 extern "C" __global__ void neighbors_counts(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
@@ -200,5 +201,34 @@ extern "C" __global__ void neighbors_walked(long long n, long long first, long l
             out_hop[begin + step] = (int)step;
             out_instance[begin + step] = first + i;
         }
+    }
+}
+
+extern "C" __global__ void neighbors_keys(long long n, const index_t *__restrict__ rows,
+                                          const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
+                                          const gd_i64 *__restrict__ indptr, const double *__restrict__ values,
+                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                          gd_u64 seed, double *__restrict__ keys, gd_i64 *__restrict__ places) {
+    GD_FOR(i, n) {
+        const gd_i64 begin = indptr[rows[i]], size = indptr[rows[i] + 1] - begin, out = starts[i], count = counts[i];
+        Words words(gd_key_of(seed, (gd_u64)vertices[i]), (gd_u64)instances[i], 2);
+        gd_i64 made = 0;
+        for (gd_i64 place = 0; place < size; ++place) {
+            const gd_u64 number = words.take();
+            const double bias = values[begin + place];
+            if (!(bias > 0.0) || !count) continue;
+            const double uniform = __dmul_rn((double)(gd_i64)((number >> 11) + 1), 1.1102230246251565e-16);
+            const double key = __ddiv_rn(__dsub_rn(0.0, gd_logarithm(uniform)), bias);
+            if (made == count && !(key < keys[out + count - 1])) continue;
+            gd_i64 at = made - (made == count);
+            made = at + 1;
+            for (; at > 0 && key < keys[out + at - 1]; --at) {
+                keys[out + at] = keys[out + at - 1];
+                places[out + at] = places[out + at - 1];
+            }
+            keys[out + at] = key;
+            places[out + at] = place;
+        }
+        for (gd_i64 s = made; s < count; ++s) places[out + s] = -1;
     }
 }

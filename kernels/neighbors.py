@@ -11,8 +11,8 @@ offsets   int64: where the edges of each item begin among those drawn, and their
 src, dst, tag     of the edges drawn: vertex number of the item, neighbour as `indices` has it, mark of the item
 
 The 64-bit numbers of an item are those of Philox with a key of (seed, vertex), a permutation of the vertex for every
-seed, and the counter (instance, step, block): step 0 says which neighbours, step 1 how many. A vertex is expanded once
-in an instance, so no number is used twice.
+seed, and the counter (instance, step, block): step 0 says which neighbours, step 1 how many, step 2 gives keys. A
+vertex is expanded once in an instance, so no number is used twice.
 
 Without replacement it is Floyd's algorithm, in the order of his steps. Where more neighbours are asked for than there
 are, all of them come, in the order of the row.
@@ -23,12 +23,13 @@ import numpy as np
 from graphdask.kernels.hash import GOLDEN, hashed, inlined, key, multiply_high
 from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
 from graphdask.kernels.twin import twin
+from graphdask.kernels.user import logarithm
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 FEW = 32
 AT_ONCE = 64
 """Items that a CPU draws for before it reads their neighbours."""
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_ONE, _ZERO, _TWO, _11 = np.uint64(1), np.uint64(0), np.uint64(2), np.uint64(11)
 
 
 @inlined
@@ -70,6 +71,36 @@ def neighbors_counts(n, rows, vertices, instances, indptr, fanout, replace, burn
         elif fanout >= 0:
             count = fanout if replace and degree else min(fanout, degree)
         counts[i] = count
+
+
+@twin
+def neighbors_keys(n, rows, vertices, instances, indptr, values, starts, counts, seed, keys, places):
+    """The smallest exponential keys of an item's edges, of rate `values` (float64), in their order, and their places.
+
+    Edges of bias 0 have none; room that is left has the place -1.
+    """
+    pair = np.empty(1, np.uint64)
+    for i in range(n):
+        out, count, made = starts[i], counts[i], 0
+        begin, end, of_item = indptr[rows[i]], indptr[rows[i] + 1], _key_of(seed, vertices[i])
+        for place in range(end - begin):
+            number = word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)
+            if not values[begin + place] > 0:
+                continue
+            uniform = np.float64(np.int64((number >> _11) + _ONE)) * 1.1102230246251565e-16
+            key = (0.0 - logarithm(uniform)) / values[begin + place]
+            if made == count and (count == 0 or not key < keys[out + count - 1]):
+                continue
+            at = made - (made == count)
+            made = at + 1
+            while at > 0 and key < keys[out + at - 1]:
+                keys[out + at] = keys[out + at - 1]
+                places[out + at] = places[out + at - 1]
+                at -= 1
+            keys[out + at] = key
+            places[out + at] = place
+        for s in range(made, count):
+            places[out + s] = -1
 
 
 @twin

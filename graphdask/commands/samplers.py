@@ -135,8 +135,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "layer", "So many neighbours of all vertices of a hop together.", "layer", "seeds",
         (click.option("--sizes", type=Numbers(), default="100,100", show_default=True, help="Edges in each hop."),
-         SIDE),
-        ("sizes", "direction"),
+         BIAS, SIDE),
+        ("sizes", "bias", "direction"),
     ),
     Entry("snowball", "All neighbours, hop by hop.", "snowball", "seeds", (DEPTH, SIDE), ("depth", "direction")),
     Entry(

@@ -42,6 +42,14 @@ def edge_shifts(part: Part, env: Environment, rows: Csr, direction: str) -> Arra
     return shifts
 
 
+def degrees_of_slots(part: Part, env: Environment, rows: Csr) -> Array:
+    """The lengths of the rows of all slots; every rank calls it."""
+    degrees = rows.indptr[1:] - rows.indptr[:-1]
+    if part.size > 1:
+        (degrees,) = env.fetch_ghosts(part, [degrees])
+    return degrees
+
+
 def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr, Array, Array | None]:
     """Rows without the edges of bias 0, the sums of the biases of each row (graphdask.sample.biases), and where the
     edges were before; None where all are there.
@@ -53,9 +61,7 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
     """
     xp, degrees = env.xp, None
     if bias == "degree":
-        degrees = rows.indptr[1:] - rows.indptr[:-1]
-        if part.size > 1:
-            (degrees,) = env.fetch_ghosts(part, [degrees])
+        degrees = degrees_of_slots(part, env, rows)
         kept = degrees[rows.indices] > 0
     else:
         assert rows.weights is not None

@@ -4,7 +4,12 @@ The pool of an instance is the rows of its frontier, one after the other. Places
 which asks the owners of the vertices for the lengths of their rows first, and then for the edges at these places: four
 exchanges a hop.
 
-Sources: Pandey et al., c-saw, Section II-A; Gao, Wang, Ji, Large-scale learnable graph convolutional networks (2018).
+With a bias every edge has a key, a random number with the exponential law of that rate, and those of the smallest keys
+are drawn: in proportion to the biases, one after the other among what is left. Owners of vertices send the smallest of
+each row, and the home keeps the smallest of all: two exchanges a hop.
+
+Sources: Pandey et al., c-saw, Section II-A; Gao, Wang, Ji, Large-scale learnable graph convolutional networks (2018);
+Efraimidis, Spirakis, Weighted random sampling with a reservoir (2006).
 """
 
 from __future__ import annotations
@@ -15,13 +20,19 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
+from graphdask.part import Csr, Part
+from graphdask.sample._edge_tables import degrees_of_slots
+from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
+
+KEYED = 1 << 16
+"""Vertices of which keys are made in one launch."""
 
 
 class Layers(Traversal):
@@ -34,7 +45,36 @@ class Layers(Traversal):
         edges = float(instances) * sum(self.fanouts)
         return len(self.seeds) * instances / max(len(self.bounds) - 1, 1) + edges, edges
 
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        needed = super().memory(part, allocation)
+        if self.bias is None:
+            return needed
+        expanded, _ = self._edges_at_most(-(-self.instances // part.size), 0.0)
+        mean = part.out.num_edges * part.size / max(part.num_vertices, 1)
+        keyed = min(expanded, float(part.num_vertices * self.instances)) * min(mean, max(self.fanouts, default=0))
+        return needed + int(keyed) * (80 + (40 if part.size > 1 else 0))
+
+    @property
+    def _table(self) -> tuple[str, ...]:
+        return ("float biases", str(self.bias), self.direction)
+
+    def _biased(self, part: Part, env: Environment, rows: Csr) -> State:
+        """Rows whose weights are the biases, as floats."""
+        kernels, values = env.kernels("neighbors", index_t=part.vertex_map.dtype), rows.weights
+        if self.bias == "weight" and values is not None and values.dtype == np.float64:
+            return State(rows, None, kernels)
+        values = part.tables.get(self._table)
+        held = int(values is not None)
+        if not (held if part.size == 1 else env.least(held)):
+            made = degrees_of_slots(part, env, rows)[rows.indices] if self.bias == "degree" else rows.weights
+            assert made is not None
+            made = made.astype(np.float64)
+            values = part.tables.keep(self._table, made, made.nbytes)
+        return State(Csr(rows.indptr, rows.indices, values), None, kernels)
+
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        if self.bias is not None:
+            return self._by_keys(part, state, inbox, env)
         xp, here = env.xp, state.frontiers[-1]
         more = len(state.hops) + 1 < len(self.fanouts)
         if part.size == 1:
@@ -60,6 +100,67 @@ class Layers(Traversal):
             return self._nothing(part, active=False)
         state.frontiers.append(self._fresh(part, state, env))
         return self._asked(part, state, env)
+
+    def _by_keys(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        """A superstep of sampling with a bias."""
+        xp, here, came = env.xp, state.frontiers[-1], inbox.records
+        more = len(state.hops) + 1 < len(self.fanouts)
+        if part.size == 1:
+            rows = part.vertex_map.to_position(env.backend, here.vertices).astype(here.vertices.dtype, copy=False)
+            items, keys, dst = self._keyed(part, state, env, rows, here.vertices, here.instances, len(state.hops))
+            self._merge(state, env, items, keys, dst)
+            if more:
+                state.frontiers.append(self._fresh(part, state, env))
+            return self._nothing(part, active=more, frontier=len(rows), edges=len(keys))
+        if len(env.history) % 2 == 0:
+            self._merge(state, env, came["number"][0::2], came["number"][1::2].view(np.float64), came["vertex"][0::2])
+            if not more:
+                return self._nothing(part, active=False)
+            state.frontiers.append(self._fresh(part, state, env))
+            return self._asked(part, state, env)
+        instances, places = (xp.ascontiguousarray(came["number"][k::2]) for k in range(2))
+        rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
+        items, keys, dst = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
+        number = xp.empty(2 * len(items), np.int64)
+        number[0::2], number[1::2] = places[items], keys.view(np.int64)
+        bounds = 2 * self._to_homes(part, env, instances[items])
+        records = {"number": number, "vertex": xp.repeat(dst, 2)}
+        return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows), edges=len(items))
+
+    def _keyed(
+        self, part: Part, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, hop: int
+    ) -> tuple[Array, Array, Array]:
+        """Of each vertex the edges of the smallest keys: whose they are, ascending, their keys and neighbours."""
+        xp, csr, n = env.xp, state.rows, len(rows)
+        counts = xp.minimum(csr.indptr[rows + 1] - csr.indptr[rows], self.fanouts[hop])
+        offsets = xp.zeros(n + 1, np.int64)
+        xp.cumsum(counts, out=offsets[1:])
+        total = int(offsets[-1])
+        keys, places = xp.empty(total, np.float64), xp.empty(total, np.int64)
+        for begin in range(0, n, KEYED):
+            self.check_deadline(env, begin, hop)
+            here = slice(begin, begin + KEYED)
+            state.kernels.neighbors_keys(
+                len(counts[here]), rows[here], vertices[here], instances[here], csr.indptr, csr.weights, offsets[here],
+                counts[here], np.uint64(self.seed & (2**64 - 1)), keys, places,
+            )  # fmt: skip
+        (kept,) = xp.nonzero(places >= 0)
+        items = xp.searchsorted(offsets[1:], kept, side="right")
+        return items, keys[kept], ids_of_slots(part, env, csr.indices[csr.indptr[rows[items]] + places[kept]])
+
+    def _merge(self, state: State, env: Environment, items: Array, keys: Array, dst: Array) -> None:
+        """Keep the edges of the smallest keys of each instance, in the order of the frontier and the neighbours."""
+        xp, here = env.xp, state.frontiers[-1]
+        order = xp.argsort(dst, kind="stable")
+        order = order[xp.argsort(items[order], kind="stable")]
+        items, keys, dst = items[order], keys[order], dst[order]
+        instances = here.instances[items]
+        order = xp.argsort(keys, kind="stable")
+        order = order[xp.argsort(instances[order], kind="stable")]
+        starts = xp.searchsorted(instances, instances, side="left")  # of each edge's instance, in either order
+        places = xp.arange(len(order)) - starts
+        chosen = xp.sort(order[places < self.fanouts[len(state.hops)]])
+        self._keep(state, env, items[chosen], dst[chosen])
 
     def _keep(self, state: State, env: Environment, items: Array, dst: Array) -> None:
         here = state.frontiers[-1]
@@ -140,6 +241,7 @@ def layer(
     seeds: Any,
     sizes: Sequence[int],
     *,
+    bias: str | None = None,
     direction: str = "out",
     seed: int = 0,
     placement: str = "auto",
@@ -148,8 +250,9 @@ def layer(
 ) -> Neighborhoods:
     """Layer sampling: at each hop, a number of edges out of all that leave the frontier of an instance.
 
-    Drawn without replacement, all edges alike: a vertex with more of them gives more. Edges of a hop stand in the order
-    of the frontier, and of the neighbours' ids. Where the frontier has fewer edges than asked for, all are taken.
+    Drawn without replacement, all edges alike, so that a vertex with more of them gives more, or by a bias, in
+    proportion among what is left. Edges of a hop stand in the order of the frontier, and of the neighbours' ids. Where
+    the frontier has fewer edges than asked for, all are taken.
 
     Parameters
     ----------
@@ -158,6 +261,9 @@ def layer(
         As for `neighbors`.
     sizes : sequence of int
         Edges of an instance at each hop, 0 or more.
+    bias : {None, "weight", "degree"}
+        What an edge is drawn in proportion to: nothing, its weight, or the number of the neighbour's own edges in
+        `direction`; one of bias 0 is like none. Probabilities are right to within 2^-52.
     direction : {"out", "in"}
     seed, placement, client, progress
         As for `neighbors`; placement="streamed" raises Unsupported.
@@ -171,7 +277,8 @@ def layer(
     VertexNotFound
         For a seed that is no vertex.
     InputError
-        For sizes that are no whole numbers of 0 or more, or an unknown name.
+        For sizes that are no whole numbers of 0 or more, an unknown name, a bias by weight of a graph without
+        weights, or a weight that is negative or infinite.
     OverBudget
         If the samples do not fit the memory.
 
@@ -189,7 +296,7 @@ def layer(
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
     sampler = Layers(
-        flat, bounds, checked_sizes(sizes, "sizes", 0), seed=whole("seed", seed),
+        flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=whole("seed", seed),
         direction=checked_name("direction", direction, DIRECTIONS),
     )  # fmt: skip
     return sampled(G, sampler, placement, client, progress)

@@ -183,14 +183,20 @@ class Traversal(Sampler[State]):
         shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
         if self.bias is None:
             return State(rows, None, kernels, shifts=shifts)
-        found = part.tables.get(self._table)
+        state = self._biased(part, env, rows)
+        state.shifts = shifts
+        return state
+
+    def _biased(self, part: Part, env: Environment, rows: Csr) -> State:
+        """Rows without the edges of bias 0, and the sums of the others."""
+        kernels, found = env.kernels("neighbors", index_t=part.vertex_map.dtype), part.tables.get(self._table)
         held = int(found is not None)
         if not (held if part.size == 1 else env.least(held)):
-            made, sums, kept = found = biased_rows(part, env, rows, self.bias)
+            made, sums, kept = found = biased_rows(part, env, rows, str(self.bias))
             nbytes = sums.nbytes + (0 if made is rows else made.nbytes) + (0 if kept is None else kept.nbytes)
             part.tables.keep(self._table, found, nbytes)
         made, sums, kept = found
-        return State(made, sums, kernels, kept=kept, shifts=shifts)
+        return State(made, sums, kernels, kept=kept)
 
     @property
     def _table(self) -> tuple[str, ...]:

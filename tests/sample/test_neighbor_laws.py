@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import chi2, chi2_contingency, norm, power_divergence
+from specs import agree, orders
 
 import graphdask as gd
 
@@ -242,6 +243,22 @@ def test_a_layer_takes_all_sets_of_edges_alike():
         sets, counts = np.unique((1 << rows).sum(axis=1), return_counts=True)
         assert len(sets) == {1: 6, 2: 15, 3: 20}[k]
         assert fits(counts, np.full(len(sets), trials / len(sets)))
+
+
+@pytest.mark.parametrize("weights", [[5, 1, 0, 2, 3, 1], [0.5, 1e-3, 0.0, 2.5, 0.25, 0.125]])
+def test_a_layer_is_drawn_in_proportion_among_what_is_left(weights):
+    """Two seeds of 4 and 2 edges; one of the edges has no weight."""
+    graph = gd.from_edges([0, 0, 0, 0, 1, 1], [3, 4, 5, 6, 7, 8], weights, num_vertices=9, directed=True).partition(
+        1, device="cpu"
+    )
+    for k in (1, 2, 3):
+        found = gd.sample.layer(graph, [[0, 1]] * 20_000, [k], bias="weight", seed=k)
+        law = {}
+        for order, chance in orders(np.array(weights), k).items():
+            law[tuple(sorted(order))] = law.get(tuple(sorted(order)), 0.0) + chance
+        agree(map(tuple, (found.dst.reshape(-1, k) - 3).tolist()), law)
+    found = gd.sample.layer(graph, [[0, 1]], [6], bias="weight").verify()
+    assert found.dst.tolist() == [3, 4, 6, 7, 8]
 
 
 def test_hops_of_a_layer_are_independent():

@@ -115,6 +115,8 @@ def calls(graph, seeds, placement):
     yield sample.neighbors(graph, seeds, [4, 4], bias="weight", replace=True, placement=placement, direction="in")
     yield sample.forest_fire(graph, seeds, 0.9, 3, placement=placement)
     yield sample.layer(graph, seeds, [9, 50], placement=placement)
+    yield sample.layer(graph, seeds, [9, 50], bias="weight", placement=placement)
+    yield sample.layer(graph, seeds, [5, 5], bias="degree", direction="in", placement=placement)
 
 
 @pytest.mark.parametrize("name", ["dense random, directed", "scale-free", "star around the last"])

@@ -27,6 +27,10 @@ CALLS = {
     "repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 40], method="repeated"),
     "updated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="updated"),
     "layer": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70]),
+    "layer by weight": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], bias="weight"),
+    "layer by degree, against the edges": lambda G, seeds: gd.sample.layer(
+        G, seeds, [9], bias="degree", direction="in"
+    ),
     "snowball": lambda G, seeds: gd.sample.snowball(G, seeds, 3),
     "forest fire": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.95, 3),
     "forest fire by weight": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.97, 2, bias="weight"),
