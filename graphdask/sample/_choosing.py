@@ -23,6 +23,15 @@ LOOKED_AT, EACH = 1 << 20, 96
 """From so many chosen on it is looked whether the memory has so many bytes for each."""
 
 
+def refuse_beyond_memory(env: Environment, name: str, step: int, total: int, each: int) -> None:
+    """Raise OverBudget where a step comes to more edges or vertices than memory has `each` bytes for."""
+    if total >= LOOKED_AT and total * each > env.backend.free_memory() * env.memory_share:
+        raise OverBudget(
+            f"{name} asks for {total:,} edges or vertices in step {step}, about {total * each / 2**30:.1f} GiB, which "
+            f"rank {env.rank} has not; sample fewer instances at a time"
+        )
+
+
 @dataclass
 class Choices:
     """Groups to choose from."""
@@ -111,11 +120,7 @@ class Chooser:
         offsets = xp.zeros(n + 1, np.int64)
         xp.cumsum(choices.wanted, out=offsets[1:])
         total = int(offsets[-1])
-        if total >= LOOKED_AT and total * EACH > self.env.backend.free_memory() * self.env.memory_share:
-            raise OverBudget(
-                f"{self.name} asks for {total:,} edges or vertices in step {self.step}, about "
-                f"{total * EACH / 2**30:.1f} GiB, which rank {self.env.rank} has not; sample fewer instances at a time"
-            )
+        refuse_beyond_memory(self.env, self.name, self.step, total, EACH)
         return Room(
             offsets[:-1], xp.arange(n), xp.zeros(n, np.int64), xp.empty(total, np.int64), xp.empty(total, np.int64),
             offsets[:-1],

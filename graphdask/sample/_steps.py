@@ -86,12 +86,12 @@ class Framework(Traversal):
         self.draws = self._edges_at_most(self.instances, 1.0)[1]
         self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
 
-    def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
-        steps = self._sizes_at_most(instances, degree)
+    def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
+        steps = self._sizes_at_most(instances, degree, reached=reached)
         return sum(taken for _, taken, _ in steps), sum(edges for _, _, edges in steps)
 
     def _sizes_at_most(
-        self, instances: float, degree: float, vertices: float = np.inf
+        self, instances: float, degree: float, vertices: float = np.inf, reached: float | None = None
     ) -> list[tuple[float, float, float]]:
         """Of each step the entries of pools, those taken, and the edges, where rows are as long as `degree`.
 
@@ -104,19 +104,20 @@ class Framework(Traversal):
             drawn = taken * all_of_them if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
             sizes.append((pool, taken, drawn))
             pool += (taken if "update" in self.functions else drawn) - taken
+            degree = degree if reached is None else reached
             pool = min(pool, MOST if self.revisit else vertices * instances, MOST)
         return sizes
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Edges as they are kept and handed back, the largest step, what was in pools, and candidates of a launch.
 
-        Where all edges are taken, rows are reckoned to be as long as they are in the mean; where a function says how
+        Where all edges are taken, rows are reckoned to be as long as in `Traversal.memory`; where a function says how
         many, it is reckoned to say 2, and each step looks at what there is (`Chooser.room`).
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
-        mean = stored / max(part.num_vertices, 1)
-        sizes = self._sizes_at_most(share, mean, part.num_vertices) or [(0.0, 0.0, 0.0)]
+        mean, reached = self._row_lengths(part, rows)
+        sizes = self._sizes_at_most(share, mean, part.num_vertices, reached) or [(0.0, 0.0, 0.0)]
         edges = sum(drawn for _, _, drawn in sizes)
         pools, taken, drawn = (max(column) for column in zip(*sizes, strict=True))
         if not self.revisit:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from graphdask.errors import DeadlineExceeded
 from graphdask.graph import Graph
 from graphdask.part import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap
+from graphdask.sample._choosing import refuse_beyond_memory
 from graphdask.sample._edge_tables import biased_rows, edge_shifts, in_order
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -41,6 +42,8 @@ FEW = 32
 """Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 CHUNK = 1 << 22
 """Vertices of a frontier in one launch: some tens of milliseconds."""
+ROOM = 1 << 25
+"""Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
 
 
 @dataclass
@@ -129,37 +132,64 @@ class Traversal(Sampler[State]):
         """About how many edges there will be, where rows are as long as `degree` in the mean."""
         return self._edges_at_most(self.instances, degree)[1]
 
-    def _edges_at_most(self, instances: int, degree: float) -> tuple[float, float]:
-        """Vertices in all frontiers but the last, and edges, where rows are as long as `degree` in the mean."""
+    def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
+        """Vertices in all frontiers but the last, and edges.
+
+        Rows of seeds are reckoned to be as long as `degree` in the mean, those of vertices that edges reach as
+        `reached`, by default the same.
+        """
         items = len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
         expanded = edges = 0.0
+        burning = self.burn / (2**64 - self.burn) if self.burn else np.inf
         for fanout in self.fanouts:
-            drawn = items * (degree if fanout < 0 else fanout)
+            drawn = items * (min(degree, burning) if fanout < 0 else fanout)
             expanded, edges, items = expanded + items, edges + drawn, drawn
+            degree = degree if reached is None else reached
         return expanded, edges
+
+    def _row_lengths(self, part: Part, rows: Csr) -> tuple[float, float]:
+        """The mean length of rows: of the seeds' as far as they are here, and of those that a random edge leads to."""
+        stored = rows.num_edges * part.size
+        mean = stored / max(part.num_vertices, 1)
+        if all(fanout >= 0 for fanout in self.fanouts) or not rows.num_edges:
+            return mean, mean
+        lengths = rows.indptr[1:] - rows.indptr[:-1]
+        # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.
+        reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
+        if part.size == 1 and type(part.vertex_map) is VertexMap and isinstance(lengths, np.ndarray) and self.instances:
+            of_each = self.bounds[[self.first, self.last]]
+            seeds = self.seeds[of_each[0] : of_each[1]]
+            mean = float(lengths[seeds].mean()) if len(seeds) else mean
+        return mean, max(mean, reached)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Edges as they are drawn, sorted by who asked for them, and handed back; tables of what is visited; biases.
 
-        Where all neighbours are taken, rows are reckoned to be as long as they are in the mean.
+        Where all neighbours are taken, or some of a random number, rows are reckoned to be as long as those are in the
+        mean that a random edge leads to; each hop looks at what there is before it draws.
         """
-        rows, width = part.out, part.vertex_map.dtype.itemsize
+        rows, width = part.inward if self.inward and part.inward else part.out, part.vertex_map.dtype.itemsize
         share = -(-self.instances // part.size)
         stored = rows.num_edges * part.size
-        expanded, edges = self._edges_at_most(share, stored / max(part.num_vertices, 1))
+        mean, reached = self._row_lengths(part, rows)
+        expanded, edges = self._edges_at_most(share, mean, reached)
         edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
         expanded = min(expanded, share * float(part.num_vertices))
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
         each += (16 + (24 if part.size > 1 else 0)) if self.numbered else 0
-        each += 24 if self.burn or max(self.fanouts, default=0) > FEW else 0
-        biases = 0
+        biases = launch = 0
+        if (self.burn or max(self.fanouts, default=0) > FEW) and not self.replace:
+            if self.bias is not None or self.method != "auto":
+                launch = int(8 * min(ROOM, expanded * reached)) + 32 * int(expanded)
+            elif not isinstance(rows.indptr, np.ndarray):
+                launch = int(24 * min(edges, ROOM))
         if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
             biases += 8 * rows.num_edges
         if self.numbered and not in_order(part):
             biases += (24 + width) * part.num_vertices + 16 * part.num_owned
-        return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases
+        return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases + launch
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
@@ -293,15 +323,21 @@ class Traversal(Sampler[State]):
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
         dtype = vertices.dtype
+        refuse_beyond_memory(env, self.name, hop, total, 4 * dtype.itemsize + 28)
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
-        for begin in range(0, n, CHUNK):
-            self.check_deadline(env, begin, hop)
-            items = [array[begin : begin + CHUNK] for array in (rows, vertices, instances, tags)]
-            of_items = offsets[begin : begin + CHUNK + 1]
-            if self.bias is None and self.method == "auto":
+        alike = self.bias is None and self.method == "auto"
+        loads = offsets
+        if not alike:
+            trees = not self.replace and (fanout > FEW or self.burn)
+            loads = self._rooms(env, state.rows, rows, counts) if trees else offsets[:0]
+        for a, b in self._launches(env, n, loads, total if alike else None):
+            self.check_deadline(env, a, hop)
+            items = [array[a:b] for array in (rows, vertices, instances, tags)]
+            of_items = offsets[a : b + 1]
+            if alike:
                 self._draw_alike(state, env, items, of_items, fanout, seed, out)
             else:
-                self._draw_biased(state, env, items, of_items, counts[begin : begin + CHUNK], fanout, seed, out)
+                self._draw_biased(state, env, items, of_items, loads[a : b + 1], seed, out)
         if not self.numbered:
             return *out, offsets, None
         src, places, tag = out
@@ -314,6 +350,30 @@ class Traversal(Sampler[State]):
     def _targets(self, state: State) -> Array | None:
         """What kernels say of an edge: the slot that it leads to, or with None its place."""
         return None if self.numbered else state.rows.indices
+
+    def _rooms(self, env: Environment, csr: Csr, rows: Array, counts: Array) -> Array:
+        """Where the trees of rows begin of which many are drawn by a bias; each has as many words as its row edges."""
+        degrees = csr.indptr[rows + 1] - csr.indptr[rows]
+        degrees *= (counts > FEW) & (counts < degrees)
+        rooms = env.xp.zeros(len(counts) + 1, np.int64)
+        env.xp.cumsum(degrees, out=rooms[1:])
+        return rooms
+
+    def _launches(self, env: Environment, n: int, loads: Array, total: int | None) -> Iterator[tuple[int, int]]:
+        """Ranges of items that make a launch: so many, and of no more words than there is room for, or one item.
+
+        `total` is the last of the loads, where that is known.
+        """
+        if not len(loads) or (int(loads[-1]) if total is None else total) <= ROOM:
+            for a in range(0, n, CHUNK):
+                yield a, min(a + CHUNK, n)
+            return
+        host, a = env.backend.to_host(loads), 0
+        while a < n:
+            b = max(int(np.searchsorted(host, host[a] + ROOM, side="right")) - 1, a + 1)
+            b = min(b, a + CHUNK, n)
+            yield a, b
+            a = b
 
     def check_deadline(self, env: Environment, begin: int, hop: int) -> None:
         """Raise DeadlineExceeded between two launches of a hop, of which this one begins with item `begin`."""
@@ -354,19 +414,15 @@ class Traversal(Sampler[State]):
         )
 
     def _draw_biased(
-        self, state: State, env: Environment, items: list[Array], offsets: Array, counts: Array, fanout: int,
-        seed: np.uint64, out: Any,
+        self, state: State, env: Environment, items: list[Array], offsets: Array, rooms: Array, seed: np.uint64,
+        out: Any,
     ) -> None:  # fmt: skip
-        xp, csr = env.xp, state.rows
-        rooms = trees = xp.empty(0, np.int64)
-        if not self.replace and (fanout > FEW or self.burn):
-            degrees = csr.indptr[items[0] + 1] - csr.indptr[items[0]]
-            degrees *= (counts > FEW) & (counts < degrees)
-            rooms = xp.zeros(len(counts) + 1, np.int64)
-            xp.cumsum(degrees, out=rooms[1:])
+        xp, csr, trees = env.xp, state.rows, env.xp.empty(0, np.int64)
+        if len(rooms):
+            rooms = rooms - rooms[0]
             trees = xp.empty(int(rooms[-1]), np.int64)
         env.kernels("successive", index_t=items[0].dtype).successive_draw(
-            len(counts), *items, csr.indptr, self._targets(state), offsets, state.sums, int(self.replace),
+            len(items[0]), *items, csr.indptr, self._targets(state), offsets, state.sums, int(self.replace),
             METHODS.index(self.method), seed, rooms, trees, *out,
         )  # fmt: skip
 

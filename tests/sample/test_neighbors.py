@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
 import pytest
 from gangs import dask_cluster
 from graphs import GRAPHS
+from memory import OTHERS
 
 import graphdask as gd
 from graphdask.errors import InputError, VertexNotFound
@@ -346,3 +348,55 @@ def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(monke
     with pytest.raises(gd.errors.OverBudget):
         calls[second]()
     assert tables.nbytes == 0
+
+
+def skewed():
+    """Ends of edges by 1 / (1 + number): the first vertices have rows a hundred times as long as the others."""
+    rng = np.random.default_rng(4)
+    share = 1 / np.arange(1, 1001)
+    src, dst = rng.choice(1000, (2, 4000), p=share / share.sum())
+    graph = gd.from_edges(src, dst, rng.random(4000) + 0.1, num_vertices=1000, directed=False)
+    return graph.partition(1, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph, seeds: gd.sample.snowball(graph, seeds, 2),
+        lambda graph, seeds: gd.sample.forest_fire(graph, seeds, 0.99, 2, bias="weight"),
+        lambda graph, seeds: gd.sample.layer(graph, seeds, [100, 100], bias="weight"),
+        lambda graph, seeds: gd.sample.run(graph, gd.sample.Spec(neighbor_size=-1, depth=2), seeds),
+    ],
+)
+def test_memory_is_announced_where_rows_are_skewed(call):
+    graph, seeds = skewed(), np.arange(200, 1000)
+    call(graph, seeds)
+    tracemalloc.start()
+    try:
+        found = call(graph, seeds)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.1 * found.stats.memory + OTHERS
+
+
+def test_launches_are_cut_where_rows_are_long(monkeypatch):
+    graph, seeds = skewed(), np.arange(4, 104)
+    calls = [
+        lambda: gd.sample.forest_fire(graph, seeds, 0.99, 2, bias="weight"),
+        lambda: gd.sample.snowball(graph, seeds, 2),
+    ]
+    expected = [call() for call in calls]
+    monkeypatch.setattr("graphdask.sample.traversal.ROOM", 700)
+    for call, one in zip(calls, expected, strict=True):
+        np.testing.assert_array_equal(call().dst, one.dst)
+
+
+def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch):
+    graph = skewed()
+    gd.sample.snowball(graph, [0], 1)
+    monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
+    monkeypatch.setattr("graphdask.sample._choosing.LOOKED_AT", 10_000)
+    monkeypatch.setattr("graphdask.backend.CpuBackend.free_memory", lambda self: 10_000)
+    with pytest.raises(gd.errors.OverBudget, match=r"asks for .* edges or vertices in step 1, about"):
+        gd.sample.snowball(graph, np.arange(500, 600), 2, placement="replicated")
