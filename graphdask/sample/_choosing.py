@@ -161,7 +161,8 @@ def choose(
     room = chooser.room(choices) if room is None else room
     drawn = int(replace), chooser.seed, chooser.what
     if weigh is None:
-        few = replace or not n or int(choices.wanted.max()) <= FEW
+        wanted = choices.wanted
+        few = replace or not bool(((wanted > FEW) & (wanted < choices.bounds[1:] - choices.bounds[:-1])).any())
         kernels.selection_uniform(
             n, xp.zeros(n, np.int64) if begins is None else begins, choices.bounds, room.starts, choices.wanted, *drawn,
             choices.tags, choices.instances, chooser.step, xp.full(0 if few else 2 * len(room.chosen), -1, np.int64),

@@ -49,11 +49,12 @@ class MetapathWalk(FirstOrder):
         csr, made = part.out, {}
         for kind in set(self.metapath):
             name = ("edges of type", kind)
-            if name not in part.tables:
+            typed = part.tables.get(name)
+            if typed is None:
                 typed = csr.only(env.xp, of_type(env.xp, csr, kind))
                 typed.weights = None
-                part.tables[name] = typed
-            made[kind] = Rows(part.tables[name], biases_of(part, env, None, "uniform"), env.xp.zeros(1, np.int64))
+                part.tables.keep(name, typed, typed.nbytes)
+            made[kind] = Rows(typed, biases_of(part, env, None, "uniform"), env.xp.zeros(1, np.int64))
         return [made[kind] for kind in self.metapath]
 
     def rows_memory(self, part: Part) -> int:

@@ -71,10 +71,12 @@ class TemporalNeighbors(Traversal):
     def _prepared(self, part: Part, env: Environment) -> TemporalState:
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        if self._table not in part.tables:
-            part.tables[self._table] = by_time(env, rows)
+        made = part.tables.get(self._table)
+        if made is None:
+            made = by_time(env, rows)
+            part.tables.keep(self._table, made, made.nbytes)
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
-        return TemporalState(part.tables[self._table], None, kernels, limits=env.backend.from_host(self.limits))
+        return TemporalState(made, None, kernels, limits=env.backend.from_host(self.limits))
 
     def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
         n, dtype, times = len(rows), rows.dtype, state.rows.weights

@@ -127,7 +127,8 @@ def family_made():
     kernels = inserted.python_module("functions", {"vertex_bias": function})
     values = np.zeros(4, np.int64)
     vertices, places = np.array([1, 0, 5, 2], np.int32), np.arange(4)
-    kernels.functions_vertex_bias(4, vertices, places, places, places, 0, values, np.zeros(1, np.int32))
+    names, failure = np.zeros(0, np.int64), np.zeros(1, np.int32)
+    kernels.functions_vertex_bias(4, names, 0, vertices, places, places, places, 0, values, failure)
     assert values.tolist() == [3, 1, 17, 9]
     return sum(kernels.functions_vertex_bias.stats.cache_hits.values())
 
