@@ -127,6 +127,7 @@ def streamed(
         source = graph.on_host = graph.on_host or replace(graph, plan=replace(graph.plan, device="cpu"), built=None)
         source.replicas = None if source.replicas is graph.replicas else source.replicas
     there, show, started = built(source, client, config, sampler, workers), is_watched(config.progress), 0.0
+    sampler.check(graph, there.weights)
     if client is None and device == "cuda":
         there = replace(there, gang=LocalGang(graph.plan.parts or 1, "cpu", config))
     places, shares = _devices(there.gang, config)

@@ -213,9 +213,10 @@ def prepared(
     """Rows as the device reads them, made once for a graph."""
     key = ("streamed", backend.name, *name)
     with PREPARING:
-        if key not in part.tables:
-            part.tables[key] = make().locked(host, backend)
-        rows: HostRows = part.tables[key]
+        rows: HostRows | None = part.tables.get(key)
+        if rows is None:
+            rows = make().locked(host, backend)
+            part.tables.keep(key, rows, rows.nbytes)
         return rows
 
 
