@@ -14,8 +14,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample.hops import checked_seeds, whole
-from graphdask.sample.sampler import sampled
-from graphdask.sample.sampler import checked_placement
+from graphdask.sample.sampler import checked_placement, sampled
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 

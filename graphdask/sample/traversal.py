@@ -157,8 +157,8 @@ class Traversal(Sampler[State]):
         # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.
         reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
         if part.size == 1 and type(part.vertex_map) is VertexMap and isinstance(lengths, np.ndarray) and self.instances:
-            of_each = self.bounds[[self.first, self.last]]
-            seeds = self.seeds[of_each[0] : of_each[1]]
+            of_each = self.of(self.bounds, self.first, self.last + 1)
+            seeds = self.seeds[of_each[0] : of_each[-1]]
             mean = float(lengths[seeds].mean()) if len(seeds) else mean
         return mean, max(mean, reached)
 
