@@ -63,7 +63,7 @@ def test_workers_are_known_while_the_client_asks_for_none(two_workers):
         asking = pool.submit(ask)
         found = [len(ask_scheduler(two_workers)) for _ in range(200)]
         over.set()
-        asking.result(30)
+        asking.result(120)
     assert set(found) == {2}
 
 
@@ -72,7 +72,7 @@ import sys
 from distributed import Client
 from graphdask.gang.lock import locked
 client = Client(sys.argv[1], set_as_default=False)
-with locked(client, sys.argv[2:], 10.0):
+with locked(client, sys.argv[2:], 120.0):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -90,7 +90,7 @@ def test_the_lock_of_a_killed_client_is_freed(two_workers):
         ):
             gd.bfs(G, 0, client=two_workers)
         holder.send_signal(signal.SIGKILL)
-        holder.wait(10)
+        holder.wait(120)
         with dask.config.set({"graphdask.lock-timeout": 120.0}):
             assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
@@ -100,11 +100,11 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
     workers = list(two_workers.nthreads())
     begun, over = Event("begun", client=two_workers), Event("over", client=two_workers)
     foreign = two_workers.submit(occupy, "begun", "over", workers=workers[:1], pure=False)
-    assert begun.wait(30)
+    assert begun.wait(120)
     try:
         with (
-            dask.config.set({"graphdask.lock-timeout": 0.5}),
-            pytest.raises(DeadlineExceeded, match=r"free thread .* longer than 0\.5 s; .*lock-timeout"),
+            dask.config.set({"graphdask.lock-timeout": 3.0}),
+            pytest.raises(DeadlineExceeded, match=r"free thread .* longer than 3\.0 s; .*lock-timeout"),
         ):
             gd.bfs(G, 0, client=two_workers)
         with ThreadPoolExecutor(1) as pool:
@@ -112,7 +112,7 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
             with pytest.raises(TimeoutError):
                 call.result(0.5)
             over.set()
-            assert call.result(30) == [0, 1, 2, 3, 4]
+            assert call.result(120) == [0, 1, 2, 3, 4]
     finally:
         over.set()
         foreign.result(timeout=120)
@@ -186,7 +186,7 @@ def test_a_long_run_shows_its_supersteps_if_asked(two_workers, progress):
         assert "BFS: superstep" in done.stderr
         assert "edges/s" in done.stderr
     else:
-        assert done.stderr == ""
+        assert "superstep" not in done.stderr  # Dask may say there that its event loop was slow
 
 
 def test_interrupting_a_call_leaves_the_workers_free(two_workers):

@@ -65,11 +65,11 @@ def without_nannies(workers: int):
 @pytest.mark.chaos
 @pytest.mark.slow
 @pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "tcp"), (3, "ucx")])
-def test_a_worker_killed_during_a_run(workers, comm, rng):
+def test_a_worker_killed_during_a_run(workers, comm):
     """Five times each: 20 in all."""
     if comm == "ucx":
         needs_ucx()
-    delays, answers = rng.uniform(0.0, 0.7, 5), 0
+    delays, answers = np.random.default_rng(workers).uniform(0.0, 0.7, 5), 0
     with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
         G = path(LENGTH).persist(client=client)
         for delay in delays:
@@ -140,9 +140,8 @@ def stopped():
 @pytest.mark.chaos
 @pytest.mark.parametrize("delay", [0.0, 0.4])
 def test_a_stopped_worker_is_left_out(two_workers, stopped, delay):
-    timeout = 3.0
-    with dask.config.set({"graphdask.heartbeat-timeout": timeout, "graphdask.heartbeat-interval": 0.2}):
-        G = path(LENGTH).persist(client=two_workers)
+    G = path(LENGTH).persist(client=two_workers)
+    with dask.config.set({"graphdask.heartbeat-timeout": 3.0, "graphdask.heartbeat-interval": 0.2}):
         victim = threading.Timer(delay, stopped, (min(pids(two_workers).values()),))
         started = time.monotonic()
         victim.start()
@@ -159,8 +158,9 @@ def test_a_stopped_worker_is_left_out(two_workers, stopped, delay):
 
 @pytest.mark.chaos
 def test_a_result_on_a_stopped_worker_is_not_waited_for(two_workers, stopped):
+    G = path(50).persist(client=two_workers)
     with dask.config.set({"graphdask.heartbeat-timeout": 3.0}):
-        r = gd.bfs(path(50), 0, client=two_workers)
+        r = gd.bfs(G, 0, client=two_workers)
         stopped(min(pids(two_workers).values()))
         started = time.monotonic()
         with pytest.raises(PeerLost, match="gave no sign of life"):

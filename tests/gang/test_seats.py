@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 from dataclasses import replace
 
 import dask
@@ -38,7 +37,7 @@ from graphdask.gang.worker import leave_seats
 
 @pytest.fixture
 def tasks(monkeypatch):
-    """The names of the functions that a gang has sent as tasks."""
+    """The names of the functions that a gang has sent as tasks; none because a run was slow on a loaded machine."""
     sent: list[str] = []
     submit = cluster.DaskGang.submit
 
@@ -48,7 +47,8 @@ def tasks(monkeypatch):
 
     monkeypatch.setattr(cluster.DaskGang, "submit", noted)
     monkeypatch.setattr(cluster, "SETTLE", 3600.0)
-    return sent
+    with dask.config.set({"graphdask.heartbeat-interval": 3600.0}):
+        yield sent
 
 
 def run(gang, program=rank_of, *arguments):
@@ -85,7 +85,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
             assert tasks == ["take_over"] * 2
         finally:
             over.touch()
-            runner.join(20)
+            runner.join(120)
         assert found[0].summary == [0, 1]
         assert found[0].fetch(itself) == [0, 1]
         assert tasks == ["take_over"] * 2 + ["select_all"] * 2
@@ -140,13 +140,12 @@ def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
     workers = [host.address for host in gang.hosts]
     begun, over = Event("foreign begun", client=two_workers), Event("foreign over", client=two_workers)
     foreign = two_workers.submit(occupy, "foreign begun", "foreign over", workers=workers[1:], pure=False)
-    assert begun.wait(30)
+    assert begun.wait(120)
     tasks.clear()
     ending = threading.Timer(1.0, over.set)
     ending.start()
-    started = time.monotonic()
     assert run(gang).summary == [0, 1]
-    assert time.monotonic() - started > 0.5
+    assert over.is_set()
     assert "take_seats" in tasks
     ending.join()
     foreign.result(timeout=120)

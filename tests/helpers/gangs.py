@@ -88,7 +88,7 @@ def scipy_depth(src, dst, vertices: int, source: int) -> np.ndarray:
 def occupy(begun: str, over: str) -> None:
     """A foreign task that holds a worker's thread. Workers import this file, but no test file."""
     Event(begun).set()
-    Event(over).wait(60)
+    Event(over).wait(240)
 
 
 def rank_of(context) -> int:
