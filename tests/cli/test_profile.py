@@ -42,14 +42,14 @@ def test_the_table_has_a_row_for_each_superstep_and_the_terms_of_the_run(call, p
     result = call("profile", "bfs", path_graph, "--source", 10, "--undirected", "--partitions", 2, "--device", "cpu",
                   "--direction", "push")  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert "warm up" in result.output
-    lines = result.output.splitlines()
+    assert "warm up" in result.stdout
+    lines = result.stdout.splitlines()
     header = next(k for k, line in enumerate(lines) if "bound by" in line)
     rows = [line.split() for line in lines[header + 2 : lines.index("", header)]]
     assert [row[0] for row in rows] == [str(number) for number in range(len(rows))]
     assert sum(int(row[2]) for row in rows) == 4  # both edges of the path, from either end
-    assert "W         4 edges looked at" in result.output
-    assert f"S         {len(rows)} supersteps in" in result.output
+    assert "W         4 edges looked at" in result.stdout
+    assert f"S         {len(rows)} supersteps in" in result.stdout
 
 
 def test_of_many_supersteps_the_longest_have_rows(call, tmp_path):
@@ -58,14 +58,14 @@ def test_of_many_supersteps_the_longest_have_rows(call, tmp_path):
     result = call("profile", "bfs", file, "--source", 0, "--no-warm-up", "--partitions", 1, "--device", "cpu")
     assert result.exit_code == 0, result.output
     count = 102 - MOST_ROWS
-    assert f"{count} shorter supersteps took" in result.output
+    assert f"{count} shorter supersteps took" in result.stdout
 
 
 @pytest.mark.parametrize("name", ["profile.txt", "profile", "nowhere/profile.png"])
 def test_a_picture_that_cannot_be_drawn_is_refused_before_any_work(call, tmp_path, name):
     result = call("profile", "bfs", tmp_path / "missing.txt", "--source", 0, "--output", tmp_path / name)
     assert result.exit_code == 2
-    assert "ends in one of .png, .pdf, .svg" in words(result.output) or "there is no directory" in words(result.output)
+    assert "ends in one of .png, .pdf, .svg" in words(result.stderr) or "there is no directory" in words(result.stderr)
 
 
 def profiled(vertices: int, parts: int):

@@ -30,8 +30,8 @@ def test_walks_are_written_without_what_is_past_their_end(call, chain, tmp_path)
     result = call("sample", "walk", chain, "--starts", "30,10", "--length", 2, "--verify", "--output", output)
     assert result.exit_code == 0, result.output
     assert output.read_text() == "30 40\n10 20 30\n"
-    assert "2 walks of 1.5 steps on average" in result.output
-    assert "verified" in result.output
+    assert "2 walks of 1.5 steps on average" in result.stdout
+    assert "verified" in result.stdout
 
 
 def test_starts_come_from_a_file_and_walks_as_arrays(call, chain, tmp_path):
@@ -158,7 +158,7 @@ def test_metapaths_are_of_the_weights_of_a_file(call, square, tmp_path):
 def test_what_cannot_be_done_is_said(call, chain, options, message):
     result = call("sample", "walk", chain, *options)
     assert result.exit_code == 2, result.output
-    assert message in " ".join(result.output.split())
+    assert message in " ".join(result.stderr.split())
 
 
 def test_a_folder_with_files_is_left_alone(call, chain, tmp_path):
@@ -167,5 +167,5 @@ def test_a_folder_with_files_is_left_alone(call, chain, tmp_path):
     (folder / "notes").write_text("mine")
     result = call("sample", "walk", chain, "--output", folder)
     assert result.exit_code == 2
-    assert "is there already" in " ".join(result.output.split())
+    assert "is there already" in " ".join(result.stderr.split())
     assert [file.name for file in folder.iterdir()] == ["notes"]
