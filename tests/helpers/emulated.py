@@ -144,9 +144,9 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
         for file, text in (*texts.items(), ("main.cpp", main)):
             (folder / file).write_text(text)
         options = [*OPTIONS, *(f"-D{macro}" for macro in macros), f"-I{HEADERS[0].parent}", f"-I{folder}"]
-        subprocess.run([program, *options, "-c", "main.cpp", "-o", "main.o"], cwd=folder, check=True, timeout=300)
+        subprocess.run([program, *options, "-c", "main.cpp", "-o", "main.o"], cwd=folder, check=True, timeout=900)
         # without the sanitizer, whose place the header takes
-        subprocess.run([program, "-shared", "-o", "main.so", "main.o"], cwd=folder, check=True, timeout=300)
+        subprocess.run([program, "-shared", "-o", "main.so", "main.o"], cwd=folder, check=True, timeout=900)
         (folder / "main.so").rename(made)
     return made
 
