@@ -66,22 +66,22 @@ def test_large_payloads(run, size):
 @pytest.mark.parametrize("at", [0, 1, 50])
 def test_the_first_error_reaches_the_caller(run, at):
     with pytest.raises(ZeroDivisionError, match="no such number"):
-        run(3, fail_on, 1, at, "zero", timeout=20.0)
+        run(3, fail_on, 1, at, "zero", timeout=60.0)
 
 
 def test_peers_get_the_errors_own_type_where_it_is_graphdasks(run):
     with pytest.raises(InputError, match=r"^source 7 is outside the graph(\n|$)"):
-        run(3, fail_on, 2, 5, "input", timeout=20.0)
+        run(3, fail_on, 2, 5, "input", timeout=60.0)
 
 
 def test_an_abort_ends_a_wait_for_a_large_payload(run):
     with pytest.raises(ZeroDivisionError):
-        run(3, fail_within, 0, timeout=20.0)
+        run(3, fail_within, 0, timeout=60.0)
 
 
 def test_a_rank_that_leaves_early_is_noticed(run):
     with pytest.raises(PeerLost, match="rank 0 left after 2 exchanges"):
-        run(3, leave_early, timeout=20.0)
+        run(3, leave_early, timeout=60.0)
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_control_of_different_lengths_is_an_error():
 
     for runner in (run_in_threads, run_ucx_threads):
         with pytest.raises(CommunicationError, match="control integers"):
-            runner(2, differing_controls, timeout=20.0)
+            runner(2, differing_controls, timeout=60.0)

@@ -25,7 +25,7 @@ def wait_for_cancel(communicator, cancel, waiting):
         waiting.set()
         communicator.exchange([None] * communicator.size)
     else:
-        cancel.event.wait(20.0)
+        cancel.event.wait(120.0)
         cancel.check()
 
 
@@ -35,7 +35,7 @@ def test_cancel_from_another_thread_ends_the_wait(runner):
     cancel, waiting = Cancel(), threading.Event()
 
     def from_outside():
-        waiting.wait(20.0)
+        waiting.wait(120.0)
         cancel.set("the client went away")
 
     outside = threading.Thread(target=from_outside)
@@ -54,7 +54,7 @@ def test_a_thread_that_does_not_come_is_named_at_the_timeout():
 def test_a_thread_that_never_ends_passes_the_deadline():
     never = threading.Event()
     with pytest.raises(DeadlineExceeded, match=r"rank-1 did not end within 0.2 s"):
-        run_threads(2, lambda communicator, rank: rank == 1 and never.wait(30.0), deadline=0.2)
+        run_threads(2, lambda communicator, rank: rank == 1 and never.wait(120.0), deadline=0.2)
     never.set()
 
 
@@ -88,7 +88,7 @@ def test_a_ucx_peer_that_does_not_come_is_named_at_the_timeout():
 def test_a_rank_of_a_newer_run_makes_the_older_one_stale():
     needs_ucx()
     with pytest.raises(StaleMessage, match="rank 1 is in run 1 of the gang, this rank still in run 0"):
-        run_ucx_threads(2, exchange_once, runs=[0, 1], timeout=1.0)
+        run_ucx_threads(2, exchange_once, runs=[0, 1], timeout=5.0)
 
 
 def test_ranks_of_two_gangs_do_not_hear_each_other():
@@ -100,7 +100,7 @@ def test_ranks_of_two_gangs_do_not_hear_each_other():
 def test_a_gang_whose_number_shares_the_tag_bits_is_refused():
     needs_ucx()
     with pytest.raises(StaleMessage, match="this is gang"):
-        run_ucx_threads(2, exchange_once, gangs=[5, 5 + (1 << 40)], timeout=20.0)
+        run_ucx_threads(2, exchange_once, gangs=[5, 5 + (1 << 40)], timeout=60.0)
 
 
 def out_of_step(communicator):
@@ -112,22 +112,22 @@ def out_of_step(communicator):
 def test_a_message_of_another_exchange_is_refused():
     needs_ucx()
     with pytest.raises(StaleMessage, match=r"rank . is at exchange ., this rank at ."):
-        run_ucx_threads(2, out_of_step, timeout=20.0)
+        run_ucx_threads(2, out_of_step, timeout=60.0)
 
 
 def test_leftovers_of_an_older_run_are_dropped():
     """Rank 0's header of run 0 lies at rank 1 when both begin run 1 on the same planes."""
     planes, addresses = two_planes()
     with planes[0], planes[1]:
-        old = UcxCommunicator(planes[0], 0, addresses, gang=3, run=0, timeout=20.0)
+        old = UcxCommunicator(planes[0], 0, addresses, gang=3, run=0, timeout=60.0)
         old._send(0, [None, None], [[0] * 4] * 2, np.empty(0, np.int64))
         old._peers[0].next = None
 
         def work(_, rank):
-            with UcxCommunicator(planes[rank], rank, addresses, gang=3, run=1, timeout=20.0) as communicator:
+            with UcxCommunicator(planes[rank], rank, addresses, gang=3, run=1, timeout=60.0) as communicator:
                 return communicator.allgather(np.array([rank + 1])).tolist()
 
-        assert run_threads(2, work, deadline=60.0) == [[[1], [2]]] * 2
+        assert run_threads(2, work, deadline=240.0) == [[[1], [2]]] * 2
 
 
 def test_one_plane_serves_many_runs():
@@ -136,11 +136,11 @@ def test_one_plane_serves_many_runs():
         for run in range(5):
 
             def work(_, rank, run=run):
-                with UcxCommunicator(planes[rank], rank, addresses, gang=9, run=run, timeout=20.0) as communicator:
+                with UcxCommunicator(planes[rank], rank, addresses, gang=9, run=run, timeout=60.0) as communicator:
                     payload = np.full(100_000, run, np.uint8)
                     return int(communicator.exchange([payload] * 2).payloads[1 - rank].max())
 
-            assert run_threads(2, work, deadline=60.0) == [run, run]
+            assert run_threads(2, work, deadline=240.0) == [run, run]
 
 
 def test_every_field_of_a_tag_tells_messages_apart():
@@ -189,23 +189,23 @@ def three_processes():
 @pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (100_000, 3), (1 << 20, 0), (1 << 20, 3), (8 << 20, 2)])
 def test_a_killed_peer_is_lost_long_before_the_timeout(three_processes, nbytes, at):
     killed = 1
-    ranks = three_processes.start(die, killed, nbytes, at, timeout=60.0)
-    three_processes.processes[killed].join(60.0)
+    ranks = three_processes.start(die, killed, nbytes, at, timeout=200.0)
+    three_processes.processes[killed].join(120.0)
     dead = time.monotonic()
     assert three_processes.processes[killed].exitcode == -signal.SIGKILL
-    answers = three_processes.results([rank for rank in ranks if rank != killed], deadline=90.0)
+    answers = three_processes.results([rank for rank in ranks if rank != killed], deadline=240.0)
     for _, error in answers:
         assert isinstance(error, PeerLost), error
         assert f"rank {killed} is gone" in str(error)
         if at > 0:
-            assert error.args[-1] - dead < 20.0
+            assert error.args[-1] - dead < 100.0
 
 
 @pytest.mark.chaos
 def test_a_peer_killed_while_others_wait_for_it(three_processes):
-    ranks = three_processes.start(absent_for_ever, 2, timeout=30.0)
+    ranks = three_processes.start(absent_for_ever, 2, timeout=120.0)
     os.kill(three_processes.processes[2].pid, signal.SIGKILL)
-    answers = three_processes.results([rank for rank in ranks if rank != 2], deadline=90.0)
+    answers = three_processes.results([rank for rank in ranks if rank != 2], deadline=240.0)
     assert [type(error) for _, error in answers] == [PeerLost] * 2
 
 
@@ -213,12 +213,12 @@ def test_a_peer_killed_while_others_wait_for_it(three_processes):
 def test_a_stopped_peer_passes_the_timeout_and_closing_does_not_hang(three_processes):
     stopped = 2
     ranks = three_processes.start(stop_oneself, stopped, timeout=1.0)
-    answers = three_processes.results([rank for rank in ranks if rank != stopped], deadline=90.0)
+    answers = three_processes.results([rank for rank in ranks if rank != stopped], deadline=240.0)
     for _, error in answers:
         assert isinstance(error, PeerLost), error
         assert "timeout of 1.0 s" in str(error)
     os.kill(three_processes.processes[stopped].pid, signal.SIGCONT)
-    assert len(three_processes.results([stopped], deadline=90.0)) == 1, "once it goes on, it ends too"
+    assert len(three_processes.results([stopped], deadline=240.0)) == 1, "once it goes on, it ends too"
 
 
 @pytest.mark.chaos
@@ -226,6 +226,6 @@ def test_a_stopped_peer_passes_the_timeout_and_closing_does_not_hang(three_proce
 def test_over_tcp_ucx_itself_reports_a_killed_peer(nbytes, at):
     needs_ucx()
     with UcxProcesses(3, config={"TLS": "tcp"}) as processes:
-        ranks = processes.start(die, 0, nbytes, at, timeout=30.0)
-        answers = processes.results(ranks[1:], deadline=90.0)
+        ranks = processes.start(die, 0, nbytes, at, timeout=120.0)
+        answers = processes.results(ranks[1:], deadline=240.0)
         assert [type(error) for _, error in answers] == [PeerLost] * 2

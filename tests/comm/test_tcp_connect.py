@@ -12,8 +12,6 @@ from graphdask.comm.protocol import Cancel
 from graphdask.comm.tcp import TcpPlane
 from graphdask.errors import CommunicationError, PeerLost, StaleMessage
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture(params=["plain", "tls"])
 def contexts(request):
@@ -102,9 +100,12 @@ def test_peer_of_a_later_run_makes_this_rank_stale_and_waits_for_its_next_run():
 def test_peer_of_another_gang_is_stale():
     with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
         addresses = [low.address, high.address]
-        other = in_background(pool, low, 0, addresses, gang=8, timeout=1.0)
+        cancel = Cancel()
+        other = in_background(pool, low, 0, addresses, gang=8, timeout=120.0, cancel=cancel)
         with pytest.raises(StaleMessage, match="rank 0 is in gang 8"):
-            join(high, 1, addresses, gang=9, timeout=0.5)
+            join(high, 1, addresses, gang=9, timeout=3.0)  # until then the peer may become free
+        assert not other.done()
+        cancel.set("nobody else comes")
         assert isinstance(other.exception(), PeerLost)
 
 

@@ -24,7 +24,7 @@ def planes():
         yield [stack.enter_context(UcxPlane()) for _ in range(2)]
 
 
-def on(planes, body, run=0, timeout=20.0):
+def on(planes, body, run=0, timeout=60.0):
     """Run `body(communicator)` as threads on the planes."""
     addresses = [plane.address for plane in planes]
 
@@ -32,7 +32,7 @@ def on(planes, body, run=0, timeout=20.0):
         with UcxCommunicator(planes[rank], rank, addresses, gang=3, run=run, timeout=timeout) as communicator:
             return body(communicator)
 
-    return run_threads(len(planes), work, deadline=60.0)
+    return run_threads(len(planes), work, deadline=240.0)
 
 
 def ends(planes):
@@ -46,7 +46,7 @@ def ends(planes):
 def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(runner, size, request):
     needs_ucx()
     run = run_ucx_threads if runner == "ucx-threads" else request.getfixturevalue("rank_processes")
-    run(size, traffic, 71 + size, 500 if runner == "ucx-processes" or size == 2 else 150, timeout=30.0)
+    run(size, traffic, 71 + size, 500 if runner == "ucx-processes" or size == 2 else 150, timeout=60.0)
 
 
 def test_a_buffer_grows_by_half_or_to_the_payload_and_both_ends_know(planes):
@@ -87,7 +87,7 @@ def test_one_direction_grows_one_buffer(planes):
 def test_a_payload_of_an_older_run_is_not_taken_for_one_of_this(planes):
     """Rank 0's header and payload of run 0 lie at rank 1 when both begin run 1."""
     addresses = [plane.address for plane in planes]
-    old = UcxCommunicator(planes[0], 0, addresses, gang=3, run=0, timeout=20.0)
+    old = UcxCommunicator(planes[0], 0, addresses, gang=3, run=0, timeout=60.0)
     old._send(0, [None, np.full(5000, 99, np.uint8)], [[0] * 4] * 2, NO_CONTROL)
     old._send(1, [None, np.full(20_000, 99, np.uint8)], [[0] * 4] * 2, NO_CONTROL)
     old._peers[0].next = None
@@ -104,14 +104,14 @@ def test_more_runs_than_a_tag_can_tell_apart(planes):
 
     def work(_, rank):
         for run in range(300):
-            with UcxCommunicator(planes[rank], rank, addresses, gang=4, run=run, timeout=20.0) as communicator:
+            with UcxCommunicator(planes[rank], rank, addresses, gang=4, run=run, timeout=60.0) as communicator:
                 nbytes = 20_000 * (run % 3)
                 got = communicator.exchange([np.full(nbytes, run % 251, np.uint8) if run % 4 else None] * 2)
                 part = got.payloads[1 - rank]
                 assert (part is None) == (run % 4 == 0)
                 assert part is None or np.array_equal(part, [run % 251] * nbytes)
 
-    run_threads(2, work, deadline=60.0)
+    run_threads(2, work, deadline=240.0)
     assert not any(plane.spoiled for plane in planes)
 
 

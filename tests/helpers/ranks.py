@@ -40,7 +40,7 @@ def run_single(size: int, body: Callable[..., Any], *arguments: Any, **settings:
 
 
 def run_in_threads(size: int, body: Callable[..., Any], *arguments: Any, **settings: Any) -> list[Any]:
-    return run_threads(size, lambda communicator, rank: body(communicator, *arguments), deadline=60.0, **settings)
+    return run_threads(size, lambda communicator, rank: body(communicator, *arguments), deadline=240.0, **settings)
 
 
 def run_ucx_threads(size: int, body: Callable[..., Any], *arguments: Any, **settings: Any) -> list[Any]:
@@ -55,7 +55,7 @@ def run_ucx_threads(size: int, body: Callable[..., Any], *arguments: Any, **sett
             with UcxCommunicator(planes[rank], rank, addresses, gangs[rank], runs[rank], **settings) as communicator:
                 return body(communicator, *arguments)
 
-        return run_threads(size, work, deadline=60.0)
+        return run_threads(size, work, deadline=240.0)
 
 
 class ProcessRunner:

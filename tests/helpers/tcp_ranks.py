@@ -30,7 +30,7 @@ class Alarm(threading.Event):
         return super().is_set()
 
 
-def join(plane, rank, addresses, gang=1, run=0, timeout=20.0, cancel=None, backend=None):
+def join(plane, rank, addresses, gang=1, run=0, timeout=120.0, cancel=None, backend=None):
     return TcpCommunicator(
         plane, rank, addresses, gang, run, backend or get_backend("cpu"), timeout, cancel or Cancel()
     )
