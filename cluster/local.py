@@ -173,7 +173,10 @@ def _quiet() -> Iterator[None]:
     import dask.config
     import distributed  # noqa: F401  (sets up its loggers before they are turned down)
 
-    names = ("distributed", "distributed.nanny", "distributed.worker", "tornado.application", "bokeh")
+    names = (
+        *("distributed", "distributed.client", "distributed.gc", "distributed.nanny", "distributed.worker"),
+        *("tornado.application", "asyncio", "bokeh"),
+    )
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     quiet = dict.fromkeys(names, "critical")

@@ -26,7 +26,10 @@ def call() -> Callable[..., Result]:
 
 @pytest.fixture(scope="session")
 def program_path() -> str:
-    """The installed program."""
+    """The installed program. The first process of a user that draws makes Matplotlib's list of fonts, and is told so on
+    standard error where that takes more than 5 s: let it be this one."""
+    import matplotlib.font_manager  # noqa: F401
+
     path = shutil.which("graphdask", path=sysconfig.get_path("scripts"))
     assert path is not None, "the script graphdask is not installed beside this interpreter"
     return path
@@ -38,7 +41,7 @@ def program(program_path: str, tmp_path: Path) -> Callable[..., subprocess.Compl
 
     def run(*arguments: object) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [program_path, *map(str, arguments)], capture_output=True, text=True, cwd=tmp_path, timeout=120
+            [program_path, *map(str, arguments)], capture_output=True, text=True, cwd=tmp_path, timeout=400
         )
 
     return run

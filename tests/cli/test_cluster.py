@@ -33,10 +33,19 @@ def test_it_is_not_the_default_client_and_leaves_logging_as_it_was():
 
 def test_its_workers_log_nothing_below_a_critical_error_for_as_long_as_they_live():
     def log_levels() -> set[int]:
-        return {logging.getLogger(name).level for name in ("distributed", "distributed.worker", "tornado.application")}
+        names = (
+            "distributed",
+            "distributed.client",
+            "distributed.gc",
+            "distributed.worker",
+            "tornado.application",
+            "asyncio",
+        )
+        return {logging.getLogger(name).level for name in names}
 
     with local_cluster(2, "cpu") as client:
         assert list(client.run(log_levels).values()) == [{logging.CRITICAL}] * 2
+        assert log_levels() == {logging.CRITICAL}  # nor does this process, which closes them
     assert "DASK_LOGGING" not in os.environ
 
 

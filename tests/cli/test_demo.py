@@ -50,7 +50,7 @@ def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, co
     ) as demo:
         workers = wait_for_workers(demo)
         os.kill(demo.pid, sent)
-        shown, said = demo.communicate(timeout=120)
+        shown, said = demo.communicate(timeout=400)
     assert demo.returncode == code
     assert shown == ""
     assert said == ("error: interrupted\n" if sent == signal.SIGINT else "")
@@ -61,10 +61,11 @@ def wait_for_workers(demo: subprocess.Popen) -> list[int]:
     """Process ids of the demo's workers, once there are two."""
     children = Path(f"/proc/{demo.pid}/task").glob
     for _ in range(2400):
-        found = [int(pid) for file in children("*/children") for pid in file.read_text().split()]
-        workers = [pid for pid in found if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        if len(workers) == 2:
-            return workers
+        with contextlib.suppress(OSError):  # a thread or a process that has just ended
+            found = [int(pid) for file in children("*/children") for pid in file.read_text().split()]
+            workers = [pid for pid in found if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            if len(workers) == 2:
+                return workers
         with contextlib.suppress(subprocess.TimeoutExpired):
             demo.wait(0.05)
     raise AssertionError("the workers did not start")
