@@ -198,6 +198,7 @@ def test_a_folder_without_permission_is_refused_in_words(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("ending", [".txt", ".parquet", ".gdg"])
+@pytest.mark.usefixtures("alone")
 def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "BLOCK_BYTES", 1 << 20)
     G = gd.generate.preferential_attachment(500_000, 4)
@@ -231,7 +232,7 @@ for format in ("edgelist", "parquet", "native"):
 
 def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path / "graph")], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", FULL, str(tmp_path / "graph")], capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("cannot be written") == done.stdout.count("nothing is left") == 3, done.stderr
@@ -248,14 +249,14 @@ gd.generate.preferential_attachment(2**31, 4).write(sys.argv[1], "parquet", file
 def test_a_killed_write_leaves_nothing_that_reads_as_a_graph(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path / "graph.parquet")])
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while not any(file.stat().st_size for file in tmp_path.rglob("part-*")):
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     (left,) = tmp_path.iterdir()
     assert left.name.startswith(".graph.parquet.")
     for format in (None, "parquet"):
