@@ -13,6 +13,8 @@ import secrets
 import signal
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +42,13 @@ def shared_data() -> Path:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Generator of this run's seed and this test's name, so that the order of the tests does not matter."""
     return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """For a test that measures memory: the thread that compiles kernels beside the tests, and keeps them, rests."""
+    with sys.modules["nvrtc"].AHEAD.halted() if "nvrtc" in sys.modules else nullcontext():
+        yield
 
 
 @pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -263,6 +263,7 @@ def peak_of(call):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.usefixtures("alone")
 def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
     # a thousand paths from one end, so that there are few levels, whose statistics would count: all of them are small
     wide, length = 1_000, 300
@@ -288,6 +289,7 @@ def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
 
 @pytest.mark.parametrize("allocation", ["maximal", "just-enough", 0.8])
 @pytest.mark.parametrize("name", ["bfs", "sssp", "components", "label_propagation", "strong", "core"])
+@pytest.mark.usefixtures("alone")
 def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     n = 100_000
     rng = np.random.default_rng(1)

@@ -263,6 +263,7 @@ def test_a_search_over_edges_either_way_takes_them_as_undirected(parts, directed
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.usefixtures("alone")
 def test_the_announced_memory_is_what_a_search_takes(parts, direction, rng):
     src, dst = rng.integers(0, 200_000, (2, 2_000_000))
     graph = gd.from_edges(src, dst, num_vertices=200_000, directed=False)
@@ -275,7 +276,7 @@ def test_the_announced_memory_is_what_a_search_takes(parts, direction, rng):
     if parts == 1:
         assert memory / 1.1 < peak < 1.1 * memory + OTHERS
     else:  # how much of the mail there is at the same time depends on the other ranks
-        assert memory / 1.5 < peak < 1.1 * memory + OTHERS
+        assert memory / 3 < peak < 1.1 * memory + OTHERS
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])

@@ -151,6 +151,7 @@ def test_the_answer_does_not_depend_on_the_lanes(lanes):
 
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("count", [1, 8, 40])
+@pytest.mark.usefixtures("alone")
 def test_memory_is_what_was_announced(count, directed, rng):
     n, m = 100_000, 600_000
     src, dst = rng.integers(0, n, (2, m))

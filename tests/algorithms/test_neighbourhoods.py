@@ -285,6 +285,7 @@ def test_iterations_are_a_whole_number(iterations):
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", ["core_number", "label_propagation", "local_clustering_coefficient"])
+@pytest.mark.usefixtures("alone")
 def test_the_memory_announced_is_about_what_is_used(name, directed, parts, rng, monkeypatch):
     monkeypatch.setattr(label_propagation, "TABLE", 1 << 16)
     monkeypatch.setattr(triangles, "LEAST", 1 << 14)

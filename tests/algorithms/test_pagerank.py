@@ -246,6 +246,7 @@ def test_ranks_of_real_graphs_are_scipys(shared_data, name, device):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.usefixtures("alone")
 def test_memory_is_what_was_announced(directed, weighted, rng):
     n, m = 200_000, 1_000_000
     src, dst = rng.integers(0, n, (2, m))

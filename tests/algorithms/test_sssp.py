@@ -225,6 +225,7 @@ def test_64_bit_vertex_numbers_give_the_same(parts, monkeypatch, rng):
             np.testing.assert_array_equal(found.parent, parent)
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_announced_memory_is_what_the_run_takes(rng):
     import tracemalloc
 

@@ -146,6 +146,7 @@ def test_a_chain_of_components_in_random_order(parts, rng):
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("few", [NEVER, FEW])
+@pytest.mark.usefixtures("alone")
 def test_no_more_memory_is_taken_than_announced(parts, few, rng, monkeypatch):
     monkeypatch.setattr("graphdask.algorithms.strong.PATIENCE", 0)
     n = 60_000

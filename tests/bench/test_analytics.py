@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from memory import OTHERS
 
 import graphdask as gd
 from graphdask.bench import analytics
@@ -95,10 +96,11 @@ def test_times_and_rates_are_those_of_the_runs():
     assert measure(run, [0], [0])["mteps_input"] is None
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_peak_is_that_of_arrays():
     with PeakMemory("cpu", 2, True) as memory:
         np.zeros(20_000_000).sum()
-    assert memory.bytes == pytest.approx(80_000_000, rel=0.01)  # other threads of this process may allocate too
+    assert 80_000_000 <= memory.bytes < 80_000_000 + OTHERS
     with PeakMemory("cpu", 2, False) as elsewhere:
         pass
     assert elsewhere.bytes is None
@@ -252,7 +254,7 @@ def test_the_command_writes_lines_with_the_machine(tmp_path):
     for options, message in wrong:
         refused = CliRunner().invoke(cli, ["bench", "analytics", *options])
         assert refused.exit_code == 2
-        assert message in " ".join(refused.output.split())
+        assert message in " ".join(refused.stderr.split())
 
 
 def test_it_runs_on_the_workers_of_a_cluster():

@@ -106,6 +106,7 @@ def test_no_memory_at_all_is_a_reason_to_skip(monkeypatch):
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.usefixtures("alone")
 def test_memory_stays_within_a_tenth_of_the_output(monkeypatch, blocks):
     # 256 MiB; smaller blocks come from malloc's reserves, of which the system knows nothing.
     monkeypatch.setattr("graphdask.bench.generation.timing._blocks", lambda work, backends: blocks)

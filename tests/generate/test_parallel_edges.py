@@ -127,6 +127,7 @@ def test_edges_are_counted_without_being_kept(multi_edges):
 
 @pytest.mark.parametrize("multi_edges", ["keep", "merge", "redraw"])
 @pytest.mark.parametrize(("n", "degree", "p"), [(4_000_000, 1, 0.5), (1_000_000, 4, 0.5), (1_000_000, 4, 0.0)])
+@pytest.mark.usefixtures("alone")
 def test_the_peak_of_memory_is_that_of_the_edges(n, degree, p, multi_edges):
     edges(CPU, 1000, degree, p, 0, 0, 1000, multi_edges)
     tracemalloc.start()

@@ -11,8 +11,8 @@ import importlib
 import importlib.util
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -109,6 +109,18 @@ class Ahead:
         self._locks: defaultdict[object, threading.Lock] = defaultdict(threading.Lock)
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
+        self._compiling, self._may_go_on = threading.Lock(), threading.Event()
+        self._may_go_on.set()
+
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Let the thread compile nothing meanwhile: what it takes would count as memory of this process."""
+        self._may_go_on.clear()
+        try:
+            with self._compiling:
+                yield
+        finally:
+            self._may_go_on.set()
 
     def ptx(self, source: Path, capability: int, macros: Mapping[str, str]) -> str:
         """As `compile_ptx` returns it, once for a file, which does not change."""
@@ -127,11 +139,15 @@ class Ahead:
                 if self._ended.is_set():
                     return
             for source in families():
-                for macros in importlib.import_module(f"graphdask.kernels.{source.stem}").MACROS:
+                self._may_go_on.wait()
+                with self._compiling:
+                    types = importlib.import_module(f"graphdask.kernels.{source.stem}").MACROS
+                for macros in types:
                     for capability in CAPABILITIES:
+                        self._may_go_on.wait()
                         if self._ended.is_set():
                             return
-                        with suppress(CompileError):  # the test of that family says so
+                        with self._compiling, suppress(CompileError):  # the test of that family says so
                             self.ptx(source, capability, macros)
 
         self._thread = threading.Thread(target=work, daemon=True)

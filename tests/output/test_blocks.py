@@ -55,6 +55,7 @@ def test_a_block_is_the_callers_own():
 
 
 @pytest.mark.parametrize("start", [0, 7])
+@pytest.mark.usefixtures("alone")
 def test_two_blocks_at_most_are_in_memory(start):
     size = 4 << 20
     G = gd.generate.preferential_attachment(1_000_000, degree=4)

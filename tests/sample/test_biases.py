@@ -223,6 +223,7 @@ def test_without_biases_there_are_no_tables(backend):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("bias", [np.int32, np.float64])
 @pytest.mark.parametrize("degree", [1, 40])
+@pytest.mark.usefixtures("alone")
 def test_no_more_memory_is_taken_than_announced(rng, method, bias, degree):
     indptr = np.arange(0, 1_000_001, degree)
     weights = rng.integers(1, 9, 1_000_000).astype(bias)

@@ -157,6 +157,7 @@ def test_the_device_memory_says_what_is_resident():
 
 @pytest.mark.parametrize("scheme", ["WS", "in-place"])
 @pytest.mark.parametrize("kind", ["simple", "alias", "all alike"])
+@pytest.mark.usefixtures("alone")
 def test_no_more_memory_is_taken_than_announced(kind, scheme):
     graph = made("scale-free").partition(1, device="cpu")
     drawn(graph, kind, Streamed(8, 2, scheme))  # what stays is made

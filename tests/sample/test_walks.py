@@ -295,6 +295,7 @@ def test_tables_of_biases_are_kept(placement):
 @pytest.mark.parametrize("placement", ["replicated", "partitioned"])
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("kind", ["simple", "alias", "node2vec"])
+@pytest.mark.usefixtures("alone")
 def test_memory_is_announced(kind, parts, placement):
     graph = made("scale-free").partition(parts, "random", device="cpu")
     starts = np.arange(30_000) % graph.num_vertices
