@@ -75,7 +75,7 @@ class UcxProcesses:
             there.close()
             self.pipes.append(here)
             self.processes.append(process)
-        self.addresses = [self._answer(rank, 60.0) for rank in range(size)]
+        self.addresses = [self._answer(rank, 240.0) for rank in range(size)]
         self._gang = 1
 
     def _answer(self, rank: int, seconds: float) -> Any:
@@ -90,7 +90,7 @@ class UcxProcesses:
         """Give every rank a new plane, as after a failed run."""
         for pipe in self.pipes:
             pipe.send("renew")
-        self.addresses = [self._answer(rank, 60.0) for rank in range(len(self.pipes))]
+        self.addresses = [self._answer(rank, 240.0) for rank in range(len(self.pipes))]
 
     def start(self, function: Callable[..., Any], *arguments: Any, size: int = 0, **settings: Any) -> list[int]:
         """Ask the first `size` ranks (all by default) for `function(communicator, *arguments)`; return them.
@@ -111,12 +111,12 @@ class UcxProcesses:
             self.pipes[rank].send((function, arguments, settings_of_rank))
         return list(range(size))
 
-    def results(self, ranks: Sequence[int], deadline: float = 60.0) -> list[tuple[Any, BaseException | None]]:
+    def results(self, ranks: Sequence[int], deadline: float = 240.0) -> list[tuple[Any, BaseException | None]]:
         """Return (result, None) or (None, error) of each rank, in their order."""
         end = time.monotonic() + deadline
         return [self._answer(rank, end - time.monotonic()) for rank in ranks]
 
-    def run(self, function: Callable[..., Any], *arguments: Any, deadline: float = 60.0, **settings: Any) -> list[Any]:
+    def run(self, function: Callable[..., Any], *arguments: Any, deadline: float = 240.0, **settings: Any) -> list[Any]:
         """Run the function on all ranks; return the results or raise the first error that is no report of another."""
         from graphdask.comm.failure import is_secondary
 
