@@ -108,8 +108,9 @@ class RunWatch:
         message = event[1]
         if message["run"] == self.run:
             self.life.pulse(message["worker"])
-            if self.on_sign is not None:
-                self.on_sign(message["worker"])
+            on_sign = self.on_sign  # the run may end meanwhile
+            if on_sign is not None:
+                on_sign(message["worker"])
             for rank in message["ranks"]:
                 self._progress.note(*rank)
 
@@ -117,5 +118,6 @@ class RunWatch:
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self.on_sign = None  # Dask's client keeps the handler of a topic, and with it what `on_sign` holds
         if self._listening:
             self._client.unsubscribe_topic(self._topic)

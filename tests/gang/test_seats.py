@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from dataclasses import replace
+from itertools import chain
 
 import dask
 import numpy as np
@@ -16,6 +17,7 @@ from gangs import (
     eventually,
     generated,
     itself,
+    keys_of_dask,
     len_of,
     occupy,
     path,
@@ -89,6 +91,8 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
         assert found[0].summary == [0, 1]
         assert found[0].fetch(itself) == [0, 1]
         assert tasks == ["take_over"] * 2 + ["select_all"] * 2
+        keys = set(found.pop().keys.values())
+        eventually(lambda: keys.isdisjoint(chain(*two_workers.run(keys_of_dask).values())))
 
 
 def test_another_data_plane_needs_other_seats(two_workers, tasks):

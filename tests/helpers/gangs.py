@@ -132,6 +132,10 @@ def values_of_dask(dask_worker) -> int:
     return sum(str(key).startswith(KEPT) for key in dask_worker.data)
 
 
+def keys_of_dask(dask_worker) -> list[str]:
+    return list(map(str, dask_worker.data))
+
+
 def eventually(holds: Callable[[], bool]) -> None:
     """Wait until something holds, at most 60 s."""
     deadline = time.monotonic() + 60.0
