@@ -14,36 +14,27 @@ large graphs (2017), for a fixed number of neighbours.
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.buffers import Allocation
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import DeadlineExceeded
-from graphdask.graph import Graph
-from graphdask.part import Csr, Part, WeightFacts
+from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
-from graphdask.sample._edge_tables import biased_rows, edge_shifts, in_order
-from graphdask.sample.biases import EdgeBiases, checked_biases
+from graphdask.sample._edge_tables import biased_rows, edge_shifts
+from graphdask.sample._fanouts import FEW, METHODS, ROOM, Fanouts
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Sampler, owners, routed
+from graphdask.sample.sampler import owners, routed
 
-METHODS = ("auto", "repeated", "updated", "bipartite")
-"""In the order of their numbers in kernels/successive.py."""
-FEW = 32
-"""Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 CHUNK = 1 << 22
 """Vertices of a frontier in one launch: some tens of milliseconds."""
-ROOM = 1 << 25
-"""Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
 
 
 @dataclass
@@ -89,7 +80,7 @@ class State:
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 
 
-class Traversal(Sampler[State]):
+class Traversal(Fanouts[State]):
     """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
 
     name = "neighbour sampling"
@@ -97,99 +88,6 @@ class Traversal(Sampler[State]):
     verifier = "graphdask.verify.neighborhoods"
     result_type = Neighborhoods
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}
-    burn = 0
-    numbered = False
-    """Whether it says of every edge which of the graph's it is."""
-
-    def __init__(
-        self, seeds: np.ndarray, bounds: np.ndarray, fanouts: Sequence[int], *, replace: bool = False,
-        bias: str | None = None, direction: str = "out", method: str = "auto", seed: int = 0, burn: int = 0,
-    ):  # fmt: skip
-        self.seeds, self.bounds, self.first, self.last = seeds, bounds, 0, len(bounds) - 1
-        self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
-        self.method, self.seed, self.burn = method, seed, burn
-
-    def chunk(self, first: int, last: int) -> Self:
-        chunk = copy.copy(self)
-        of_each = self.of(self.bounds, first, last + 1)
-        chunk.seeds, chunk.bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
-        chunk.first, chunk.last, chunk.origin = first, last, first
-        return chunk
-
-    def check(self, graph: Graph, weights: WeightFacts | None) -> None:
-        if self.bias == "weight" and weights is not None:
-            checked_biases(graph, weights)
-
-    @property
-    def inward(self) -> bool:
-        return self.direction == "in"
-
-    @property
-    def work(self) -> int:
-        return int(self._edges_at_most(self.last - self.first, 10.0)[1])
-
-    def edges_at_most(self, degree: float) -> float:
-        """About how many edges there will be, where rows are as long as `degree` in the mean."""
-        return self._edges_at_most(self.instances, degree)[1]
-
-    def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
-        """Vertices in all frontiers but the last, and edges.
-
-        Rows of seeds are reckoned to be as long as `degree` in the mean, those of vertices that edges reach as
-        `reached`, by default the same.
-        """
-        items = len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
-        expanded = edges = 0.0
-        burning = self.burn / (2**64 - self.burn) if self.burn else np.inf
-        for fanout in self.fanouts:
-            drawn = items * (min(degree, burning) if fanout < 0 else fanout)
-            expanded, edges, items = expanded + items, edges + drawn, drawn
-            degree = degree if reached is None else reached
-        return expanded, edges
-
-    def _row_lengths(self, part: Part, rows: Csr) -> tuple[float, float]:
-        """The mean length of rows: of the seeds' as far as they are here, and of those that a random edge leads to."""
-        stored = rows.num_edges * part.size
-        mean = stored / max(part.num_vertices, 1)
-        if all(fanout >= 0 for fanout in self.fanouts) or not rows.num_edges:
-            return mean, mean
-        lengths = rows.indptr[1:] - rows.indptr[:-1]
-        # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.
-        reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
-        if part.size == 1 and type(part.vertex_map) is VertexMap and isinstance(lengths, np.ndarray) and self.instances:
-            of_each = self.of(self.bounds, self.first, self.last + 1)
-            seeds = self.seeds[of_each[0] : of_each[-1]]
-            mean = float(lengths[seeds].mean()) if len(seeds) else mean
-        return mean, max(mean, reached)
-
-    def memory(self, part: Part, allocation: Allocation) -> int:
-        """Edges as they are drawn, sorted by who asked for them, and handed back; tables of what is visited; biases.
-
-        Where all neighbours are taken, or some of a random number, rows are reckoned to be as long as those are in the
-        mean that a random edge leads to; each hop looks at what there is before it draws.
-        """
-        rows, width = part.inward if self.inward and part.inward else part.out, part.vertex_map.dtype.itemsize
-        share = -(-self.instances // part.size)
-        stored = rows.num_edges * part.size
-        mean, reached = self._row_lengths(part, rows)
-        expanded, edges = self._edges_at_most(share, mean, reached)
-        edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
-        expanded = min(expanded, share * float(part.num_vertices))
-        each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
-        each += (16 + (24 if part.size > 1 else 0)) if self.numbered else 0
-        biases = launch = 0
-        if (self.burn or max(self.fanouts, default=0) > FEW) and not self.replace:
-            if self.bias is not None or self.method != "auto":
-                launch = int(8 * min(ROOM, expanded * reached)) + 32 * int(expanded)
-            elif not isinstance(rows.indptr, np.ndarray):
-                launch = int(24 * min(edges, ROOM))
-        if self.bias is not None and self._table not in part.tables:
-            filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
-            biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
-            biases += 8 * rows.num_edges
-        if self.numbered and not in_order(part):
-            biases += (24 + width) * part.num_vertices + 16 * part.num_owned
-        return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases + launch
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
@@ -227,11 +125,6 @@ class Traversal(Sampler[State]):
             part.tables.keep(self._table, found, nbytes)
         made, sums, kept = found
         return State(made, sums, kernels, kept=kept)
-
-    @property
-    def _table(self) -> tuple[str, ...]:
-        """Its name among those that the partition keeps."""
-        return ("rows and sums", str(self.bias), self.direction)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         hop = len(state.hops)
