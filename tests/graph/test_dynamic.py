@@ -51,7 +51,7 @@ def packed(D):
         found = {}
         for rank in range(D.rows.gang.size):
             part = D.rows.parts.values[rank]
-            rows, take = getattr(part, name), D.rows.gang._backends[rank].to_host
+            rows, take = getattr(part, name), D.rows.gang.backends[rank].to_host
             begin, length, indices, own = (take(a) for a in (rows.begin, rows.length, rows.indices, part.ids))
             weights = None if rows.weights is None else take(rows.weights)
             for v in range(len(own)):
