@@ -6,8 +6,9 @@ Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
     k.bfs_push(n, frontier, indptr, indices, ...)
 
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
-floats as float64, NumPy scalars as they are. A kernel that wants other blocks says so: `threads=` of a block,
-`per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for each block.
+floats as float64, NumPy scalars as they are, None as a null pointer. A kernel that wants other blocks says so:
+`threads=` of a block, `per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for
+each block.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels.inserted import cuda_text, digests, python_module
+from graphdask.launch import make_current, packed_arguments
 
 Array = Any
 """A NumPy or CuPy array; which one follows from the backend."""
@@ -199,6 +201,7 @@ class CudaBackend(Backend):
         self.device = device
         self._launched: deque[str] = deque(maxlen=8)
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
+        self._by_request: dict[tuple[Any, ...] | None, _CudaKernels] = {}
         with self.activate():
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
             self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
@@ -206,10 +209,16 @@ class CudaBackend(Backend):
     def kernels(
         self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
     ) -> Any:
+        asked = (family, cooperative, *types.items()) if functions is None else None
+        found = self._by_request.get(asked)
+        if found is not None:
+            return found
         names = {k: np.dtype(v).name for k, v in types.items()}
         key = (family, cooperative, digests(functions), *sorted(names.items()))
         if key not in self._modules:
             self._modules[key] = _CudaKernels(self, family, names, cooperative, functions)
+        if asked is not None:
+            self._by_request[asked] = self._modules[key]
         return self._modules[key]
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -232,8 +241,12 @@ class CudaBackend(Backend):
         try:
             yield
         except (runtime_error, self.xp.cuda.driver.CUDADriverError) as error:
-            names = ", ".join(dict.fromkeys(self._launched)) or "none"
-            raise KernelError(f"{error}; kernels launched since the last synchronisation: {names}") from error
+            raise self.failure(error) from error
+
+    def failure(self, error: Exception) -> KernelError:
+        """What to raise for an error of CUDA: it names the kernels that may have caused it."""
+        names = ", ".join(dict.fromkeys(self._launched)) or "none"
+        return KernelError(f"{error}; kernels launched since the last synchronisation: {names}")
 
     def activate(self) -> Any:
         return self.xp.cuda.Device(self.device)
@@ -243,7 +256,7 @@ class CudaBackend(Backend):
             free, _ = self.xp.cuda.runtime.memGetInfo()
             return free + self.xp.get_default_memory_pool().free_bytes()
 
-    @property
+    @cached_property
     def description(self) -> str:
         return self.xp.cuda.runtime.getDeviceProperties(self.device)["name"].decode()
 
@@ -291,6 +304,7 @@ class _CudaKernels:
         label = f"{self._family}.{name}"
         backend = self._backend
         cooperative = self._cooperative
+        cupy, driver = backend.xp, backend.xp.cuda.driver
         resident = cache(partial(self._resident, function))
         granted, granting = SHARED_WITHOUT_ASKING, Lock()  # ranks that share the device launch at the same time
 
@@ -312,14 +326,19 @@ class _CudaKernels:
             if cooperative:
                 per_processor = min(per_processor, resident(threads, shared))
             blocks = min((int(n) * per_item + threads - 1) // threads, backend.processors * per_processor)
-            # of None some versions of CuPy make no argument at all; a null pointer is eight zero bytes
-            arguments = (np.int64(n), *(np.int64(0) if arg is None else _kernel_argument(arg) for arg in args))
-            with backend._named_failures():
+            try:
+                make_current(cupy.cuda.runtime, backend.device)
+                pointers = packed_arguments((int(n), *args), cupy.ndarray)
+                stream = cupy.cuda.get_current_stream().ptr
                 if cooperative:
                     # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
-                    function.kernel((blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True)
+                    driver.launchCooperativeKernel(
+                        function.kernel.ptr, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
+                    )
                 else:
-                    function((blocks,), (threads,), arguments, shared_mem=shared)
+                    driver.launchKernel(function.kernel.ptr, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, 0)
+            except driver.CUDADriverError as error:
+                raise backend.failure(error) from error
 
         setattr(self, name, launch)
         return launch
@@ -339,16 +358,6 @@ def _headers_digest() -> str:
         if header.name.endswith(".cuh"):
             digest.update(header.read_bytes())
     return f"0x{digest.hexdigest()[:15]}"
-
-
-def _kernel_argument(value: Any) -> Any:
-    if isinstance(value, bool):
-        return np.bool_(value)
-    if isinstance(value, int):
-        return np.int64(value)
-    if isinstance(value, float):
-        return np.float64(value)
-    return value
 
 
 def cuda_device_count() -> int:

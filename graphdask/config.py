@@ -18,7 +18,7 @@ class Config:
     device: str = "auto"
     """`auto` (a GPU if there is one), `cpu` or `cuda`."""
     comm: str = "auto"
-    """Data plane of a gang: `auto`, `tcp`, `ucx` or `nccl`. In one process ranks are threads."""
+    """Data plane of a gang: `auto`, `tcp`, `ucx`, `nccl` or, on one host, `shm`. In one process ranks are threads."""
     exchange: str = "auto"
     """`auto` (what the algorithm names), `selective` or `broadcast`."""
     allocation: str | float = "maximal"
@@ -63,7 +63,7 @@ class Config:
         """Return self, or raise InputError naming the setting that has no such value."""
         choices = {
             "device": ("auto", "cpu", "cuda"),
-            "comm": ("auto", "tcp", "ucx", "nccl"),
+            "comm": ("auto", "tcp", "ucx", "nccl", "shm"),
             "exchange": ("auto", "selective", "broadcast"),
         }
         for name, allowed in choices.items():

@@ -20,7 +20,7 @@ class Stats:
     `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
     `codes`, how payloads were coded."""
     transport: str
-    """The data plane that ran: `single`, `threads`, `tcp`, `ucx` or `nccl`."""
+    """The data plane that ran: `single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
     exchange: str
     ghosts: str
     ranks: int

@@ -33,6 +33,8 @@ FEW = 2
 """Neighbours that each row is hooked to before the giant is known."""
 SAMPLES = 1024
 """Vertices that are asked for their tree to find the giant."""
+FEW_PAIRS = 1 << 18
+"""Pairs of labels that are gathered as they are: to find those that are the same takes twenty launches."""
 ROWS = 1 << 14
 """Rows that are searched at first for an edge between two giants; the next search is eight times as long."""
 
@@ -188,10 +190,10 @@ def _most_frequent(env: Environment, roots: Array) -> int:
 
 
 def _distinct(xp: Any, a: Array, b: Array) -> list[Array]:
-    """The distinct pairs, an array of shape (n, 2); those of 64-bit numbers as they are."""
+    """The distinct pairs, an array of shape (n, 2); few, and those of 64-bit numbers, as they are."""
     if not len(a):
         return []
-    if a.dtype == np.int64:
+    if a.dtype == np.int64 or len(a) <= FEW_PAIRS:
         return [xp.stack([a, b], axis=1)]
     pairs = xp.unique((a.astype(np.int64) << 32) | b.astype(np.int64))
     return [xp.stack([(pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)], axis=1)]

@@ -25,7 +25,7 @@ from graphdask.comm.ucx import ucx_available
 from graphdask.errors import CommunicationError, InputError
 
 SIZES = (8, 64, 1024, 4096, 65536, 1 << 20, 1 << 24, 1 << 27)
-KINDS = ("threads", "tcp", "ucx", "ucx-raw", "nccl")
+KINDS = ("threads", "tcp", "shm", "ucx", "ucx-raw", "nccl")
 
 
 def _repeats(nbytes: int) -> int:
@@ -85,6 +85,11 @@ def _rank_of_processes(communicator: Communicator, measured: str, device: str, s
     backend = get_backend(device, communicator.rank)
     if measured == "ucx-raw":
         return measure_raw(communicator, backend, sizes)
+    if measured == "shm":
+        from graphdask.comm.shm import ShmCommunicator, ShmPlane
+
+        with ShmPlane(backend) as shm_plane, ShmCommunicator(communicator, shm_plane) as shm:
+            return measure(shm, backend, sizes)
     if measured == "nccl":
         from graphdask.comm.nccl import NcclCommunicator, NcclPlane
 
@@ -100,7 +105,8 @@ def _medians(kind: str, device: str, size: int, sizes: Sequence[int]) -> list[li
             communicator, backends[rank], sizes
         )
         return run_threads(size, body, backends)
-    with TcpProcesses(size, device) if kind == "tcp" else UcxProcesses(size, device) as processes:
+    over_tcp = kind == "tcp" or (kind == "shm" and not ucx_available()[0])
+    with TcpProcesses(size, device) if over_tcp else UcxProcesses(size, device) as processes:
         return processes.run(_rank_of_processes, kind, device, list(sizes), deadline=600.0)
 
 
@@ -114,7 +120,7 @@ def run(
 
     Parameters
     ----------
-    communicator : {"threads", "tcp", "ucx", "ucx-raw", "nccl", "all"}
+    communicator : {"threads", "tcp", "shm", "ucx", "ucx-raw", "nccl", "all"}
         `all` takes those that the device and the installation allow. All but threads run one process per rank.
     device : {"cpu", "cuda"}
     ranks : sequence of int
@@ -135,7 +141,7 @@ def run(
         raise InputError("NCCL moves device memory only: device must be cuda")
     kinds: list[str] = [communicator]
     if communicator == "all":
-        kinds = ["threads", "tcp"] + (["ucx", "ucx-raw"] if ucx_available()[0] else [])
+        kinds = ["threads", "tcp", "shm"] + (["ucx", "ucx-raw"] if ucx_available()[0] else [])
         kinds += ["nccl"] if device == "cuda" and ucx_available()[0] else []
     devices = cuda_device_count()
     if device == "cuda" and max(ranks) > devices:

@@ -60,7 +60,7 @@ class Communicator(ABC):
     """
 
     name: str
-    """`single`, `threads`, `tcp`, `ucx` or `nccl`; shown in `r.stats`."""
+    """`single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`; shown in `r.stats`."""
     rank: int
     size: int
     bytes_sent: int = 0

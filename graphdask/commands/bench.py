@@ -169,7 +169,7 @@ def sample(
 @click.option(
     "--comm",
     "data_plane",
-    type=click.Choice(["auto", "tcp", "ucx", "nccl"]),
+    type=click.Choice(["auto", "tcp", "ucx", "nccl", "shm"]),
     help="Between workers of a cluster; in one process ranks are threads.",
 )
 @click.option("--verify", is_flag=True, help="Prove one answer of each algorithm, on each graph and number of ranks.")

@@ -79,7 +79,7 @@ class DaskGang:
         self.hosts = _seated(workers, self.size)
         self.gang = secrets.randbits(32)
         self.topic = f"graphdask-{self.gang:08x}"
-        self.comm = "?"
+        self.comm = self._control = "?"
         self._run = 0
         self._seats: Seats | None = None
         """Of the last run, if nothing went wrong in it."""
@@ -121,6 +121,22 @@ class DaskGang:
         self.comm = self._chosen_comm()
 
     def _chosen_comm(self) -> str:
+        """Choose the data plane, and `_control` below it, or refuse with the reason."""
+        self._control = self._chosen_control()
+        wanted = self.config.comm
+        if self._control in ("single", "threads") or wanted in ("tcp", "ucx"):
+            return self._control
+        problem = self._why_not_shm()
+        one_each = all(len(host.ranks) == 1 for host in self.hosts)
+        if wanted == "nccl" and (self.device != "cuda" or not one_each):
+            raise Unsupported("comm nccl needs GPUs, and a worker of its own for each partition")
+        if wanted == "shm" and problem:
+            raise Unsupported(f"comm shm was asked for, but {problem}")
+        if wanted != "auto":
+            return wanted
+        return self._control if problem else "shm"
+
+    def _chosen_control(self) -> str:
         if len(self.hosts) == 1:
             return "single" if self.size == 1 else "threads"
         abilities = self._abilities
@@ -135,12 +151,16 @@ class DaskGang:
                 )
             reason = next(a.why_not_ucx for a in abilities.values() if not a.ucx)
             raise InputError(f"comm {wanted!r} was asked for, but a worker cannot use UCX: {reason}")
-        one_each = all(len(host.ranks) == 1 for host in self.hosts)
-        if wanted == "nccl" and (self.device != "cuda" or not one_each):
-            raise Unsupported("comm nccl needs GPUs, and a worker of its own for each partition")
-        if wanted != "auto":
-            return wanted
-        return "ucx" if ucx else "tcp"
+        return "ucx" if ucx and wanted != "tcp" else "tcp"
+
+    def _why_not_shm(self) -> str:
+        """Why ranks cannot exchange through the memory of their host, or nothing."""
+        places = {ability.host for ability in self._abilities.values()}
+        if len(places) > 1 or "" in places:
+            return "the workers are not on one host, or do not see each other's processes"
+        if self.device == "cuda" and any(len(host.ranks) > 1 for host in self.hosts):
+            return "GPUs share memory between processes, and a worker holds several partitions"
+        return ""
 
     def submit(self, function: Callable[..., Any], address: str, *arguments: Any, key: str | None = None) -> Any:
         """Start a task on the worker at `address`, and on no other."""
@@ -292,6 +312,8 @@ class DaskGang:
             ranks=host.ranks,
             size=self.size,
             comm=self.comm,
+            control=self._control,
+            yields=self.config.comm == "auto",
             device=self.device,
             deadline=self.config.deadline,
             exchange_timeout=self.config.exchange_timeout,

@@ -132,18 +132,18 @@ def _begun(order: Order, process: Process, worker: Any) -> Run:
         if process.runs:
             raise Declined("a run that was given up has not ended")
         for place, (rank, address) in enumerate(seats.addresses.items()):
-            if order.addresses[rank] != address or address != _address(process, plan.comm, place, address):
+            if order.addresses[rank] != address or address != _address(process, plan.control, place, address):
                 raise Declined("a run of another gang failed here")
         seats.run = plan.run
         run = process.runs[plan.gang, plan.run] = Run(started=True)
         return run
 
 
-def _address(process: Process, comm: str, place: int, address: bytes) -> bytes | None:
+def _address(process: Process, kind: str, place: int, address: bytes) -> bytes | None:
     """Of the plane on which a rank would run now; None where it needs a new one. Without data plane it has none."""
     if not address:
         return address
-    plane = sound_plane(process, comm, place)
+    plane = sound_plane(process, kind, place)
     return None if plane is None else plane.address
 
 

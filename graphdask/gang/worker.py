@@ -18,7 +18,7 @@ from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.engine import RankContext, Superstep
-from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, WrongWorker
+from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
 
 
@@ -31,6 +31,8 @@ class Ability:
     why_not_ucx: str
     encrypted: bool
     """Whether its cluster requires encryption."""
+    host: str = ""
+    """Tells hosts apart, and containers that do not see each other; "" where that is unknown."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,11 @@ class RunPlan:
     ranks: tuple[int, ...]
     size: int
     comm: str
-    """`single`, `threads`, `tcp`, `ucx` or `nccl`."""
+    """`single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
+    control: str
+    """Of the last two, the data plane for all but payloads: `tcp` or `ucx`; of the others the same as `comm`."""
+    yields: bool
+    """Whether `shm` gives way to `control` where it cannot be used."""
     device: str
     deadline: float
     """Seconds from the start of the task."""
@@ -111,11 +117,12 @@ def process_of(worker: Any) -> Process:
 
 def examine() -> Ability:
     """Find out what this worker can do."""
+    from graphdask.comm.shm_board import host_identity
     from graphdask.comm.ucx_plane import ucx_available
 
     ucx, reason = ucx_available()
     encrypted = bool(getattr(_this_worker().security, "require_encryption", False))
-    return Ability(cuda_device_count() > 0, ucx, reason, encrypted)
+    return Ability(cuda_device_count() > 0, ucx, reason, encrypted, host_identity())
 
 
 def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
@@ -129,7 +136,7 @@ def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
         with process.lock:
             process.runs[plan.gang, plan.run] = Run()
             for place, rank in enumerate(plan.ranks):
-                has_plane = plan.comm in ("tcp", "ucx", "nccl")
+                has_plane = plan.control in ("tcp", "ucx")
                 addresses[rank] = _plane(process, worker, plan, place).address if has_plane else b""
             _forget_gangs(process, worker)
             process.seats[plan.gang] = Seats(worker.get_current_task(), addresses, plan.run)
@@ -153,9 +160,9 @@ def _forget_gangs(process: Process, worker: Any) -> None:
 
 
 def _plane(process: Process, worker: Any, plan: RunPlan, place: int) -> Any:
-    plane = sound_plane(process, plan.comm, place)
+    kind = plan.control
+    plane = sound_plane(process, kind, place)
     if plane is None:
-        kind = _kind_of_plane(plan.comm)
         spoiled = process.planes.get((kind, place))
         if spoiled is not None:
             spoiled.close()
@@ -163,14 +170,10 @@ def _plane(process: Process, worker: Any, plan: RunPlan, place: int) -> Any:
     return plane
 
 
-def sound_plane(process: Process, comm: str, place: int) -> Any:
+def sound_plane(process: Process, kind: str, place: int) -> Any:
     """The plane of a rank, or None where there is none on which a run may begin."""
-    plane = process.planes.get((_kind_of_plane(comm), place))
+    plane = process.planes.get((kind, place))
     return None if getattr(plane, "spoiled", False) else plane
-
-
-def _kind_of_plane(comm: str) -> str:
-    return "tcp" if comm == "tcp" else "ucx"
 
 
 def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
@@ -308,30 +311,48 @@ def _communicator(
         return SingleCommunicator(cancel)
     if plan.comm == "threads":
         return group.communicator(rank, backend)
-    if plan.comm == "tcp":
+    control = _control(plan, process, place, rank, addresses, cancel, backend)
+    if plan.comm == plan.control:
+        return control
+    kind = (plan.comm, place)
+    try:
+        if plan.comm == "nccl":
+            from graphdask.comm.nccl import NcclCommunicator, NcclPlane
+
+            plane = process.planes.get(kind) or process.planes.setdefault(kind, NcclPlane(backend))
+            return NcclCommunicator(control, plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
+        from graphdask.comm.shm import ShmCommunicator, ShmPlane
+
+        plane = process.planes.get(kind) or process.planes.setdefault(kind, ShmPlane(backend))
+        return ShmCommunicator(control, plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
+    except BaseException as error:
+        if isinstance(error, Unsupported) and plan.yields:  # all ranks alike
+            return control
+        control.abort(error)
+        control.close()
+        raise
+
+
+def _control(
+    plan: RunPlan,
+    process: Process,
+    place: int,
+    rank: int,
+    addresses: tuple[bytes, ...],
+    cancel: Cancel,
+    backend: Backend,
+) -> Communicator:
+    """The communicator over one of the network's data planes."""
+    plane = process.planes[plan.control, place]
+    if plan.control == "tcp":
         from graphdask.comm.tcp import TcpCommunicator
 
-        plane = process.planes["tcp", place]
         return TcpCommunicator(
             plane, rank, list(addresses), plan.gang, plan.run, backend, plan.exchange_timeout, cancel
         )
     from graphdask.comm.ucx import UcxCommunicator
 
-    plane = process.planes["ucx", place]
-    control = UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
-    if plan.comm == "ucx":
-        return control
-    from graphdask.comm.nccl import NcclCommunicator, NcclPlane
-
-    if ("nccl", place) not in process.planes:
-        process.planes["nccl", place] = NcclPlane(backend)
-    device_plane = process.planes["nccl", place]
-    try:
-        return NcclCommunicator(control, device_plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
-    except BaseException as error:
-        control.abort(error)
-        control.close()
-        raise
+    return UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
 
 
 class _Pulse:

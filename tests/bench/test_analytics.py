@@ -272,7 +272,7 @@ def test_it_runs_on_the_workers_of_a_cluster():
             client=client,
         )
     assert (record["ranks"], record["memory_peak"]) == (2, None)
-    assert record["transport"] in ("tcp", "ucx")
+    assert record["transport"] in ("shm", "tcp", "ucx")
 
 
 def test_algorithms_are_chosen_in_the_order_of_the_table():

@@ -16,7 +16,7 @@ def test_every_measurement_says_what_it_is(capsys):
     main(["--ranks", "2", "--sizes", "8", "100000", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["communicator"], row["ranks"], row["bytes"]) for row in rows] == [
-        (kind, 2, nbytes) for kind in ("threads", "tcp", "ucx", "ucx-raw") for nbytes in (8, 100000)
+        (kind, 2, nbytes) for kind in ("threads", "tcp", "shm", "ucx", "ucx-raw") for nbytes in (8, 100000)
     ]
     for row in rows:
         assert row["us"] > 0

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from ranks import ProcessRunner, needs_ucx, run_in_threads, run_single, run_ucx_threads
+from ranks import (
+    ProcessRunner,
+    ShmProcessRunner,
+    needs_ucx,
+    run_in_threads,
+    run_shm_threads,
+    run_single,
+    run_ucx_threads,
+)
 
 
 @pytest.fixture(scope="session")
@@ -15,20 +23,35 @@ def rank_processes():
     runner.processes.close()
 
 
-@pytest.fixture(params=["threads", "ucx-threads", "ucx-processes"])
+RUNNERS = {
+    "single": run_single,
+    "threads": run_in_threads,
+    "shm-threads": run_shm_threads,
+    "ucx-threads": run_ucx_threads,
+}
+
+
+def runner_of(kind: str, request):
+    """Ranks of a kind; those in processes live as long as the session."""
+    if kind not in ("single", "threads", "shm-threads"):
+        needs_ucx()
+    if kind in RUNNERS:
+        return RUNNERS[kind]
+    processes = request.getfixturevalue("rank_processes")
+    return ShmProcessRunner(processes) if kind == "shm-processes" else processes
+
+
+@pytest.fixture(params=["threads", "ucx-threads", "ucx-processes", "shm-threads", "shm-processes"])
 def run(request):
     """Communicators of any size."""
-    if request.param == "threads":
-        return run_in_threads
-    needs_ucx()
-    return run_ucx_threads if request.param == "ucx-threads" else request.getfixturevalue("rank_processes")
+    return runner_of(request.param, request)
 
 
 SIZES = [
     pytest.param(("single", 1), id="single-1"),
     *(
         pytest.param((kind, size), id=f"{kind}-{size}")
-        for kind in ("threads", "ucx-threads", "ucx-processes")
+        for kind in ("threads", "ucx-threads", "ucx-processes", "shm-threads", "shm-processes")
         for size in (1, 2, 3, 4, 7)
     ),
 ]
@@ -38,10 +61,7 @@ SIZES = [
 def group(request):
     """A communicator and a size: `group(body, *arguments)` runs, `group.size` ranks."""
     kind, size = request.param
-    if kind.startswith("ucx"):
-        needs_ucx()
-    runner = {"single": run_single, "threads": run_in_threads, "ucx-threads": run_ucx_threads}.get(kind)
-    return Group(runner or request.getfixturevalue("rank_processes"), size)
+    return Group(runner_of(kind, request), size)
 
 
 class Group:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels, get_backend
+from graphdask.launch import packed_arguments
 
 
 @pytest.mark.parametrize(
@@ -55,18 +58,47 @@ def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
     assert checked == [0, 1]
 
 
+class FakeArray:
+    """What a launch needs of an array on a device."""
+
+    def __init__(self, ptr):
+        self.data = type("Pointer", (), {"ptr": ptr})()
+
+
+def words_at(pointers, n):
+    """The words of a launch's arguments, as the driver reads them."""
+    table = ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)))
+    return tuple(table[i].contents.value for i in range(n))
+
+
+def test_arguments_are_words_that_a_kernel_reads_with_its_own_types():
+    arguments = (7, -1, None, True, 0.5, FakeArray(1 << 46), np.float32(0.25), np.uint64(2**64 - 1), np.int32(-3))
+    words = words_at(packed_arguments(arguments, FakeArray), len(arguments))
+    assert words[:4] == (7, -1, 0, 1)
+    assert np.int64(words[4]).view(np.float64) == 0.5
+    assert words[5] == 1 << 46
+    raw = np.array(words[6:], np.int64)
+    assert raw[:1].view(np.float32)[0] == 0.25
+    assert raw[1:2].view(np.uint64)[0] == 2**64 - 1
+    assert raw[2:3].view(np.int32)[0] == -3
+    with pytest.raises(TypeError, match="not ndarray"):
+        packed_arguments((np.zeros(3),), FakeArray)
+
+
+def test_threads_do_not_share_the_memory_of_arguments():
+    here = packed_arguments((1, 2), FakeArray)
+    with ThreadPoolExecutor(1) as pool:
+        there = pool.submit(packed_arguments, (3, 4), FakeArray).result(60)
+        assert words_at(here, 2) == (1, 2)
+        assert words_at(there, 2) == (3, 4)
+
+
 @pytest.fixture
 def cuda_kernels(monkeypatch):
     """Kernels of five processors that hold three blocks each, without a device, and what is launched and allowed."""
 
-    class Function:
-        ptr = 7
-
-        def __call__(self, grid, block, arguments, **options):
-            launches.append((grid, block, arguments, options))
-
-    class Kernel(Function):
-        kernel = Function()
+    class Kernel:
+        kernel = type("Function", (), {"ptr": 7})()
 
         def __setattr__(self, name, value):
             launches.append((name, value))
@@ -79,9 +111,33 @@ def cuda_kernels(monkeypatch):
                     assert function == 7
                     return 768 // threads
 
+                @staticmethod
+                def launchKernel(function, grid, _1, _2, block, _3, _4, shared, stream, pointers, extra):
+                    assert (function, _1, _2, _3, _4, stream, extra) == (7, 1, 1, 1, 1, 11, 0)
+                    launches.append(((grid,), (block,), words_at(pointers, 2), {"shared_mem": shared}))
+
+                @staticmethod
+                def launchCooperativeKernel(function, grid, _1, _2, block, _3, _4, shared, stream, pointers):
+                    assert (function, _1, _2, _3, _4, stream) == (7, 1, 1, 1, 1, 11)
+                    options = {"shared_mem": shared, "enable_cooperative_groups": True}
+                    launches.append(((grid,), (block,), words_at(pointers, 2), options))
+
+                CUDADriverError = OSError
+
+            class runtime:
+                @staticmethod
+                def setDevice(device):
+                    assert device == 3
+
+            @staticmethod
+            def get_current_stream():
+                return type("Stream", (), {"ptr": 11})()
+
+        ndarray = FakeArray
+
     launches = []
     backend = object.__new__(CudaBackend)
-    backend.xp, backend._launched, backend.processors = Cupy, deque(), 5
+    backend.xp, backend._launched, backend.processors, backend.device = Cupy, deque(), 5, 3
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
     monkeypatch.setattr(CudaBackend, "activate", lambda self: nullcontext())
 

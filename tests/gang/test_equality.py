@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import dask
 import numpy as np
 import pytest
-from gangs import active, generated, named, scipy_depth
+from gangs import active, generated, hide_processes, named, scipy_depth
 from ranks import needs_ucx
 
 import graphdask as gd
 from graphdask.comm.ucx import ucx_available
-from graphdask.errors import InputError
+from graphdask.errors import InputError, Unsupported
 from graphdask.gang.worker import Ability
 
 GRAPHS = {"generated": (generated, 0), "named": (named, "v5")}
@@ -63,7 +64,7 @@ def ways(which: str, parts: int, workers: int) -> list[tuple[str, str]]:
     """Data planes and exchanges to try; the two graphs share the combinations."""
     if parts == 1 or workers == 1:
         return [("auto", "selective" if which == "named" else "broadcast")]
-    return [("tcp", "selective"), ("ucx", "broadcast")] if which == "named" else [("tcp", "broadcast"), ("ucx", "auto")]
+    return [("tcp", "selective"), ("ucx", "broadcast")] if which == "named" else [("shm", "selective"), ("ucx", "auto")]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -99,10 +100,41 @@ def test_every_cluster_gives_the_answer_of_one_process(cluster_of, workers, whic
         strong.verify()
 
 
-def test_ucx_is_chosen_where_every_worker_has_it(two_workers):
+def test_workers_of_one_host_share_memory(two_workers):
+    assert gd.bfs(generated(200), 0, client=two_workers).stats.transport == "shm"
+
+
+def test_ucx_is_chosen_among_hosts_where_every_worker_has_it(two_workers):
     needs_ucx()
-    r = gd.bfs(generated(200), 0, client=two_workers)
-    assert r.stats.transport == "ucx"
+    G = generated(200).persist(client=two_workers)
+    gang = G.built.gang
+    address = gang.hosts[0].address
+    gang._abilities[address] = replace(gang._abilities[address], host="elsewhere")
+    assert gd.bfs(G, 0, client=two_workers).stats.transport == "ucx"
+    with (
+        dask.config.set({"graphdask.comm": "shm"}),
+        pytest.raises(Unsupported, match="comm shm was asked for, but the workers are not on one host"),
+    ):
+        gd.bfs(G, 0, client=two_workers)
+
+
+@pytest.mark.parametrize("comm", ["auto", "shm"])
+def test_memory_that_cannot_be_mapped(two_workers, comm):
+    """A rank finds it out; all give way, or fail with the reason."""
+    G = generated(200).persist(client=two_workers)
+    expected = gd.bfs(generated(200), 0).depth
+    two_workers.run(hide_processes, True)
+    try:
+        with dask.config.set({"graphdask.comm": comm}):
+            if comm == "shm":
+                with pytest.raises(Unsupported, match="shared memory cannot be used"):
+                    gd.bfs(G, 0, client=two_workers)
+            else:
+                r = gd.bfs(G, 0, client=two_workers)
+                assert r.stats.transport in ("ucx", "tcp")
+                assert np.array_equal(r.depth, expected)
+    finally:
+        two_workers.run(hide_processes, False)
 
 
 def test_tcp_is_chosen_where_a_worker_has_no_ucx(two_workers):

@@ -64,7 +64,7 @@ def without_nannies(workers: int):
 
 @pytest.mark.chaos
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "tcp"), (3, "ucx")])
+@pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "ucx"), (3, "shm")])
 def test_a_worker_killed_during_a_run(workers, comm):
     """Five times each: 20 in all."""
     if comm == "ucx":

@@ -57,7 +57,7 @@ def run(gang, program=rank_of, *arguments):
     return gang.run(program, *arguments, summary=itself, label="trying", show=False)
 
 
-@pytest.mark.parametrize("comm", ["tcp", "ucx"])
+@pytest.mark.parametrize("comm", ["tcp", "ucx", "shm"])
 @pytest.mark.parametrize("parts", [2, 5])
 def test_a_call_of_a_gang_that_has_its_seats_sends_no_task(two_workers, tasks, comm, parts):
     if comm == "ucx":
@@ -98,7 +98,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
 def test_another_data_plane_needs_other_seats(two_workers, tasks):
     needs_ucx()
     G = path(5).persist(client=two_workers)
-    for comm, sent in (("tcp", True), ("tcp", False), ("ucx", True), ("ucx", False)):
+    for comm, sent in (("tcp", True), ("tcp", False), ("shm", True), ("shm", False), ("ucx", True), ("ucx", False)):
         tasks.clear()
         with dask.config.set({"graphdask.comm": comm}):
             assert gd.bfs(G, 0, client=two_workers).stats.transport == comm

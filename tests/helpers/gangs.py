@@ -142,3 +142,18 @@ def eventually(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)
+
+
+def hide_processes(hidden: bool, dask_worker) -> None:
+    """As where /proc does not show the processes of others: on the first of two workers only."""
+    from graphdask.comm import shm, shm_board
+    from graphdask.gang.worker import process_of
+
+    def refused(*_):
+        raise PermissionError("hidden")
+
+    shm.mapped = refused if hidden and dask_worker.name == 0 else shm_board.mapped
+    planes = process_of(dask_worker).planes
+    for kind, place in list(planes):
+        if kind == "shm":
+            planes.pop((kind, place)).close()

@@ -18,6 +18,7 @@ import pytest
 from graphdask.backend import get_backend
 from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.protocol import META, Communicator
+from graphdask.comm.shm import ShmCommunicator, ShmPlane
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane, ucx_available
@@ -58,6 +59,23 @@ def run_ucx_threads(size: int, body: Callable[..., Any], *arguments: Any, **sett
         return run_threads(size, work, deadline=240.0)
 
 
+def run_shm_threads(size: int, body: Callable[..., Any], *arguments: Any, **settings: Any) -> list[Any]:
+    """Ranks as threads that exchange through shared memory, and through each other for the rest."""
+    return run_threads(
+        size, lambda communicator, rank: over_shm(communicator, body, *arguments, **settings), deadline=240.0
+    )
+
+
+def over_shm(communicator: Communicator, body: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
+    """Run a body on a ShmCommunicator with `communicator` for control."""
+    device = settings.pop("device", "cpu")
+    with (
+        ShmPlane(get_backend(device, communicator.rank)) as plane,
+        ShmCommunicator(communicator, plane, **settings) as shm,
+    ):
+        return body(shm, *arguments)
+
+
 class ProcessRunner:
     """Runs bodies on rank processes that live as long as the test session."""
 
@@ -73,6 +91,16 @@ class ProcessRunner:
         except Exception:
             self.processes.renew()
             raise
+
+
+class ShmProcessRunner:
+    """The same with shared memory above UCX."""
+
+    def __init__(self, runner: ProcessRunner):
+        self.runner = runner
+
+    def __call__(self, size: int, body: Callable[..., Any], *arguments: Any, **settings: Any) -> list[Any]:
+        return self.runner(size, over_shm, body, *arguments, **settings)
 
 
 def block(seed: int, sender: int, receiver: int, nbytes: int) -> np.ndarray:
