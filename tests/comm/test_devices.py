@@ -12,6 +12,7 @@ from ranks import (
     many_blocks,
     needs_ucx,
     over_nccl,
+    over_shm_on_device,
     traffic,
     twice_over_nccl,
 )
@@ -112,8 +113,8 @@ def test_nccl_refuses_host_payloads():
 
 
 @pytest.mark.multigpu
-@pytest.mark.parametrize("nccl", [False, True])
-def test_a_process_for_each_gpu(nccl):
+@pytest.mark.parametrize("over", [None, over_nccl, over_shm_on_device])
+def test_a_process_for_each_gpu(over):
     needs_ucx()
     size = min(4, cuda_device_count())
     with UcxProcesses(size, "cuda") as processes:
@@ -123,10 +124,17 @@ def test_a_process_for_each_gpu(nccl):
             (exchange_blocks, (1, MIXED, "cuda")),
             (traffic, (6, 300, "cuda")),
         ):
-            if nccl:
-                processes.run(over_nccl, body, *arguments, deadline=120.0)
-            else:
-                processes.run(body, *arguments, deadline=120.0)
+            processes.run(*([] if over is None else [over]), body, *arguments, deadline=120.0)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("size", [2, 3])
+def test_processes_share_the_memory_of_gpus(size):
+    """Those beyond the number of GPUs share one."""
+    needs_ucx()
+    with UcxProcesses(size, "cuda") as processes:
+        for body, arguments in ((many_blocks, (MIXED, "cuda")), (device_ring, (200,)), (traffic, (6, 150, "cuda"))):
+            processes.run(over_shm_on_device, body, *arguments, deadline=120.0)
 
 
 @pytest.mark.multigpu

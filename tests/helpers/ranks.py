@@ -76,6 +76,10 @@ def over_shm(communicator: Communicator, body: Callable[..., Any], *arguments: A
         return body(shm, *arguments)
 
 
+def over_shm_on_device(communicator: Communicator, body: Callable[..., Any], *arguments: Any) -> Any:
+    return over_shm(communicator, body, *arguments, device="cuda", timeout=30.0)
+
+
 class ProcessRunner:
     """Runs bodies on rank processes that live as long as the test session."""
 
