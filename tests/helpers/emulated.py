@@ -27,7 +27,7 @@ from device_arrays import DeviceArray, DeviceNumpy
 from kernel_twins import COMMENT, KERNEL
 
 from graphdask import backend as backends
-from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend, _kernel_argument
+from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend
 from graphdask.errors import KernelError
 from graphdask.gang import local, replicas, worker
 from graphdask.kernels.inserted import cuda_text, digests
@@ -152,6 +152,12 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
     return made
 
 
+def _argument(value: Any) -> Any:
+    """What a number is to a kernel: an int64, a float64, or what NumPy says."""
+    by_type = {bool: np.bool_, int: np.int64, float: np.float64}
+    return by_type[type(value)](value) if type(value) in by_type else value
+
+
 class EmulatedKernels:
     """The kernels of a family as attributes."""
 
@@ -204,7 +210,7 @@ class EmulatedKernels:
                 )
             if len(args) + 1 != len(types):
                 raise EmulationError(f"{label} takes {len(types)} arguments, not {len(args) + 1}")
-            values = [np.int64(n), *map(_kernel_argument, args)]
+            values = [np.int64(n), *map(_argument, args)]
             memory = [
                 argument(value, kind, f"{label}: {parameter}")
                 for value, kind, parameter in zip(values, types, parameters, strict=True)
