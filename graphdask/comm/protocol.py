@@ -100,7 +100,8 @@ class Communicator(ABC):
     def outgoing(self, backend: Backend, nbytes: int) -> Array:
         """Return uint8 memory of at least `nbytes` on this rank's backend for all payloads of the next exchange.
 
-        It is the same in every superstep, as long as it suffices; views of it are sent.
+        Views of it are sent. It is the same for every exchange, or for every other, as long as it suffices; what was in
+        it may be overwritten.
         """
         if self.sending is None:
             self.sending = SendBuffer(backend)
