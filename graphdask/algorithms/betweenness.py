@@ -7,6 +7,9 @@ its neighbours, and owners tell their ghosts the front with its values; so there
 order, and the answer has the same bits for every number of partitions. On a GPU a bitmap says who is in the front: most
 edges lead elsewhere, and cost no more than a look into the cache that holds it.
 
+Where a partition is all of the graph and few edges lead out of the front, only their ends look: on a road network the
+front is a few hundred vertices, a thousand times over.
+
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
 """
@@ -34,9 +37,12 @@ LANES = 64
 TABLE_BYTES = 1 << 34
 """Most that the three tables of all ranks together may take, if one lane does not take more."""
 
-
 HUB = 2048
 """Edges of a row above which several warps share it on a GPU, in chunks of half as many."""
+SPARSE = 64
+"""A front of fewer than one of so many vertices is cleared one by one."""
+PUSH = 4
+"""The ends of the edges out of the front look for it, not all that is left, where those are so many times as many."""
 
 
 @dataclass
@@ -83,6 +89,10 @@ class State:
     partial: Array
     """float64 (chunks, lanes): their sums."""
     counters: Array
+    shown: Array | None = None
+    """Who is in the front, where that is known: nobody but own vertices."""
+    choice: tuple[Array, Array, Array, Array] | None = None
+    """For `bc_candidates`: bitmap, candidates, rows of very many edges, counters."""
     levels: list[Level] = field(default_factory=list)
     """Of the batch."""
     batch: int = 0
@@ -137,6 +147,8 @@ class Betweenness(Primitive[State]):
             index + mask
         )  # and in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
+        if part.size == 1:
+            hubs += owned // 8 + owned // PUSH * index
         return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs
 
     def _chunks(self, part: Part) -> int:
@@ -190,12 +202,12 @@ class Betweenness(Primitive[State]):
         state.sigma.reshape(-1)[env.backend.from_host(np.array(ones, np.int64))] = 1.0
         state.left = state.with_edges
         level = Level(rows, masks)
-        if env.allocation.partial:
+        if env.allocation.partial or env.size == 1:
             level.edges = int((part.out.indptr[rows + 1] - part.out.indptr[rows]).sum())
         return self._show_paths(part, state, level, env, edges)
 
     def _show_paths(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
-        self._clear(state)
+        self._clear(part, state, level)
         self._kernels(part, env).bc_show_paths(
             len(level.rows), level.rows, level.masks, state.sigma, self.lanes, state.bits, state.front, state.value,
             per_item=self.lanes,
@@ -203,10 +215,15 @@ class Betweenness(Primitive[State]):
         state.levels.append(level)
         return self._tell(state, level, True, edges)
 
-    def _clear(self, state: State) -> None:
-        """Take everybody out of the front."""
-        state.bits.fill(0)
-        state.front.fill(0)
+    def _clear(self, part: Part, state: State, level: Level) -> None:
+        """Take everybody out of the front; `level` comes into it."""
+        shown, state.shown = state.shown, level.rows if part.size == 1 else None
+        if shown is None or len(shown) * SPARSE > part.num_slots:
+            state.bits.fill(0)
+            state.front.fill(0)
+        else:
+            state.bits[shown >> 5] = 0
+            state.front[shown] = 0
 
     def _tell(self, state: State, level: Level, active: bool, edges: int) -> Messages:
         rows = level.rows
@@ -236,22 +253,44 @@ class Betweenness(Primitive[State]):
         full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         state.counters.fill(0)
         left, spare = state.spare
+        pushes = env.size == 1 and edges_in * PUSH <= len(state.left)
+        rows, chosen_edges = (self._candidates(part, state, env), edges_in) if pushes else (state.left, 0)
         if env.allocation.partial:
-            most = min(edges_in, len(state.left))
+            most = min(edges_in, len(rows))
             state.queue.fit(most), state.masks.fit(most)
         queue, masks = state.queue.array, state.masks.array
         shared = (
-            state.left, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, self.lanes, full, state.seen,
+            rows, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, self.lanes, full, state.seen,
             queue, masks, left, HUB, state.hubs, state.counters,
         )  # fmt: skip
-        kernels.bc_reach(len(state.left), *shared, per_item=32)
+        kernels.bc_reach(len(rows), *shared, per_item=32)
         if len(state.hubs):
             kernels.bc_reach_hubs(HUB_THREADS, *shared)
         found, remaining, _, edges, out_edges, _ = env.backend.to_host(state.counters).tolist()
-        state.left, state.spare = left[:remaining], (spare, left)
+        if not pushes:
+            state.left, state.spare = left[:remaining], (spare, left)
         level = Level(queue[:found].copy(), masks[:found].copy(), out_edges)
         self._gather(part, state, level, csr, state.sigma, env)
-        return self._show_paths(part, state, level, env, edges)
+        return self._show_paths(part, state, level, env, edges + chosen_edges)
+
+    def _candidates(self, part: Part, state: State, env: Environment) -> Array:
+        """The vertices that the edges out of the front lead to, and that it may be the first to reach."""
+        xp, dtype, out, kernels = env.xp, part.vertex_map.dtype, part.out, self._kernels(part, env)
+        if state.choice is None:
+            most = part.num_owned // PUSH
+            state.choice = (
+                xp.zeros((part.num_owned + 31) // 32, np.uint32), xp.empty(most, dtype),
+                xp.empty(most // HUB + 1, dtype), xp.zeros(3, np.int64),
+            )  # fmt: skip
+        chosen, candidates, hubs, counters = state.choice
+        counters.fill(0)
+        rows = state.levels[-1].rows
+        shared = rows, out.indptr, out.indices, state.front, state.seen, chosen, candidates, hubs, counters
+        kernels.bc_candidates(len(rows), *shared)
+        kernels.bc_candidates_hubs(HUB_THREADS, *shared)
+        candidates = candidates[: int(counters[0])]
+        kernels.bc_forget(len(candidates), candidates, chosen)
+        return candidates
 
     def _turn(self, part: Part, state: State, env: Environment) -> Messages:
         """Go back from the last level."""
@@ -270,7 +309,7 @@ class Betweenness(Primitive[State]):
 
     def _show_dependencies(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
-        self._clear(state)
+        self._clear(part, state, level)
         self._kernels(part, env).bc_show_dependencies(
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, int(last), state.score,
             state.bits, state.front, state.value, per_item=min(self.lanes, 32),

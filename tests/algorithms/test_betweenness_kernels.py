@@ -121,6 +121,34 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
     assert of_hubs in (0, (degree[case.rows] > HUB).sum())
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, lanes, share, rng):
+    case = Case(rng, dtype, lanes)
+    lengths = rng.permutation([0, 1, 300, 4096, 4097, 9000, *rng.integers(0, 12, 60)])
+    rows = rng.permutation(len(lengths)).astype(dtype)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indices = rng.integers(0, OWNED, indptr[-1]).astype(dtype)
+    front = case.masks(rng, OWNED)
+    seen = np.where(rng.random(OWNED) < share, case.mask(case.full), case.masks(rng, OWNED)).astype(case.mask)
+    chosen, candidates, hubs = np.zeros((OWNED + 31) // 32, np.uint32), case.poisoned(OWNED), case.poisoned(4)
+    counters = np.zeros(3, np.int64)
+    case.call(
+        backend, len(rows), rows, indptr, indices, front, seen, chosen, candidates, hubs, counters,
+        names=("bc_candidates", "bc_candidates_hubs"),
+    )  # fmt: skip
+    expected = {
+        int(u) for v in range(len(lengths)) for u in indices[indptr[v] : indptr[v + 1]] if int(front[v]) & ~int(seen[u])
+    }
+    count, _, edges = counters.tolist()
+    assert sorted(candidates[:count].tolist()) == sorted(expected)
+    assert (candidates[count:] == POISON).all()
+    assert edges == indptr[-1]
+    marked = np.unpackbits(chosen.view(np.uint8), bitorder="little")[:OWNED]
+    assert set(np.flatnonzero(marked).tolist()) == expected
+    case.call(backend, count, candidates, chosen, names=("bc_forget",))
+    assert not chosen.any()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.05, 1.0])
 def test_values_of_neighbours_in_the_front_are_summed_once(backend, dtype, lanes, share, rng):
     case = Case(rng, dtype, lanes, share)
