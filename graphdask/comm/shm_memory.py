@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.shm_board import HANDLE, SharedMemory, mapped
-from graphdask.errors import CommunicationError, PeerLost
+from graphdask.errors import CommunicationError, OverBudget, PeerLost
 
 SMALLEST = 1 << 21
 """Bytes of the first outbox. CUDA shares whole blocks of 2 MiB, so allocations are multiples of it."""
@@ -93,7 +93,7 @@ class Outbox:
             self._first = int(self.bytes.__array_interface__["data"][0])
         else:
             cupy = self._backend.xp
-            self._memory = cupy.cuda.memory.Memory(nbytes)  # the driver's own: a pool's blocks cannot be shared
+            self._memory = _driver_memory(cupy, nbytes)
             self.bytes = cupy.ndarray((nbytes,), np.uint8, cupy.cuda.MemoryPointer(self._memory, 0))
             self._first = int(self._memory.ptr)
             handle[:] = np.frombuffer(cupy.cuda.runtime.ipcGetMemHandle(self._first), np.int64)
@@ -104,6 +104,22 @@ class Outbox:
         if isinstance(self._memory, SharedMemory):
             self._memory.close()
         self._retired, self._memory, self.bytes = [], None, np.empty(0, np.uint8)
+
+
+def _driver_memory(cupy: Any, nbytes: int) -> Any:
+    """Memory of the driver's own, for a pool's blocks cannot be shared; the pool gives back what it does not use."""
+    error = cupy.cuda.runtime.CUDARuntimeError
+    try:
+        return cupy.cuda.memory.Memory(nbytes)
+    except error:
+        cupy.get_default_memory_pool().free_all_blocks()
+    try:
+        return cupy.cuda.memory.Memory(nbytes)
+    except error as reason:
+        raise OverBudget(
+            f"no {nbytes / 2**20:.0f} MiB are left on the GPU for what a rank sends ({reason}); use more workers, or "
+            "comm ucx"
+        ) from reason
 
 
 class Window:

@@ -16,9 +16,9 @@ from graphdask.comm import shm
 from graphdask.comm.protocol import META, Cancel
 from graphdask.comm.shm import ShmCommunicator, ShmPlane
 from graphdask.comm.shm_board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
-from graphdask.comm.shm_memory import SMALLEST, Outbox, Window
+from graphdask.comm.shm_memory import SMALLEST, Outbox, Window, _driver_memory
 from graphdask.comm.threads import run_threads
-from graphdask.errors import CommunicationError, PeerLost, Unsupported
+from graphdask.errors import CommunicationError, OverBudget, PeerLost, Unsupported
 
 CPU = get_backend("cpu")
 
@@ -81,6 +81,36 @@ def test_what_an_outbox_replaces_is_given_back():
     before = held[0]
     outbox.close()
     assert Path("/proc/self/maps").read_text().count("memfd:graphdask") == before - 1
+
+
+@pytest.mark.parametrize("refusals", [0, 1, 2])
+def test_memory_that_a_pool_holds_is_given_back_before_a_gpu_has_none(refusals):
+    freed = []
+
+    class Cupy:
+        class cuda:
+            class runtime:
+                CUDARuntimeError = ArithmeticError
+
+            class memory:
+                @staticmethod
+                def Memory(nbytes):
+                    left.append(nbytes)
+                    if len(left) <= refusals:
+                        raise ArithmeticError("out of memory")
+                    return nbytes
+
+        @staticmethod
+        def get_default_memory_pool():
+            return type("Pool", (), {"free_all_blocks": lambda self: freed.append(len(left))})()
+
+    left = []
+    if refusals < 2:
+        assert _driver_memory(Cupy, 1 << 21) == 1 << 21
+    else:
+        with pytest.raises(OverBudget, match="no 2 MiB are left on the GPU for what a rank sends"):
+            _driver_memory(Cupy, 1 << 21)
+    assert freed == ([1] if refusals else [])
 
 
 @pytest.mark.parametrize("bulky", [1 << 10, 1 << 25])
