@@ -72,40 +72,6 @@ def bc_reach_hubs(
 
 
 @twin
-def bc_candidates(n, rows, indptr, indices, front, seen, chosen, candidates, hubs, counters):
-    """List, once each, the out-neighbours of rows of the front that a lane of theirs has not reached.
-
-    `chosen` is a bitmap over own vertices, all zero before. counters: candidates, rows of very many edges, edges.
-    """
-    count, edges = counters[0], 0
-    for i in range(n):
-        lanes = np.uint64(front[rows[i]])
-        first, last = indptr[rows[i]], indptr[rows[i] + 1]
-        edges += last - first
-        for e in range(first, last):
-            v = indices[e]
-            bit = np.uint32(1) << np.uint32(v & 31)
-            if lanes & ~np.uint64(seen[v]) != _0 and chosen[v >> 5] & bit == np.uint32(0):
-                chosen[v >> 5] |= bit
-                candidates[count] = v
-                count += 1
-    counters[0] = count
-    counters[2] += edges
-
-
-@twin
-def bc_candidates_hubs(n, rows, indptr, indices, front, seen, chosen, candidates, hubs, counters):
-    pass
-
-
-@twin
-def bc_forget(n, candidates, chosen):
-    """Take the candidates out of the bitmap."""
-    for i in range(n):
-        chosen[candidates[i] >> 5] = np.uint32(0)
-
-
-@twin
 def bc_gather(n, rows, masks, indptr, indices, bits, front, value, lanes, out, hub, chunks, partial, counters):
     """Sum the values of the neighbours in the front into the rows of `out`, in the lanes of the row's mask."""
     sums = np.zeros(lanes)

@@ -92,7 +92,7 @@ class State:
     shown: Array | None = None
     """Who is in the front, where that is known: nobody but own vertices."""
     choice: tuple[Array, Array, Array, Array] | None = None
-    """For `bc_candidates`: bitmap, candidates, rows of very many edges, counters."""
+    """For `candidates_list`: bitmap, candidates, rows of very many edges, counters."""
     levels: list[Level] = field(default_factory=list)
     """Of the batch."""
     batch: int = 0
@@ -275,7 +275,8 @@ class Betweenness(Primitive[State]):
 
     def _candidates(self, part: Part, state: State, env: Environment) -> Array:
         """The vertices that the edges out of the front lead to, and that it may be the first to reach."""
-        xp, dtype, out, kernels = env.xp, part.vertex_map.dtype, part.out, self._kernels(part, env)
+        xp, dtype, out = env.xp, part.vertex_map.dtype, part.out
+        kernels = env.kernels("candidates", index_t=dtype, mask_t=self.mask)
         if state.choice is None:
             most = part.num_owned // PUSH
             state.choice = (
@@ -286,10 +287,10 @@ class Betweenness(Primitive[State]):
         counters.fill(0)
         rows = state.levels[-1].rows
         shared = rows, out.indptr, out.indices, state.front, state.seen, chosen, candidates, hubs, counters
-        kernels.bc_candidates(len(rows), *shared)
-        kernels.bc_candidates_hubs(HUB_THREADS, *shared)
+        kernels.candidates_list(len(rows), *shared)
+        kernels.candidates_list_hubs(HUB_THREADS, *shared)
         candidates = candidates[: int(counters[0])]
-        kernels.bc_forget(len(candidates), candidates, chosen)
+        kernels.candidates_forget(len(candidates), candidates, chosen)
         return candidates
 
     def _turn(self, part: Part, state: State, env: Environment) -> Messages:

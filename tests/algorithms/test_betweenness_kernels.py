@@ -60,8 +60,8 @@ class Case:
     def poisoned(self, count, dtype=None):
         return np.full(count, POISON, self.dtype if dtype is None else dtype)
 
-    def call(self, backend, n, *arguments, names, per_item=1):
-        kernels = backend.kernels("betweenness", index_t=self.dtype, mask_t=self.mask)
+    def call(self, backend, n, *arguments, names, per_item=1, family="betweenness"):
+        kernels = backend.kernels(family, index_t=self.dtype, mask_t=self.mask)
         sent = [backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
         for name in names:
             hubs = name.endswith("_hubs")
@@ -134,7 +134,7 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     counters = np.zeros(3, np.int64)
     case.call(
         backend, len(rows), rows, indptr, indices, front, seen, chosen, candidates, hubs, counters,
-        names=("bc_candidates", "bc_candidates_hubs"),
+        names=("candidates_list", "candidates_list_hubs"), family="candidates",
     )  # fmt: skip
     expected = {
         int(u) for v in range(len(lengths)) for u in indices[indptr[v] : indptr[v + 1]] if int(front[v]) & ~int(seen[u])
@@ -145,7 +145,7 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     assert edges == indptr[-1]
     marked = np.unpackbits(chosen.view(np.uint8), bitorder="little")[:OWNED]
     assert set(np.flatnonzero(marked).tolist()) == expected
-    case.call(backend, count, candidates, chosen, names=("bc_forget",))
+    case.call(backend, count, candidates, chosen, names=("candidates_forget",), family="candidates")
     assert not chosen.any()
 
 
