@@ -53,7 +53,7 @@ _HOME = {
     ),
     "errors",
 )
-_MODULES = ("errors", "generate", "io", "plot", "sample")
+_MODULES = ("errors", "generate", "io", "plot", "sample", "stream")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

@@ -32,8 +32,15 @@ DANGLING_SCALE = 2.0**61
 """Fixed point of the rank on vertices without out-edges, which is 1 at most."""
 CHANGE_BITS = 60
 """Bits of the largest sum of |change| that is possible."""
+NOISE = {"float64": 2.0**-40, "float32": 2.0**-14}
+"""What a sum of |change| may grow by through rounding, from one iteration to the next."""
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 """Sums of out-weights with which contributions neither overflow nor vanish."""
+
+
+def scale_of(change: float, noise: float) -> float:
+    """Fixed point of a sum of |change|, which is no larger than the one before but for rounding."""
+    return math.ldexp(1.0, CHANGE_BITS - math.frexp(max(change, noise))[1])
 
 
 @dataclass
@@ -77,8 +84,8 @@ class State:
 
     @property
     def change_scale(self) -> float:
-        """Fixed point of the next sum of |change|, which is no larger than this one but for rounding."""
-        return math.ldexp(1.0, CHANGE_BITS - math.frexp(max(self.change, self.noise))[1])
+        """Fixed point of the next sum of |change|."""
+        return scale_of(self.change, self.noise)
 
 
 class PageRankResult(Result):
@@ -186,7 +193,7 @@ class PageRank(Primitive[State]):
         extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
         if self.self_loops:
             out_weight += extra
-        self._refuse_extremes(part, env, out_weight)
+        self.refuse_extremes(out_weight, xp)
         with np.errstate(divide="ignore"):
             inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
@@ -200,10 +207,9 @@ class PageRank(Primitive[State]):
         counters = xp.zeros((2, 3), np.uint64)
         without = rank[inverse == 0].astype(np.float64)
         counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-        noise = 2.0**-40 if self.real == np.float64 else 2.0**-14
         state = State(
             rows, order, slot, at, rank, inverse, self._teleport(part, env, slot), extra, place, x, told,
-            xp.empty(owned), counters, part.num_vertices, noise,
+            xp.empty(owned), counters, part.num_vertices, NOISE[np.dtype(self.real).name],
         )  # fmt: skip
         return state, self._say(part, state, env, 0)
 
@@ -231,9 +237,10 @@ class PageRank(Primitive[State]):
         out.sum(xp.ones(part.num_slots, self.real), sums)
         return sums
 
-    def _refuse_extremes(self, part: Part, env: Environment, out_weight: Array) -> None:
+    def refuse_extremes(self, out_weight: Array, xp: Any) -> None:
+        """Raise InputError where contributions would overflow or vanish."""
         least, most = OUT_WEIGHTS[np.dtype(self.real).name]
-        wrong = env.xp.flatnonzero((out_weight > 0) & ((out_weight < least) | (out_weight > most)))
+        wrong = xp.flatnonzero((out_weight > 0) & ((out_weight < least) | (out_weight > most)))
         if len(wrong):
             raise InputError(
                 f"the out-edges of a vertex weigh {float(out_weight[wrong[0]]):g} together; in {np.dtype(self.real)} "
@@ -265,16 +272,19 @@ class PageRank(Primitive[State]):
         return self._say(part, state, env, state.rows.csr.num_edges)
 
     def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        sums = env.backend.to_host(state.counters[(state.iterations + 1) % 2])
-        dangling, change = int(sums[0]), int(sums[1])
-        low = 2**32 - 1
-        votes = (
-            float(dangling >> 32), float(dangling & low), float(change >> 32), float(change & low),
-            float(sums[2:].view(np.float64)[0]),
-        )  # fmt: skip
+        votes = self.votes_of(env.backend.to_host(state.counters[(state.iterations + 1) % 2]))
         return Messages(
             ALL, part.ids[:0], {"contribution": state.told}, True, part.num_owned, edges, to="ghosts", votes=votes
         )
+
+    @staticmethod
+    def votes_of(sums: np.ndarray) -> tuple[float, ...]:
+        """The counters of an iteration as votes, which hold 53 bits each."""
+        dangling, change, low = int(sums[0]), int(sums[1]), 2**32 - 1
+        return (
+            float(dangling >> 32), float(dangling & low), float(change >> 32), float(change & low),
+            float(sums[2:].view(np.float64)[0]),
+        )  # fmt: skip
 
     def ends(self, state: State, votes: np.ndarray) -> bool:
         totals = [int(total) for total in votes[:, :4].sum(axis=0)]

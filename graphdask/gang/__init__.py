@@ -28,17 +28,20 @@ from graphdask.errors import (
     VerificationError,
     WrongWorker,
 )
+from graphdask.gang import on_disk
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.chunking import chunks
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.local import LocalGang
+from graphdask.gang.on_disk import itself
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
 from graphdask.result import PickColumn
 from graphdask.stats import Stats
+from graphdask.stream.graph import StreamedGraph
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
 
@@ -106,15 +109,13 @@ def _shown(graph: Graph, number: int) -> str:
     return "none" if number == -1 else f"number {number} (no vertex)"
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
 class GangRuntime(DynamicRuntime):
     """The runtime that `graphdask.runtime` finds."""
 
-    def persist(self, graph: Graph, client: Any = None, progress: bool | None = None) -> Built:
+    def persist(self, graph: Graph, client: Any = None, progress: bool | None = None) -> Any:
         config = Config.load(progress=progress)
+        if isinstance(graph, StreamedGraph):
+            return on_disk.opened(graph, config)
         return self._with_retries(graph.present, client, config, lambda built, restarts: built, GHOSTS[1], inward=False)
 
     def run(
@@ -129,6 +130,8 @@ class GangRuntime(DynamicRuntime):
     ) -> Any:
         graph = graph.present
         config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
+        if isinstance(graph, StreamedGraph):
+            return on_disk.run(graph, primitive, config, exchange, allocation, client)
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         scheme = Allocation.of(config.allocation)
         if scheme.scheme == "fixed" and primitive.needs_all:
@@ -163,6 +166,7 @@ class GangRuntime(DynamicRuntime):
     ) -> Any:
         from graphdask.gang import replicas
 
+        on_disk.refuse(graph, "to sample")
         graph = graph.present
         config = Config.load(progress=progress)
 
@@ -229,7 +233,7 @@ class GangRuntime(DynamicRuntime):
                 pieces,
                 graph.directed,
                 graph.merge,
-                summary=_itself,
+                summary=itself,
                 label="verifying the graph",
                 show=is_watched(config.progress),
             )
@@ -239,11 +243,12 @@ class GangRuntime(DynamicRuntime):
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built
+        on_disk.refuse(result.graph, "to verify a result over")
         config = Config.load()
         built.gang.use(config)
         show = is_watched(config.progress)
         label = f"verifying {primitive.name}"
-        kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=_itself, label=label, show=show)
+        kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=itself, label=label, show=show)
         found = [violation for violation in kept.summary if violation is not None]
         if found:
             first = min(found)
@@ -289,6 +294,8 @@ class GangRuntime(DynamicRuntime):
         return delayed_edges(self.persist(graph, client, progress), graph.directed)
 
     def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
+        on_disk.refuse(graph, "what was asked for of")
+
         def call(client: Any, workers: Workers, attempt: int) -> Any:
             try:
                 return action(self._built(graph, client, workers, config, ghosts, inward), attempt)

@@ -1,0 +1,28 @@
+"""Graphs larger than memory: layered edge lists on disk, and algorithms that stream them.
+
+Source: WolfPath, International Journal of Parallel Programming 47 (2019).
+"""
+
+from importlib import import_module as _import_module
+
+_HOME: dict[str, tuple[str, str]] = {
+    "StreamedGraph": ("graph", "StreamedGraph"),
+    "build": ("build", "build"),
+    "open": ("graph", "open_"),
+}
+"""Public names, and the modules and names in them that they stand for; these are loaded on first use."""
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'graphdask.stream' has no attribute {name!r}")
+    module, inner = _HOME[name]
+    value = getattr(_import_module(f"graphdask.stream.{module}"), inner)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

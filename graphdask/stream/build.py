@@ -1,0 +1,281 @@
+"""Make a layered edge list within a memory budget.
+
+The edges are first sorted by vertex number, on disk. A search over what that gives finds the layers, and they are
+sorted once more, by layer. In an undirected graph the search starts from the root and from the smallest vertex of every
+other component. In a directed one it starts from the root; what that does not reach is searched from its vertices
+without in-edges, beyond the last layer; what is left, circles and what hangs on them, is one layer more.
+
+Source: WolfPath, Sections 3.1 and 3.2; its trees duplicate vertices of a layer that are joined, which sweeps until
+nothing changes make needless.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import get_backend
+from graphdask.blocks import parse_size
+from graphdask.errors import InputError, OverBudget
+from graphdask.ids import VertexIds
+from graphdask.part import WeightFacts
+from graphdask.stream.components import join
+from graphdask.stream.edges import FileEdges, GraphEdges, arcs_of, edges_of, facts_of
+from graphdask.stream.external import LEAST, Arcs, Order, cut, write_section
+from graphdask.stream.format import Section, Writer, writing
+from graphdask.stream.graph import StreamedGraph, open_
+from graphdask.stream.paths import search
+from graphdask.stream.store import Store
+from graphdask.writing import readable, refuse_existing
+
+ORDERS = ("layers", "ids")
+CHUNK = 16 << 20
+"""Bytes of a chunk, where nobody says how many and there is memory for some of them."""
+PER_VERTEX = 36
+"""Bytes for each vertex, at most at a time."""
+
+
+@dataclass
+class _Plan:
+    edges: GraphEdges | FileEdges
+    memory: int
+    chunk: int
+    inward: bool
+    facts: WeightFacts | None
+    self_loops: int = 0
+
+
+def build(
+    G: Any,
+    path: str | os.PathLike[str],
+    *,
+    root: Any = None,
+    order: str = "layers",
+    memory: int | str = "1GiB",
+    chunk: int | str | None = None,
+    directed: bool | None = None,
+    inward: bool | None = None,
+    overwrite: bool = False,
+) -> StreamedGraph:
+    """Write a graph as a layered edge list, from which `graphdask.stream.open` streams it; return it, opened.
+
+    Parameters
+    ----------
+    G : Graph or path-like
+        A graph, whose edges are made in blocks, or the name of a file. A file of the native format with whole numbers
+        as ids (`.gdg`) is read in blocks, so that it may be larger than memory; others are read whole first.
+    path : path-like
+        What is written, `graph.gdl`. It is there when it is whole, or not at all.
+    root : int or str, optional
+        The vertex that layers are counted from, by the caller's id. Default: the one of most out-edges.
+    order : {"layers", "ids"}
+        Rows by layer, which searches go through in few sweeps; or by vertex, which takes half the time to make.
+    memory : int or str
+        Bytes that building may take, besides what Python and its libraries do.
+    chunk : int or str, optional
+        Bytes of a chunk, at most but for a row that is larger. Default: 16 MiB, or less where memory is small.
+    directed : bool, optional
+        Whether the edges of a file have a direction. Default: what it says, else yes.
+    inward : bool, optional
+        Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
+    overwrite : bool
+        Replace a file that is there.
+
+    Returns
+    -------
+    StreamedGraph
+        Opened with the same `memory`.
+
+    Raises
+    ------
+    InputError
+        For arguments that have no such value, or a file that is there.
+    VertexNotFound
+        Where `root` is not a vertex.
+    OverBudget
+        Where the arrays per vertex, or the largest row, need more than `memory`.
+    Unsupported
+        From 2**31 - 1 vertices on, and for string ids in a file of the native format.
+    WriteError
+        Where the disk is full or fails; nothing is left then.
+
+    Notes
+    -----
+    Edges are on disk a second time while they are sorted: 8 bytes each, and their weights.
+
+    References
+    ----------
+    Zhu, He, Fu, Han, Chen: WolfPath: accelerating iterative traversing-based graph processing algorithms on GPU,
+    International Journal of Parallel Programming 47 (2019).
+
+    Examples
+    --------
+    >>> import graphdask as gd, tempfile
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     S = gd.stream.build(G, f"{folder}/path.gdl", root=0)
+    ...     print(S, gd.bfs(S, 3).depth.tolist())
+    <StreamedGraph: 4 vertices, 3 edges, undirected, 4 layers in 1 chunks, memory 1 GiB> [3, 2, 1, 0]
+    """
+    if order not in ORDERS:
+        raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
+    if order == "ids" and root is not None:
+        raise InputError('root= is where layers are counted from; order="ids" has none')
+    target = Path(path)
+    budget = parse_size(memory, "memory")
+    size = max(LEAST, min(CHUNK, budget // 16)) if chunk is None else parse_size(chunk, "chunk", LEAST)
+    if not target.parent.is_dir():
+        raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
+    refuse_existing(target, overwrite)
+    edges = edges_of(G, budget, directed)
+    if inward and not edges.directed:
+        raise InputError("inward=True is for a directed graph; in an undirected one every edge stands at both ends")
+    start = None if root is None else int(edges.ids.to_internal(root, "root"))
+    needed = PER_VERTEX * edges.num_vertices
+    if 2 * needed > budget:
+        raise OverBudget(
+            f"building takes {needed / 2**20:,.1f} MiB for {edges.num_vertices:,} vertices and as much for edges, and "
+            f"memory={memory!r} is less; allow {2 * needed // 2**20 + 1}MiB"
+        )
+    plan = _Plan(edges, (budget - needed) // 2, size, edges.directed and inward is not False, facts_of(edges))
+    with readable(target):
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            made = _written(plan, folder, order, start)
+            refuse_existing(target, overwrite)
+            made.replace(target)
+            _settle(target.parent)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return open_(target, memory)
+
+
+def _settle(folder: Path) -> None:
+    """Wait until a new name is on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _written(plan: _Plan, folder: Path, order: str, root: int | None) -> Path:
+    """The finished file, in the folder."""
+    n = plan.edges.num_vertices
+    out = _degrees(plan, False)
+    numbers = Order(None, None, np.zeros(0, np.int64))
+    if order == "ids" or not n:
+        return _write(plan, folder / "whole", order, numbers, out, {"layers": None, "root": None})
+    root = int(out.argmax()) if root is None else root
+    first = _write(plan, folder / "sorted", "ids", numbers, out, {"layers": None, "root": None}, only_out=True)
+    store = Store(first)
+    try:
+        depth = _layers(plan, store, root)
+    finally:
+        store.close()
+    first.unlink()
+    number = np.argsort(depth, kind="stable").astype(np.int32)
+    position = np.empty(n, np.int32)
+    position[number] = np.arange(n, dtype=np.int32)
+    ends = np.cumsum(np.bincount(depth))
+    del depth
+    where = Order(position, number, ends)
+    return _write(plan, folder / "whole", order, where, out, {"layers": len(ends), "root": root})
+
+
+def _degrees(plan: _Plan, inward: bool) -> np.ndarray:
+    """uint32 per vertex: the edges of its row."""
+    degree = np.zeros(plan.edges.num_vertices, np.uint32)
+    kernels = get_backend("cpu").kernels("layered")
+    loops = 0
+    for rows, others, _ in arcs_of(plan.edges, inward):
+        kernels.layered_degrees(len(rows), np.asarray(rows, np.int32), degree)
+        loops += int((rows == others).sum())
+    plan.self_loops = loops
+    return degree
+
+
+def _layers(plan: _Plan, store: Store, root: int) -> np.ndarray:
+    """The layer of every vertex, int32."""
+    n, memory = store.num_vertices, plan.memory
+    if not plan.edges.directed:
+        tree, _ = join(store, memory)
+        smallest = np.flatnonzero(tree == np.arange(n, dtype=np.int32))
+        starts = np.append(smallest[smallest != tree[root]], root)
+        del tree
+        label = search(store, starts, memory)
+        return (label >> 32).astype(np.int32)
+    label = search(store, np.array([root]), memory)
+    none = np.iinfo(np.int64).max
+    left = label == none
+    if left.any():
+        degree = _degrees(plan, True)
+        starts = np.flatnonzero(left & (degree == 0))
+        del degree
+        if len(starts):
+            label = search(store, starts, memory, label, int((label[~left] >> 32).max()) + 1)
+    left = label == none
+    depth = (label >> 32).astype(np.int32)
+    depth[left] = (int(depth[~left].max()) if not left.all() else -1) + 1
+    present = np.bincount(depth) > 0
+    return (np.cumsum(present, dtype=np.int32) - 1)[depth]
+
+
+def _write(
+    plan: _Plan, path: Path, order: str, where: Order, out: np.ndarray, extra: dict[str, Any], only_out: bool = False
+) -> Path:
+    edges, sections = plan.edges, {}
+    with writing(path) as writer:
+        for inward in (False,) if only_out or not plan.inward else (False, True):
+            degree = _degrees(plan, True) if inward else out
+            name = "inward" if inward else "out"
+            section = Section(name, np.zeros(0), order == "layers" and not inward, edges.weights)
+            cut(degree, where, plan.chunk, section)
+            sections[name] = write_section(
+                writer, section, degree, where, _again(plan, inward), plan.memory, path.parent
+            )
+            stored = section.num_edges
+            del degree
+        count = stored if edges.directed else (stored - plan.self_loops) // 2 + plan.self_loops
+        facts = plan.facts
+        writer.finish({
+            "num_vertices": edges.num_vertices, "num_edges": count, "directed": edges.directed, "order": order,
+            "self_loops": plan.self_loops, "weights": None if edges.weights is None else edges.weights.str,
+            "weight_facts": None if facts is None else _plain(facts), "sections": sections,
+            "ids": _ids(writer, edges.ids), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **extra,
+        })  # fmt: skip
+    return path
+
+
+def _again(plan: _Plan, inward: bool) -> Callable[[], Iterator[Arcs]]:
+    return lambda: arcs_of(plan.edges, inward)
+
+
+def _plain(facts: WeightFacts) -> dict[str, Any]:
+    """For JSON, whose numbers are exact: NaN is none of them, infinity is one to Python."""
+    return {name: getattr(facts, name) for name in ("least", "greatest", "total", "count", "unfit")}
+
+
+def _ids(writer: Writer, ids: VertexIds) -> dict[str, Any]:
+    """What the header says of the caller's ids; tables are written."""
+
+    def entry(array: np.ndarray) -> dict[str, int]:
+        before = writer.end
+        offset, crc = writer.append(array)
+        return {"offset": offset, "length": len(array), "bytes": writer.end - before, "crc": crc}
+
+    if ids.table is None:
+        return {"start": ids.start}
+    if ids.are_numbers:
+        return {"table": entry(np.ascontiguousarray(ids.table, "<i8"))}
+    texts = [str(name).encode() for name in ids.table]
+    cuts = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype("<i8")
+    return {"bytes": entry(np.frombuffer(b"".join(texts), np.uint8)), "cuts": entry(cuts)}

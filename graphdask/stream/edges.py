@@ -1,0 +1,148 @@
+"""The edges that a store is built from, in blocks: those of a Graph, or of a native file that is larger than memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import get_backend
+from graphdask.blocks import Share
+from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.graph import Graph
+from graphdask.ids import VertexIds
+from graphdask.part import WeightFacts
+from graphdask.runtime import runtime
+from graphdask.stream.external import Arcs
+
+PER_EDGE = 160
+"""Bytes for each edge of a block, with all that is made of it on the way."""
+MOST = 1 << 22
+"""Edges of a block."""
+
+
+class GraphEdges:
+    """Those of a Graph, made again in every pass; where parallel edges are merged, it is built first."""
+
+    def __init__(self, graph: Graph, memory: int):
+        graph = graph.present
+        if graph.num_vertices >= 2**31 - 1:
+            raise Unsupported(f"a layered edge list holds up to 2**31 - 2 vertices, and G has {graph.num_vertices:,}")
+        self.graph = graph
+        self.ids, self.directed, self.num_vertices = graph.ids, graph.directed, graph.num_vertices
+        self.weights = None if graph.source.weight_dtype is None else np.dtype(graph.source.weight_dtype)
+        self._block = block_edges(memory)
+
+    def blocks(self) -> Iterator[Arcs]:
+        """Each edge once, as vertex numbers."""
+        if self.graph.merge:
+            yield from runtime().edge_blocks(self.graph, self._block, progress=False)
+        else:
+            yield from Share(self.graph.source).blocks(get_backend("cpu"), self._block)
+
+
+class FileEdges:
+    """Those of a native file, which is read block by block; no more than that is ever in memory."""
+
+    def __init__(self, path: str | os.PathLike[str], memory: int, directed: bool | None):
+        from graphdask.io import read_edges
+
+        edges = read_edges(path, format="native", directed=directed)
+        self.directed = True if edges.directed is None else edges.directed
+        self._arrays = edges.src, edges.dst, edges.weights
+        if any(array.dtype.kind not in "iu" for array in self._arrays[:2]):
+            raise Unsupported(
+                f"{os.fspath(path)}: its vertex ids are strings, which are renumbered in memory only; give "
+                "gd.read_graph(path) instead of the path"
+            )
+        self._block = block_edges(memory)
+        self.weights = None if edges.weights is None else edges.weights.dtype
+        self.ids = self._numbered(path, edges.vertices, memory)
+        self.num_vertices = self.ids.count
+
+    def _slices(self) -> Iterator[Arcs]:
+        src, dst, weights = self._arrays
+        for first in range(0, len(src), self._block):
+            part = first, min(first + self._block, len(src))
+            yield _part(src, *part), _part(dst, *part), None if weights is None else _part(weights, *part)
+
+    def _numbered(self, path: Any, vertices: np.ndarray | None, memory: int) -> VertexIds:
+        if vertices is not None:
+            count = len(vertices)
+            if count and int(vertices[-1]) - int(vertices[0]) + 1 == count:
+                return VertexIds(count, int(vertices[0]))
+            return VertexIds(count, 0, np.array(vertices, np.int64) if count else None)
+        low, high = np.iinfo(np.int64).max, -1
+        for src, dst, _ in self._slices():
+            low = min(low, int(src.min()), int(dst.min()))
+            high = max(high, int(src.max()), int(dst.max()))
+        if high < 0:
+            return VertexIds(0)
+        if high - low + 1 > memory // 2:
+            raise OverBudget(
+                f"{os.fspath(path)}: its vertex ids are {low} to {high}, and to see which of them there are takes "
+                f"{(high - low + 1) / 2**20:,.0f} MiB; allow more memory, or give gd.read_graph(path)"
+            )
+        present = np.zeros(high - low + 1, bool)
+        for src, dst, _ in self._slices():
+            present[src - low] = True
+            present[dst - low] = True
+        if present.all():
+            return VertexIds(len(present), low)
+        table = np.flatnonzero(present)
+        table += low
+        return VertexIds(len(table), 0, table)
+
+    def blocks(self) -> Iterator[Arcs]:
+        """Each edge once, as vertex numbers."""
+        for src, dst, weights in self._slices():
+            yield self.ids.to_internal(src, "edge source"), self.ids.to_internal(dst, "edge destination"), weights
+
+
+def _part(array: np.ndarray, first: int, last: int) -> np.ndarray:
+    """A slice; what is mapped from a file is read, so that it does not stay in memory."""
+    if isinstance(array, np.memmap) and array.filename is not None and array.base is not None:
+        return np.fromfile(array.filename, array.dtype, last - first, offset=array.offset + first * array.itemsize)
+    return array[first:last]
+
+
+def block_edges(memory: int) -> int:
+    """Of a block, where a quarter of some memory may be used for one."""
+    return max(1024, min(MOST, memory // 4 // PER_EDGE))
+
+
+def edges_of(given: Any, memory: int, directed: bool | None) -> GraphEdges | FileEdges:
+    """The edges of a Graph or a path, to be gone through any number of times."""
+    if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
+        if directed is not None:
+            raise InputError("directed= is for a file; a graph says itself whether it is directed")
+        return GraphEdges(given, memory)
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
+    from graphdask.io import detect_format
+
+    if os.path.isfile(given) and detect_format(given) == "native":
+        return FileEdges(given, memory, directed)
+    from graphdask.construct import read_graph
+
+    return GraphEdges(read_graph(given, directed=directed), memory)
+
+
+def facts_of(edges: GraphEdges | FileEdges) -> WeightFacts | None:
+    """What algorithms must know of all weights, from a pass over the edges."""
+    if edges.weights is None:
+        return None
+    return WeightFacts.joined(WeightFacts.of(np, src, dst, w) for src, dst, w in edges.blocks() if w is not None)
+
+
+def arcs_of(edges: GraphEdges | FileEdges, inward: bool) -> Iterator[Arcs]:
+    """Edges as they stand in rows: at their sources, or where `inward` at their ends; undirected ones at both."""
+    for src, dst, weights in edges.blocks():
+        if edges.directed:
+            yield (dst, src, weights) if inward else (src, dst, weights)
+            continue
+        yield src, dst, weights
+        other = src != dst
+        yield dst[other], src[other], None if weights is None else weights[other]

@@ -1,0 +1,270 @@
+"""StreamedGraph: a graph on disk that algorithms go through a chunk at a time, and what runs them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.pagerank import PageRank, SinglePageRank
+from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.backend import Array, Backend
+from graphdask.blocks import parse_size
+from graphdask.engine import RankContext, RankResult
+from graphdask.errors import Unsupported
+from graphdask.graph import Graph
+from graphdask.partition import VertexMap, index_dtype
+from graphdask.sources import Edges
+from graphdask.stream import components, pagerank, paths
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log
+
+STREAMED = (BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
+NAMES = "bfs, connected_components, pagerank and sssp"
+
+
+class StreamedGraph(Graph):
+    """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
+
+    It goes where a Graph goes. `bfs`, `connected_components`, `pagerank` and `sssp` stream it, in this process and on
+    its CPU; what has no streamed form says so, and takes `in_memory()`.
+    """
+
+    def __init__(self, store: Store, memory: int):
+        super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
+        self.store, self.memory = store, memory
+        self.report = {"self_loops": store.header["self_loops"], "format": "layered", "bytes": store.size}
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks, of one direction."""
+        return len(self.store.sections["out"])
+
+    @property
+    def layers(self) -> int | None:
+        """Number of layers; None where rows stand in the order of vertices."""
+        found: int | None = self.store.header["layers"]
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Of the file."""
+        return self.store.size
+
+    def __enter__(self) -> StreamedGraph:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; a graph that is not closed is when nobody has it any more."""
+        self.store.close()
+
+    def partition(self, *arguments: Any, **named: Any) -> Graph:
+        """Not of a streamed graph: raises Unsupported.
+
+        Parameters
+        ----------
+        arguments, named
+            As those of a Graph.
+
+        Raises
+        ------
+        Unsupported
+            Always.
+        """
+        raise Unsupported(
+            f"{self.store.path} is streamed by one process as a whole; S.in_memory().partition(...) divides it"
+        )
+
+    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+        """As that of a Graph; the result is one in memory.
+
+        Parameters
+        ----------
+        multi_edges : {"keep", "merge"}
+
+        Raises
+        ------
+        InputError
+            For another value.
+        """
+        return self.in_memory().to_undirected(multi_edges=multi_edges)
+
+    def in_memory(self) -> Graph:
+        """Return the same graph as one whose partitions are built in memory.
+
+        Examples
+        --------
+        >>> import graphdask as gd, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     S = gd.stream.build(gd.from_edges([0, 1], [1, 2]), f"{folder}/path.gdl")
+        ...     print(S.in_memory())
+        <Graph: 3 vertices, 2 edges, directed>
+        """
+        return Graph(self.source, self.ids, self.directed, dict(self.report))
+
+    def verify(self, *, client: Any = None, progress: bool | None = None) -> StreamedGraph:
+        """Read the whole file and compare every checksum; return the graph.
+
+        Raises
+        ------
+        FormatError
+            Naming what is damaged.
+        """
+        self.store.verify()
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise Unsupported(f"{self.store.path} is open in this process and does not travel; open it where it is needed")
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = f", weights {self.store.weights}" if self.weighted else ""
+        layers = "" if self.layers is None else f"{self.layers:,} layers in "
+        return (
+            f"<StreamedGraph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{weights}, "
+            f"{layers}{self.chunks:,} chunks, memory {self.memory / 2**30:.4g} GiB>"
+        )
+
+
+def open_(path: str | os.PathLike[str], memory: int | str = "2GiB") -> StreamedGraph:
+    """Open a layered edge list, to be streamed within a memory budget.
+
+    Parameters
+    ----------
+    path : path-like
+        What `graphdask.stream.build` has made.
+    memory : int or str
+        Bytes that a call may take, besides what Python and its libraries do: arrays per vertex, buffers for chunks that
+        are read ahead, and in what is left the chunks that are wanted most often, which stay.
+
+    Returns
+    -------
+    StreamedGraph
+        It goes where a Graph goes. Every call reads the file anew; chunks are checked when they are first read.
+
+    Raises
+    ------
+    FormatError
+        For what is no such file, of another version, truncated or damaged.
+    InputError
+        For a `memory` that is no number of bytes.
+
+    Notes
+    -----
+    Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 17 bytes per vertex and two chunks or more,
+    `connected_components` 16, `sssp` 21, or 37 with floating weights, with zeros among them or distances of 64 bits,
+    `pagerank` 52.
+
+    Examples
+    --------
+    >>> import graphdask as gd, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/path.gdl"
+    ...     S = gd.stream.build(gd.from_edges([0, 1, 2], [1, 2, 3]), path)
+    ...     S = gd.stream.open(path, memory="1MiB")
+    ...     print(gd.bfs(S, 1).depth.tolist())
+    [-1, 0, 1, 2]
+    """
+    return StreamedGraph(Store(path), parse_size(memory, "memory"))
+
+
+class StoredSource:
+    """The edges of a store as those of any graph: a piece is a run of chunks."""
+
+    drops_self_loops = False
+    skewed = True
+
+    def __init__(self, store: Store):
+        self.store = store
+        self.num_vertices, self.num_edges = store.num_vertices, int(store.header["num_edges"])
+        self.weight_dtype = store.weights
+
+    def piece(self, rank: int, size: int) -> StoredPiece:
+        count = len(self.store.sections["out"])
+        return StoredPiece(self.store, range(count * rank // size, count * (rank + 1) // size))
+
+
+@dataclass(frozen=True)
+class StoredPiece:
+    store: Store
+    chunks: Sequence[int]
+
+    def edges(self, backend: Backend) -> Edges:
+        """Each edge once, by vertex numbers."""
+        store, section = self.store, self.store.sections["out"]
+        dtype = index_dtype(store.num_vertices)
+        number = np.arange(store.num_vertices, dtype=dtype)
+        for first, ids in store.order():
+            number[first : first + len(ids)] = ids
+        made: list[tuple[Array, Array, Any]] = []
+        for chunk_number in self.chunks:
+            chunk = store.read(section, chunk_number, np.empty(sum(section.sizes(chunk_number)), np.uint8))
+            rows = np.arange(chunk.first, chunk.first + len(chunk.degrees), dtype=dtype)
+            src, dst = number[np.repeat(rows, chunk.degrees)], number[chunk.targets]
+            once = slice(None) if store.header["directed"] else src <= dst
+            made.append((src[once], dst[once], chunk.weights[once] if store.weights is not None else None))
+        if not made:
+            none = None if store.weights is None else np.zeros(0, store.weights)
+            made = [(np.zeros(0, dtype), np.zeros(0, dtype), none)]
+        weights = None if store.weights is None else backend.from_host(np.concatenate([part[2] for part in made]))
+        src, dst = (backend.from_host(np.concatenate([part[end] for part in made])) for end in (0, 1))
+        return src, dst, weights
+
+
+def execute(
+    context: RankContext, graph: StreamedGraph, primitive: Any, ahead: int | None = None
+) -> tuple[RankResult, dict[str, Any]]:
+    """Run a primitive over a streamed graph; the result as of one rank, and what was read."""
+    store, memory, log = graph.store, graph.memory, Log(context, primitive.name)
+    started = time.perf_counter()
+    if isinstance(primitive, BreadthFirstSearch):
+        found = paths.bfs(store, primitive.sources[0], memory, log, ahead)
+        state = paths.SEARCH * store.num_vertices
+    elif isinstance(primitive, ShortestPaths):
+        found = paths.sssp(store, primitive, memory, log, ahead)
+        state = (paths.PATHS if primitive.with_parents else paths.WIDE) * store.num_vertices
+    elif isinstance(primitive, ConnectedComponents):
+        found = components.components(store, memory, log, ahead)
+        state = components.BYTES * store.num_vertices
+    else:
+        found = pagerank.pagerank(store, primitive, memory, log, ahead)
+        state = pagerank.state_bytes(primitive) * store.num_vertices
+    traffic = log.streamed(time.perf_counter() - started)
+    columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+    values = {name: value for name, value in found.items() if name not in columns}
+    dtypes = {name: array.dtype for name, array in columns.items()}
+    needed = state + traffic["window"]
+    result = RankResult(columns, values, dtypes, log.history, "single", context.backend.description, needed, state,
+                        state)  # fmt: skip
+    return result, traffic
+
+
+def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any, client: Any) -> None:
+    """Raise Unsupported for what cannot be streamed, before any work."""
+    if type(primitive) not in STREAMED:
+        raise Unsupported(
+            f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
+        )
+    for name, value in (("exchange", exchange), ("allocation", allocation), ("client", client)):
+        if value is not None:
+            raise Unsupported(f"{name}= has no meaning for a streamed graph, which one process goes through")
+    if isinstance(primitive, BreadthFirstSearch) and primitive.direction == "pull":
+        raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
+    if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
+        raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
+    if isinstance(primitive, PageRank):
+        pagerank.refuse(graph.store, primitive)
+
+
+def one_part(num_vertices: int) -> VertexMap:
+    """All vertices in order, in one part."""
+    return VertexMap(num_vertices, np.array([0, num_vertices], np.int64))

@@ -1,0 +1,159 @@
+"""Searches and shortest paths over a store: labels fall until no edge can make one fall.
+
+A label is a distance times 2^32 plus the number of the vertex before; where distances leave no room for that, or an
+edge may add nothing to one, labels are distances, and parents are found from them afterwards. Labels only fall, and at
+the end no edge can relax, so that distances are those of `sssp` in memory (its Notes), whatever the order of chunks. A
+vertex whose distance falls relaxes all its edges again, so that its final distance is offered over each of them; hence
+the parents are the same too (`graphdask.algorithms.sssp`, `_shortest_tree`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log, Sweeps, cpu, window_of
+
+UNIT = np.ones(1, np.int32)
+"""The length of every edge where edges have none."""
+SEARCH = 17
+"""Bytes per vertex of a search with parents: labels, marks, and the two answers of int32."""
+PATHS, WIDE = 21, 37
+"""Of shortest paths with parents in labels, whose distances are int64 in the end, and without."""
+
+
+def search(
+    store: Store,
+    sources: np.ndarray,
+    memory: int,
+    label: np.ndarray | None = None,
+    depth: int = 0,
+    *,
+    log: Log | None = None,
+    weighted: bool = False,
+    ahead: int | None = None,
+) -> np.ndarray:
+    """Labels by position, int64, from sources at positions; with `label`, those of an earlier search go on.
+
+    Parameters
+    ----------
+    depth : int
+        Of the sources.
+    weighted : bool
+        Whether edges have their own lengths, whole numbers above 0, or all the length 1.
+    """
+    log = Log() if log is None else log
+    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
+    label = np.full(n, unreached(np.dtype(np.int64)), np.int64) if label is None else label
+    numbers = sources if store.by_number else _numbers(store, sources)
+    label[sources] = np.int64(depth) << 32 | numbers
+    active[sources] = True
+    with window_of(store, "out", memory - 9 * n, "a search", log, ahead) as window:
+        for chunk in Sweeps(window, section, active, counters, log):
+            kernels.layered_relax(
+                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
+                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, label, window.queue, counters,
+            )  # fmt: skip
+    return label
+
+
+def _numbers(store: Store, positions: np.ndarray) -> np.ndarray:
+    """The vertex numbers at some positions."""
+    found = np.empty(len(positions), np.int64)
+    for first, ids in store.order():
+        inside = (positions >= first) & (positions < first + len(ids))
+        found[inside] = ids[positions[inside] - first]
+    return found
+
+
+def bfs(store: Store, source: int, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
+    """Depths and parents, int32 by vertex number."""
+    n = store.num_vertices
+    label = search(store, store.positions([source]), memory - 8 * n, log=log, ahead=ahead)
+    depth, parent = np.empty(n, np.int32), np.empty(n, np.int32)
+    none = unreached(label.dtype)
+    for first, ids in store.order():
+        some = label[first : first + len(ids)]
+        depth[ids] = np.where(some == none, -1, some >> 32)
+        parent[ids] = (some & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return {"depth": depth, "parent": parent}
+
+
+def sssp(store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
+    """Distances (int64 or float64) and parents (int32) by vertex number."""
+    if not primitive.with_parents:
+        return _sssp_wide(store, primitive, memory, log, ahead)
+    n, weighted = store.num_vertices, store.weights is not None
+    place = store.positions([primitive.source])
+    label = search(store, place, memory - 12 * n, log=log, weighted=weighted, ahead=ahead)
+    distance, parent = np.empty(n, np.int64), np.empty(n, np.int32)
+    none = unreached(label.dtype)
+    for first, ids in store.order():
+        some = label[first : first + len(ids)]
+        distance[ids] = np.where(some == none, -1, some >> 32)
+        parent[ids] = (some & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
+
+
+def _sssp_wide(store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None) -> dict[str, Any]:
+    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    weighted, integer = store.weights is not None, primitive.distance.kind != "f"
+    dtype = np.dtype(np.int64) if integer else primitive.distance
+    none, each = unreached(dtype), -1 if weighted else 0
+    place = store.positions([primitive.source])
+    distance, active, counters = np.full(n, none, dtype), np.zeros(n, bool), np.zeros(3, np.int64)
+    distance[place], active[place] = 0, True
+    parent = np.full(n, np.iinfo(np.int32).max, np.int32)
+    hops = np.full(n, -1, np.int32)
+    memory -= WIDE * n
+    with window_of(store, "out", memory, "SSSP", log, ahead) as window:
+        for chunk in Sweeps(window, section, active, counters, log):
+            kernels.layered_relax_wide(
+                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets,
+                chunk.weights if weighted else UNIT, each, active, distance, window.queue, counters,
+            )  # fmt: skip
+        parent[place] = primitive.source
+        flat = np.zeros(n, bool)
+        reached = distance != none
+        for number, first in enumerate(section.table["first"]):
+            if not reached[first : first + section.table[number]["rows"]].any():
+                continue
+            chunk = window.load(number, range(number + 1, min(number + 3, len(section))))
+            kernels.layered_parents(
+                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
+                chunk.weights if weighted else UNIT, each, distance, parent, flat, counters,
+            )  # fmt: skip
+        rooted = parent != np.iinfo(np.int32).max
+        log.sweep(int(reached.sum()), int(counters[1]))
+        beyond = rooted & ~reached
+        hops[rooted] = 0
+        if not (rooted | ~reached).all():
+            active, counters, hop = flat & rooted & reached, np.zeros(3, np.int64), 0
+            while active.any():
+                after = np.zeros(n, bool)
+                for number, first in enumerate(section.table["first"]):
+                    if not active[first : first + section.table[number]["rows"]].any():
+                        window.traffic.skipped += 1
+                        continue
+                    chunk = window.load(number)
+                    kernels.layered_flat(
+                        len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
+                        chunk.weights if weighted else UNIT, each, distance, hops, hop, parent, after, counters,
+                    )  # fmt: skip
+                    log.check()
+                log.sweep(int(active.sum()), int(counters[1]))
+                active, hop = after, hop + 1
+                counters[:] = 0
+    found, before, too_far = np.empty(n, dtype), np.empty(n, np.int32), NO_VERTEX
+    for first, ids in store.order():
+        here = slice(first, first + len(ids))
+        found[ids] = np.where(reached[here], distance[here], -1 if integer else none)
+        before[ids] = np.where(reached[here], parent[here], -1)
+        if beyond[here].any():
+            too_far = min(too_far, int(ids[beyond[here]].min()))
+    return {"distance": found, "parent": before, "too_far": too_far}

@@ -1,0 +1,167 @@
+"""Store: an open layered edge list, of which chunks are read one at a time and checked when they are first read."""
+
+from __future__ import annotations
+
+import os
+import weakref
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FormatError, InputError
+from graphdask.ids import VertexIds
+from graphdask.part import WeightFacts
+from graphdask.stream.format import TABLE, Chunk, Section, aligned, read_header
+
+
+class Store:
+    """A file, opened for reading. Chunks are read, not mapped: what is in memory is what was asked for.
+
+    Raises
+    ------
+    FormatError
+        For what is no such file, of another version, truncated or damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path, self.header = read_header(path)
+        self.size = self.path.stat().st_size
+        self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        self._closing = weakref.finalize(self, os.close, self._file)
+        self._lock = Lock()
+        self._checked: set[tuple[str, int, str]] = set()
+        weights = self.header["weights"]
+        self.weights = None if weights is None else np.dtype(weights)
+        self.sections = {name: self._section(name) for name in self.header["sections"]}
+
+    def close(self) -> None:
+        """Let go of the file; what is not closed is when nobody has it any more."""
+        self._closing()
+
+    @property
+    def num_vertices(self) -> int:
+        return int(self.header["num_vertices"])
+
+    @property
+    def by_number(self) -> bool:
+        """Whether positions are vertex numbers."""
+        return self.header["order"] == "ids"
+
+    @property
+    def facts(self) -> WeightFacts | None:
+        """What algorithms must know of all weights."""
+        found = self.header["weight_facts"]
+        if found is None:
+            return None
+        unfit = found["unfit"] and (int(found["unfit"][0]), int(found["unfit"][1]), found["unfit"][2])
+        return WeightFacts(found["least"], found["greatest"], found["total"], found["count"], unfit)
+
+    def _section(self, name: str) -> Section:
+        entry = self.header["sections"][name]
+        memory = np.zeros(aligned(entry["chunks"] * TABLE.itemsize), np.uint8)
+        self._read(entry["offset"], memory, f"the table of {name}")
+        if zlib.crc32(memory.data) != entry["crc"]:
+            raise FormatError(f"the table of the chunks of {name} is damaged (its checksum does not match)", self.path)
+        table = memory[: entry["chunks"] * TABLE.itemsize].view(TABLE)
+        return Section(name, table, entry["with_ids"], self.weights)
+
+    def _read(self, offset: int, memory: np.ndarray, what: str) -> None:
+        """Fill `memory`, uint8, from a place in the file."""
+        if not self._closing.alive:
+            raise InputError(f"{self.path} was closed; open it again")
+        view = memory.data.cast("B") if memory.size else memoryview(b"")
+        done = 0
+        while done < len(view):
+            got = os.preadv(self._file, [view[done:]], offset + done)
+            if not got:
+                raise FormatError(f"{what} ends at byte {offset + done}: the file was truncated", self.path)
+            done += got
+
+    def _check(self, section: Section, number: int, part: str, memory: np.ndarray) -> None:
+        """Compare the checksum of a part of a chunk, the first time that it is read."""
+        key = section.name, number, part
+        if key in self._checked:
+            return
+        if zlib.crc32(memory.data.cast("B") if memory.size else b"") != int(section.table[number][f"{part}_crc"]):
+            raise FormatError(
+                f"the {part} of chunk {number} of {section.name} are damaged (their checksum does not match); build "
+                "the file again",
+                self.path,
+            )
+        with self._lock:
+            self._checked.add(key)
+
+    def read(self, section: Section, number: int, memory: np.ndarray) -> Chunk:
+        """A chunk, in the bytes of `memory`, uint8."""
+        rows, edges = section.sizes(number)
+        memory = memory[: rows + edges]
+        self._read(int(section.table[number]["offset"]), memory, f"chunk {number} of {section.name}")
+        self._check(section, number, "rows", memory[:rows])
+        self._check(section, number, "edges", memory[rows:])
+        return section.chunk_of(number, memory)
+
+    def rows(self, section: Section) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Position of the first row, degrees and vertex numbers of each chunk; its edges are not read."""
+        for number in range(len(section)):
+            memory = np.empty(section.sizes(number)[0], np.uint8)
+            self._read(int(section.table[number]["offset"]), memory, f"chunk {number} of {section.name}")
+            self._check(section, number, "rows", memory)
+            yield int(section.table[number]["first"]), *section.rows_of(number, memory)
+
+    def order(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Position of the first row, and the vertex numbers of each chunk, int32."""
+        for first, degrees, ids in self.rows(self.sections["out"]):
+            yield first, np.arange(first, first + len(degrees), dtype=np.int32) if self.by_number else ids
+
+    def positions(self, numbers: Any) -> np.ndarray:
+        """Where some vertices stand, int64."""
+        wanted = np.asarray(numbers, np.int64)
+        if self.by_number:
+            return wanted
+        found = np.full(len(wanted), -1)
+        for first, ids in self.order():
+            for place in np.flatnonzero((wanted >= ids.min()) & (wanted <= ids.max())):
+                rows = np.flatnonzero(ids == wanted[place])
+                if len(rows):
+                    found[place] = first + int(rows[0])
+        return found
+
+    def vertex_ids(self) -> VertexIds:
+        """The caller's ids."""
+        entry = self.header["ids"]
+        if "start" in entry:
+            return VertexIds(self.num_vertices, entry["start"])
+        if "table" in entry:
+            return VertexIds(self.num_vertices, 0, self._array(entry["table"], "<i8"))
+        text, cuts = self._array(entry["bytes"], "|u1").tobytes(), self._array(entry["cuts"], "<i8").tolist()
+        table = np.empty(self.num_vertices, object)
+        table[:] = [text[a:b].decode() for a, b in pairwise(cuts)]
+        return VertexIds(self.num_vertices, 0, table)
+
+    def _array(self, entry: dict[str, int], dtype: str) -> np.ndarray:
+        array = np.empty(entry["length"], dtype)
+        memory = np.zeros(entry["bytes"], np.uint8)
+        self._read(entry["offset"], memory, "the table of vertex ids")
+        if zlib.crc32(memory.data) != entry["crc"]:
+            raise FormatError("the table of vertex ids is damaged (its checksum does not match)", self.path)
+        array[:] = memory[: array.nbytes].view(dtype)
+        return array
+
+    def verify(self) -> None:
+        """Read everything and compare every checksum.
+
+        Raises
+        ------
+        FormatError
+            Naming what is damaged.
+        """
+        self._checked.clear()
+        self.vertex_ids()
+        for section in self.sections.values():
+            memory = np.empty(section.most_bytes, np.uint8)
+            for number in range(len(section)):
+                self.read(section, number, memory)

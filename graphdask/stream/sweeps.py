@@ -1,0 +1,132 @@
+"""Sweeps over the chunks of a store in the order of layers, until a sweep finds none that has to be looked at.
+
+A sweep skips chunks none of whose sources has changed. What a chunk does to one after it is seen in the same sweep,
+what it does to one before it in the next; the sweep that would have nothing to do certifies the answer, and reads
+nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Backend, get_backend
+from graphdask.engine import RankContext, Superstep
+from graphdask.errors import DeadlineExceeded
+from graphdask.kernels.layered import FOUND, LOOKED, WORKED
+from graphdask.stream.format import Chunk, Section
+from graphdask.stream.store import Store
+from graphdask.stream.window import Traffic, Window
+
+__all__ = ["FOUND", "LOOKED", "WORKED", "Log", "Sweeps", "cpu", "every_chunk", "window_of"]
+
+
+@dataclass
+class Log:
+    """What a run does, as statistics show it; it also sees to the deadline."""
+
+    context: RankContext | None = None
+    what: str = ""
+    history: list[Superstep] = field(default_factory=list)
+    traffic: list[Traffic] = field(default_factory=list)
+    """Of each window."""
+    _started: float = field(default_factory=time.perf_counter)
+    _waited: float = 0.0
+
+    def sweep(self, vertices: int, edges: int) -> None:
+        """A sweep, or an iteration, has come to its end."""
+        now, waited = time.perf_counter(), sum(traffic.waiting for traffic in self.traffic)
+        wait = waited - self._waited
+        step = Superstep(
+            len(self.history), vertices, edges, 0, 0, (), now - self._started - wait, 0.0, 0.0, wait
+        )  # fmt: skip
+        self.history.append(step)
+        self._started, self._waited = now, waited
+        if self.context is not None and self.context.on_superstep is not None:
+            self.context.on_superstep(step)
+
+    def check(self) -> None:
+        """Raise DeadlineExceeded where the run takes too long."""
+        if self.context is not None and time.monotonic() > self.context.deadline:
+            raise DeadlineExceeded(
+                f"{self.what} passed its deadline in sweep {len(self.history)}; raise the setting graphdask.deadline "
+                "if the run is as long as that"
+            )
+
+    def streamed(self, seconds: float) -> dict[str, Any]:
+        """For `Stats.streamed`."""
+        total = Traffic()
+        for traffic in self.traffic:
+            for name in ("nbytes", "chunks", "resident", "skipped", "unused", "reading", "waiting", "least"):
+                setattr(total, name, getattr(total, name) + getattr(traffic, name))
+            total.memory = max(total.memory, traffic.memory)
+        return {"scheme": "layers", "sweeps": len(self.history)} | total.to_dict(seconds)
+
+
+class Sweeps:
+    """The chunks that have active rows, sweep by sweep.
+
+    Parameters
+    ----------
+    active : numpy.ndarray of bool, shape (num_vertices,)
+        By position; who works on a chunk clears those of its rows, and sets those that have changed.
+    counters : numpy.ndarray of int64
+        Of the kernels; cleared after a sweep.
+    """
+
+    def __init__(self, window: Window, section: Section, active: np.ndarray, counters: np.ndarray, log: Log):
+        self._window, self._section, self._active = window, section, active
+        self._counters, self._log = counters, log
+        self._first = section.table["first"]
+
+    def _next(self, number: int) -> int | None:
+        """The first chunk from this one on that has an active row."""
+        if number >= len(self._first):
+            return None
+        start = int(self._first[number])
+        place = start + int(self._active[start:].argmax())
+        if not self._active[place]:
+            return None
+        return int(np.searchsorted(self._first, place, side="right")) - 1
+
+    def __iter__(self) -> Iterator[Chunk]:
+        while (number := self._next(0)) is not None:
+            visited = 0
+            while number is not None:
+                yield self._window.load(number, self._likely(number))
+                visited += 1
+                self._log.check()
+                number = self._next(number + 1)
+            self._window.traffic.skipped += len(self._first) - visited
+            self._log.sweep(int(self._counters[WORKED]), int(self._counters[LOOKED]))
+            self._counters[:] = 0
+
+    def _likely(self, number: int) -> Iterator[int]:
+        """What is read ahead: the next chunk, to which the edges of a layer lead, and those that have active rows."""
+        if number + 1 < len(self._first):
+            yield number + 1
+        if (later := self._next(number + 1)) is not None:
+            yield later
+
+
+def every_chunk(window: Window, section: Section, log: Log) -> Iterator[tuple[int, Chunk]]:
+    """Each chunk once, and its number."""
+    for number in range(len(section)):
+        yield number, window.load(number, range(number + 1, len(section)))
+        log.check()
+
+
+def cpu() -> Backend:
+    """Where streams are worked on."""
+    return get_backend("cpu")
+
+
+def window_of(store: Store, name: str, memory: int, what: str, log: Log, ahead: int | None = None) -> Window:
+    """A window on a section whose traffic is logged."""
+    window = Window(store, store.sections[name], memory, what, ahead)
+    log.traffic.append(window.traffic)
+    return window

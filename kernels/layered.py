@@ -1,0 +1,191 @@
+"""A layered edge list, a chunk at a time: what a CPU does with the rows of a chunk that is in memory.
+
+n        rows of the chunk, or edges of a block
+first    the position of its first row; rows stand in order of positions
+indptr   int64 per row: where its edges begin in `targets`, and where the last row's end
+ids      index dtype per row: the vertex number, or empty where positions are vertex numbers
+targets  index dtype per edge: the position of the vertex at its end
+weights  one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
+active   bool per position: its distance has fallen since its edges were looked at last
+label    int64 per position: a distance times 2^32, plus the number of the vertex before; the largest where unreached
+distance int64 or float64 per position; the largest, or infinity where unreached
+queue    index dtype, room for the rows of a chunk: active ones of this chunk
+counters int64: rows that were worked off, edges looked at, and what a kernel counts besides
+"""
+
+import numpy as np
+
+from graphdask.kernels.paths import plus, unreached
+from graphdask.kernels.twin import twin, within
+
+WORKED, LOOKED, FOUND = 0, 1, 2
+"""Places among the counters."""
+
+
+@twin
+def layered_degrees(n, src, degree):
+    """Count the edges of each vertex."""
+    for e in range(n):
+        degree[src[e]] += 1
+
+
+@twin
+def layered_relax(n, first, indptr, ids, targets, weights, each, active, label, queue, counters):
+    """Let labels fall along the edges of active rows, until no row of the chunk is active."""
+    size, head, waiting = n, 0, 0
+    for row in range(n):
+        if active[first + row]:
+            queue[waiting] = row
+            waiting += 1
+    while waiting:
+        row = np.int64(queue[head])
+        head = head + 1 if head + 1 < size else 0
+        waiting -= 1
+        u = first + row
+        active[u] = False
+        counters[WORKED] += 1
+        d = label[u] >> 32
+        id = np.int64(ids[row]) if len(ids) else u
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        for e in range(indptr[row], indptr[row + 1]):
+            v = targets[e]
+            new, old = (d + np.int64(weights[e & each])) << 32 | id, label[v]
+            if new < old:
+                label[v] = new
+                if (new >> 32) < (old >> 32) and not active[v]:
+                    active[v] = True
+                    if first <= v < first + n:
+                        tail = head + waiting
+                        queue[tail if tail < size else tail - size] = v - first
+                        waiting += 1
+
+
+@twin
+def layered_relax_wide(n, first, indptr, targets, weights, each, active, distance, queue, counters):
+    """The same with distances that leave no room for the vertex before."""
+    none, size, head, waiting = unreached(distance), n, 0, 0
+    for row in range(n):
+        if active[first + row]:
+            queue[waiting] = row
+            waiting += 1
+    while waiting:
+        row = np.int64(queue[head])
+        head = head + 1 if head + 1 < size else 0
+        waiting -= 1
+        u = first + row
+        active[u] = False
+        counters[WORKED] += 1
+        du = distance[u]
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        for e in range(indptr[row], indptr[row + 1]):
+            v = targets[e]
+            d = plus(du, weights[e & each])
+            if d >= du and d < distance[v] and d < none:
+                distance[v] = d
+                if not active[v]:
+                    active[v] = True
+                    if first <= v < first + n:
+                        tail = head + waiting
+                        queue[tail if tail < size else tail - size] = v - first
+                        waiting += 1
+
+
+@twin
+def layered_parents(n, first, indptr, ids, targets, weights, each, distance, parent, flat, counters):
+    """Offer each row as the parent of what its tight edges lead to; `flat` are the rows with one that adds nothing."""
+    none = unreached(distance)
+    for row in range(n):
+        u = first + row
+        du = distance[u]
+        if du == none:
+            continue
+        id = np.int64(ids[row]) if len(ids) else u
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        for e in range(indptr[row], indptr[row + 1]):
+            v = targets[e]
+            dv = distance[v]
+            if dv == plus(du, weights[e & each]) or dv == none:
+                if dv == du:
+                    flat[u] |= v != u
+                elif id < parent[v]:
+                    parent[v] = id
+
+
+@twin
+def layered_flat(n, first, indptr, ids, targets, weights, each, distance, hops, hop, parent, active, counters):
+    """From rows `hop` edges that add nothing away from a vertex with a nearer parent, go one further."""
+    for row in range(n):
+        u = first + row
+        if hops[u] != hop:
+            continue
+        du = distance[u]
+        id = np.int64(ids[row]) if len(ids) else u
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        for e in range(indptr[row], indptr[row + 1]):
+            v = targets[e]
+            if distance[v] == du and plus(du, weights[e & each]) == du and (hops[v] < 0 or hops[v] == hop + 1):
+                if hops[v] < 0:
+                    hops[v] = hop + 1
+                    active[v] = True
+                if id < parent[v]:
+                    parent[v] = id
+
+
+@within
+def _root(tree, u):
+    while tree[u] != u:
+        tree[u] = tree[tree[u]]
+        u = tree[u]
+    return u
+
+
+@twin
+def layered_hook(n, first, indptr, targets, tree, giant, counters):
+    """Join the trees at both ends of each edge; rows in the tree `giant` are passed over."""
+    for row in range(n):
+        u = _root(tree, np.int64(first + row))
+        if u == giant:
+            continue
+        counters[WORKED] += 1
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        for e in range(indptr[row], indptr[row + 1]):
+            v = _root(tree, np.int64(targets[e]))
+            if u < v:
+                tree[v] = u
+            elif v < u:
+                tree[u] = v
+                u = v
+
+
+@twin
+def layered_outside(n, first, tree, giant, counters):
+    """Whether one of some rows is not in the tree `giant`."""
+    counters[FOUND] = 0
+    for row in range(n):
+        if _root(tree, np.int64(first + row)) != giant:
+            counters[FOUND] = 1
+            return
+
+
+@twin
+def layered_flatten(n, tree):
+    """Give every position the root of its tree."""
+    for u in range(n):
+        tree[u] = tree[tree[u]]
+
+
+@twin
+def layered_least(n, first, ids, tree, least):
+    """The smallest vertex number of each tree, at its root."""
+    for row in range(n):
+        root = tree[first + row]
+        least[root] = min(least[root], ids[row])
+
+
+@twin
+def layered_loops(n, first, indptr, targets, loop):
+    """Mark the rows that have an edge to themselves."""
+    for row in range(n):
+        for e in range(indptr[row], indptr[row + 1]):
+            if targets[e] == first + row:
+                loop[first + row] = 1

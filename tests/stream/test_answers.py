@@ -1,0 +1,151 @@
+"""Answers over a streamed graph: SciPy's, and those in memory to the last bit, with room for any number of chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import GRAPHS
+from reference import adjacency, lightest, power_iteration, search, shortest, smallest_of_component
+
+import graphdask as gd
+
+WEIGHTS = (None, "whole", "zeros", "floats")
+
+
+def weights_of(kind, count):
+    """Whole numbers above 0; some of them 0; floats; or none."""
+    rng = np.random.default_rng(7)
+    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 3, count), "floats": rng.random(count)}
+    return drawn.get(kind)
+
+
+def equal(a, b):
+    assert a.dtype == b.dtype
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("order", ["layers", "ids"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_depths_parents_and_labels_are_those_of_scipy(stored, name, order):
+    n, src, dst, directed = GRAPHS[name]()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), order=order)
+    matrix = adjacency(n, src, dst, directed)
+    for source in {0, n // 2, n - 1}:
+        found, (depth, parent) = gd.bfs(S, source), search(matrix, source)
+        np.testing.assert_array_equal(found.depth, depth)
+        np.testing.assert_array_equal(found.parent, parent)
+    np.testing.assert_array_equal(gd.connected_components(S).label, smallest_of_component(matrix))
+
+
+@pytest.mark.parametrize("kind", WEIGHTS[1:])
+@pytest.mark.parametrize("name", ["sparse random, directed", "dense random, undirected", "only self-loops", "complete"])
+def test_distances_and_parents_are_those_of_dijkstra(stored, name, kind):
+    n, src, dst, directed = GRAPHS[name]()
+    weights = weights_of(kind, len(src))
+    S = stored(gd.from_edges(src, dst, weights, num_vertices=n, directed=directed))
+    found, (distance, parent) = gd.sssp(S, n - 1), shortest(lightest(n, src, dst, weights, directed), n - 1)
+    reached = np.isfinite(distance)
+    np.testing.assert_array_equal(found.reached, reached)
+    np.testing.assert_allclose(found.distance[reached], distance[reached], rtol=1e-15)
+    if kind != "floats":
+        np.testing.assert_array_equal(found.parent, parent)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("name", ["dense random, directed", "sparse random, undirected", "scale-free", "no edges"])
+def test_answers_are_those_in_memory_to_the_last_bit(stored, name, kind):
+    n, src, dst, directed = GRAPHS[name]()
+    G = gd.from_edges(src, dst, weights_of(kind, len(src)), num_vertices=n, directed=directed)
+    S = stored(G)
+    a, b = gd.sssp(G, 1), gd.sssp(S, 1)
+    equal(a.distance, b.distance)
+    equal(a.parent, b.parent)
+    person = dict.fromkeys(range(0, n, 3), 2.0)
+    for options in ({}, {"dangling": "self-loop", "norm": "linf"}, {"dtype": "float32", "tol": 1e-5},
+                    {"personalization": person, "start": np.arange(1.0, n + 1)}):  # fmt: skip
+        a, b = gd.pagerank(G, **options), gd.pagerank(S, **options)
+        equal(a.rank, b.rank)
+        assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
+
+
+def test_ranks_are_those_of_a_power_iteration(stored):
+    n, src, dst, directed = GRAPHS["dense random, directed"]()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed))
+    np.testing.assert_allclose(gd.pagerank(S).rank, power_iteration(adjacency(n, src, dst, True)), atol=1e-10)
+
+
+@pytest.mark.parametrize("memory", ["40KiB", "44KiB", "56KiB", "80KiB", "1MiB"])
+def test_answers_do_not_depend_on_how_much_is_in_memory(stored, memory):
+    n, src, dst, directed = GRAPHS["scale-free"]()
+    weights = weights_of("floats", len(src))
+    S = stored(gd.from_edges(src, dst, weights, num_vertices=n, directed=directed), memory)
+    expected = shortest(lightest(n, src, dst, weights, directed), 7)[0]
+    np.testing.assert_allclose(gd.sssp(S, 7).distance, expected, rtol=1e-15)
+    depth, parent = search(adjacency(n, src, dst, directed), 7)
+    np.testing.assert_array_equal(gd.bfs(S, 7).depth, depth)
+    np.testing.assert_array_equal(gd.bfs(S, 7).parent, parent)
+
+
+def test_a_long_path_with_weights_is_followed_against_the_order_of_layers(stored):
+    n = 3000
+    weights = np.random.default_rng(1).integers(1, 100, n - 1)
+    S = stored(gd.from_edges(np.arange(1, n), np.arange(n - 1), weights, num_vertices=n, directed=False), "256KiB")
+    found = gd.sssp(S, n - 1)
+    np.testing.assert_array_equal(found.distance, np.append(np.cumsum(weights[::-1])[::-1], 0))
+    np.testing.assert_array_equal(found.parent, np.append(np.arange(1, n), n - 1))
+
+
+def test_a_road_network_with_lengths(stored, shared_data):
+    G = gd.read_graph(shared_data / "road" / "bremen_dist.gr", weights=True)
+    S = stored(G, "4MiB", chunk="32KiB", memory="8MiB")
+    assert S.layers > 100
+    a, b = gd.sssp(G, 17), gd.sssp(S, 17)
+    equal(a.distance, b.distance)
+    equal(a.parent, b.parent)
+    equal(gd.connected_components(G).label, gd.connected_components(S).label)
+
+
+def test_ids_of_the_caller_come_back(stored):
+    numbers = stored(gd.from_edges([10, 30, 70], [30, 70, 90]))
+    assert gd.bfs(numbers, 30).parent.tolist() == [-1, 30, 30, 70]
+    names = stored(gd.from_edges(["ann", "bob"], ["bob", "cid"], directed=False))
+    assert gd.bfs(names, "cid").parent.tolist() == ["bob", "cid", "cid"]
+    assert gd.connected_components(names).label.tolist() == ["ann"] * 3
+
+
+def test_a_graph_without_vertices(stored):
+    S = stored(gd.from_edges([], []))
+    assert len(gd.connected_components(S).label) == 0
+    assert len(gd.pagerank(S).rank) == 0
+
+
+def test_a_distance_that_is_too_large_names_the_vertex(stored):
+    G = gd.from_edges([5, 6], [6, 7], [2**62, 2**62])
+    for graph in (G, stored(G)):
+        with pytest.raises(gd.InputError, match="the distance of vertex 7 is too large for int64"):
+            gd.sssp(graph, 5)
+
+
+def test_what_a_search_from_the_root_reads_is_each_chunk_once(stored):
+    n, src, dst, directed = GRAPHS["binary tree"]()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), root=0)
+    streamed = gd.bfs(S, 0).stats.streamed
+    assert streamed["sweeps"] == 1 or streamed["chunks_skipped"] >= S.chunks * (streamed["sweeps"] - 1)
+    assert streamed["nbytes"] == streamed["least"] > 4 * 2 * S.num_edges
+
+
+def test_a_sweep_skips_chunks_whose_sources_have_not_changed(stored):
+    n = 2000
+    S = stored(gd.from_edges(np.arange(n - 1), np.arange(1, n), num_vertices=n, directed=False), "60KiB", root=0)
+    streamed = gd.bfs(S, n - 1).stats.streamed
+    assert streamed["chunks_read"] + streamed["chunks_resident"] <= 3 * S.chunks
+    assert streamed["chunks_skipped"] > 0
+
+
+def test_what_stays_in_memory_is_read_once(stored):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB")
+    streamed = gd.pagerank(S, max_iter=500).stats.streamed
+    assert streamed["chunks_read"] == S.chunks
+    assert streamed["nbytes"] == streamed["least"]
+    assert streamed["chunks_resident"] == S.chunks * (streamed["sweeps"] - 1)
