@@ -1,8 +1,8 @@
 """Sweeps over the chunks of a store in the order of layers, until a sweep finds none that has to be looked at.
 
-A sweep skips chunks none of whose sources has changed. What a chunk does to one after it is seen in the same sweep,
-what it does to one before it in the next; the sweep that would have nothing to do certifies the answer, and reads
-nothing.
+A sweep skips chunks none of whose sources has changed. What a chunk does to one that is still to come is seen in the
+same sweep, what it does to one before it in the next, which goes the other way: so a path that leads back through many
+layers is followed in one sweep too. The sweep that would have nothing to do certifies the answer, and reads nothing.
 """
 
 from __future__ import annotations
@@ -83,33 +83,39 @@ class Sweeps:
         self._counters, self._log = counters, log
         self._first = section.table["first"]
 
-    def _next(self, number: int) -> int | None:
-        """The first chunk from this one on that has an active row."""
-        if number >= len(self._first):
+    def _next(self, number: int, forward: bool) -> int | None:
+        """The first chunk from this one on, or the last one up to it, that has an active row."""
+        if not 0 <= number < len(self._first):
             return None
-        start = int(self._first[number])
-        place = start + int(self._active[start:].argmax())
+        if forward:
+            start = int(self._first[number])
+            place = start + int(self._active[start:].argmax())
+        else:
+            end = int(self._first[number] + self._section.table["rows"][number])
+            place = end - 1 - int(self._active[:end][::-1].argmax())
         if not self._active[place]:
             return None
         return int(np.searchsorted(self._first, place, side="right")) - 1
 
     def __iter__(self) -> Iterator[Chunk]:
-        while (number := self._next(0)) is not None:
-            visited = 0
+        forward, chunks = True, len(self._first)
+        while (number := self._next(0 if forward else chunks - 1, forward)) is not None:
+            visited, step = 0, 1 if forward else -1
             while number is not None:
-                yield self._window.load(number, self._likely(number))
+                yield self._window.load(number, self._likely(number + step, forward))
                 visited += 1
                 self._log.check()
-                number = self._next(number + 1)
-            self._window.traffic.skipped += len(self._first) - visited
+                number = self._next(number + step, forward)
+            self._window.traffic.skipped += chunks - visited
             self._log.sweep(int(self._counters[WORKED]), int(self._counters[LOOKED]))
             self._counters[:] = 0
+            forward = not forward
 
-    def _likely(self, number: int) -> Iterator[int]:
+    def _likely(self, number: int, forward: bool) -> Iterator[int]:
         """What is read ahead: the next chunk, to which the edges of a layer lead, and those that have active rows."""
-        if number + 1 < len(self._first):
-            yield number + 1
-        if (later := self._next(number + 1)) is not None:
+        if 0 <= number < len(self._first):
+            yield number
+        if (later := self._next(number, forward)) is not None:
             yield later
 
 
