@@ -28,6 +28,7 @@ COMMANDS = {
     "pagerank-stream": "Replay a temporal graph in batches, with PageRank after each.",
     "profile": "Show where the time of an algorithm goes, superstep by superstep.",
     "info": "What is in a file, and what reading it would change.",
+    "stream": "Make a file of a graph larger than memory, which run streams.",
     "convert": "Write a graph file in another format.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
@@ -79,6 +80,11 @@ OPTIONS = {
     "max_iter": "--max-iter",
     "frontier_tol": "--frontier-tol",
     "prune_tol": "--prune-tol",
+    "memory": "--memory",
+    "chunk": "--chunk",
+    "order": "--order",
+    "root": "--root",
+    "inward": "--inward",
 }
 """How the command line calls the arguments that errors name."""
 

@@ -41,10 +41,16 @@ class Stats:
     restarts: int = 0
     """How often the run was started again after a lost worker."""
     streamed: dict[str, Any] = field(default_factory=dict)
-    """Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
-    over all ranks `transfers` of partitions to devices, and their `nbytes`; `in_place`, queue entries that were sampled
-    in host memory; `imbalance`, the standard deviation of queue entries per thread block divided by their mean, of
-    partitions that are sampled at the same time, on the mean of the supersteps. Empty for other runs."""
+    """Of a graph on disk: `sweeps` over it; `nbytes` that were read, and at `least` had to be (each chunk that was
+    needed, once); chunks that were `chunks_read`, `chunks_resident` in memory, `chunks_skipped` as no source had
+    changed, and `chunks_unused`, read ahead in vain; seconds of `reading` and of `waiting` for it, `overlap` with
+    computation as a share of reading, `bandwidth` in bytes per second of the whole run, and `window`, bytes of chunks
+    in memory.
+
+    Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
+    over all ranks `transfers` of partitions to devices, and their `nbytes`; `in_place`, queue entries that were
+    sampled in host memory; `imbalance`, the standard deviation of queue entries per thread block divided by their
+    mean, of partitions that are sampled at the same time, on the mean of the supersteps. Empty for other runs."""
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import stream, terminal
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.columns import check_output, write_columns
 from graphdask.commands.entry import Chosen, add_commands
@@ -25,6 +25,7 @@ from graphdask.commands.options import (
     reading_options,
     stacked,
 )
+from graphdask.errors import InputError
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Request:
     verify: bool
     output: Path | None
     as_json: bool
+    memory: str | None
 
     @property
     def how(self) -> dict[str, Any]:
@@ -58,7 +60,14 @@ class Request:
         return {"exchange": self.exchange, "allocation": self.allocation}
 
 
-graph_options = stacked(cluster_options, reading_options, cleaning_options, partition_options, json_option)
+graph_options = stacked(
+    cluster_options,
+    reading_options,
+    cleaning_options,
+    partition_options,
+    click.option("--memory", metavar="SIZE", help="Bytes in which a .gdl file is streamed.  [default: 2GiB]"),
+    json_option,
+)
 
 shared_options = stacked(
     input_file,
@@ -105,6 +114,12 @@ def execute(chosen: Chosen, **options: Any) -> None:
 @contextmanager
 def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]]:
     """The graph with its partitions built, and the client of the cluster that holds them; None in this process."""
+    if request.path.suffix == stream.ENDING:
+        with stream.opened(request, steps) as G:
+            yield G, None
+        return
+    if request.memory is not None:
+        raise InputError("--memory is for a file that is streamed; `graphdask stream build` makes one")
     elsewhere = request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
         steps.announce("connect" if elsewhere else "start cluster")
@@ -184,6 +199,9 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
         (stats.algorithm, f"{terminal.count(len(stats), 'superstep')} in {terminal.seconds(stats.seconds)} s"),
         ("verified", "yes" if verified else "not asked for (--verify)"),
     ]
+    if stats.streamed:
+        lines[:3] = [("memory", f"{terminal.size(stats.memory)}, of which {terminal.size(stats.allocated_start)} for "
+                                "what is per vertex"), *stream.traffic(stats.streamed)]  # fmt: skip
     if stats.restarts:
         lines.append(("restarts", f"{stats.restarts}, after a lost worker"))
     return lines

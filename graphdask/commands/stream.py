@@ -1,0 +1,138 @@
+"""`graphdask stream build IN OUT.gdl`, `graphdask stream check FILE.gdl`: graphs larger than memory, on disk.
+
+What `run` and `profile` do with such a file is here too.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import FILE, input_file, json_option
+from graphdask.errors import InputError
+
+ENDING = ".gdl"
+ALONE = ("partitions", "by", "ghosts", "exchange", "allocation", "id_width", "workers", "scheduler", "scheduler_file",
+         "file_format", "directed", "weights", "ids")  # fmt: skip
+"""Options of `run` that say nothing of a graph that one process streams from a file that says everything."""
+
+
+@click.group("stream")
+def command() -> None:
+    """Make and check files of graphs larger than memory, which `run` streams.
+
+    `graphdask run pagerank big.gdl --memory 2GiB` goes through one.
+    """
+
+
+@command.command("build")
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
+@click.option("--memory", metavar="SIZE", default="1GiB", show_default=True, help="Bytes that building may take.")
+@click.option(
+    "--order",
+    type=click.Choice(["layers", "ids"]),
+    default="layers",
+    show_default=True,
+    help="Rows by layer of a search, or by vertex id.",
+)
+@click.option("--root", metavar="ID", help="Vertex that layers are counted from; default: the one of most edges.")
+@click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 16 MiB, or less where memory is small.")
+@click.option("--directed/--undirected", "directed", default=None, help="Default: what IN says.")
+@click.option("--inward/--no-inward", default=None, help="Keep in-edges, which pagerank needs; default: yes.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@json_option
+def build_command(source: Path, target: Path, root: str | None, as_json: bool, **options: Any) -> None:
+    """Write the graph of IN to OUT (.gdl), to be streamed.
+
+    A .gdg file with whole numbers as ids is read in blocks, so that it may be larger than memory; others are read
+    whole first.
+    """
+    from graphdask.stream.build import build
+
+    if target.suffix != ENDING:
+        raise InputError(f"{target}: the name of a file that is streamed ends in {ENDING}")
+    if root is not None and root.lstrip("+-").isdigit():
+        options["root"] = int(root)
+    elif root is not None:
+        options["root"] = root
+    begin = time.perf_counter()
+    S = build(source, target, **options)
+    record = described(S) | {"seconds": time.perf_counter() - begin}
+    if as_json:
+        terminal.print_json(record)
+        return
+    click.echo(terminal.pairs([*_lines(S), ("seconds", terminal.seconds(record["seconds"]))]))
+
+
+@command.command("check")
+@input_file
+@json_option
+def check(path: Path, as_json: bool) -> None:
+    """Read a whole file and compare every checksum."""
+    from graphdask.stream.graph import open_
+
+    S = open_(path).verify()
+    if as_json:
+        terminal.print_json(described(S) | {"whole": True})
+        return
+    click.echo(terminal.pairs([*_lines(S), ("checksums", "all match")]))
+
+
+def described(S: Any) -> dict[str, Any]:
+    """What a file holds, for JSON."""
+    return {
+        "file": S.store.path, "bytes": S.nbytes, "vertices": S.num_vertices, "edges": S.num_edges,
+        "directed": S.directed, "weights": None if S.store.weights is None else str(S.store.weights),
+        "layers": S.layers, "chunks": S.chunks, "root": S.store.header["root"],
+    }  # fmt: skip
+
+
+def in_words(S: Any) -> str:
+    """The same in a line."""
+    kind = "directed" if S.directed else "undirected"
+    layers = "" if S.layers is None else f"{terminal.count(S.layers, 'layer')} in "
+    return (
+        f"{terminal.count(S.num_vertices, 'vertex')}, {terminal.count(S.num_edges, 'edge')}, {kind}"
+        f"{', weighted' if S.weighted else ''}; {layers}{terminal.count(S.chunks, 'chunk')}"
+    )
+
+
+def _lines(S: Any) -> list[tuple[str, str]]:
+    return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S))]
+
+
+def opened(request: Any, steps: terminal.Steps) -> Any:
+    """The graph of a run over a file that is streamed, as a step."""
+    from graphdask.stream.graph import open_
+
+    for name in ALONE:
+        if getattr(request, name) is not None:
+            option = "--format" if name == "file_format" else "--" + name.replace("_", "-")
+            raise InputError(f"{option} has no meaning for {request.path.name}, which this process streams as it is")
+    if request.self_loops != "keep" or request.multi_edges != "keep" or request.device == "cuda":
+        raise InputError(
+            f"{request.path.name} is streamed as it is, on the CPU; leave --self-loops, --multi-edges and --device out"
+        )
+    with steps.step("open") as step:
+        S = open_(request.path, request.memory or "2GiB")
+        step.detail = in_words(S)
+    return S
+
+
+def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a streamed run read, in words."""
+    size, count = terminal.size, terminal.count
+    read = count(streamed["chunks_read"], "chunk")
+    return [
+        ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; at least "
+                     f"{size(streamed['least'])} had to be"),
+        ("chunks", f"{streamed['chunks_skipped']:,} skipped, {streamed['chunks_resident']:,} found in memory, "
+                   f"{streamed['chunks_unused']:,} read in vain"),
+        ("overlap", f"{streamed['overlap']:.0%} of {terminal.seconds(streamed['reading'])} s of reading; "
+                    f"{size(streamed['window'])} of chunks in memory"),
+    ]  # fmt: skip

@@ -1,0 +1,67 @@
+"""`graphdask stream`, and `graphdask run` over what it made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def streamed(call, path_graph):
+    """The undirected path as a file to be streamed."""
+    file = path_graph.with_name("path.gdl")
+    result = call("stream", "build", path_graph, file, "--undirected", "--root", 10, "--memory", "1MiB")
+    assert result.exit_code == 0, result.stderr
+    assert "5 vertices, 3 edges, undirected; 3 layers in 1 chunk" in result.stdout
+    return file
+
+
+def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, tmp_path):
+    output = tmp_path / "depth.csv"
+    result = call("run", "bfs", streamed, "--source", 20, "--memory", "1MiB", "--output", output)
+    assert result.exit_code == 0, result.stderr
+    assert output.read_text() == "vertex,depth,parent\n10,1,20\n20,0,20\n30,1,20\n40,-1,-1\n50,-1,-1\n"
+    for words in ("reached 3 of 5 vertices", "streamed", "had to be", "skipped", "overlap"):
+        assert words in result.stdout
+    record = json.loads(call("run", "pagerank", streamed, "--memory", "1MiB", "--json").stdout)
+    assert record["stats"]["streamed"]["nbytes"] == record["stats"]["streamed"]["least"] > 0
+    assert record["answer"]["highest"] == 20
+
+
+def test_checksums_are_compared(call, streamed):
+    assert "all match" in call("stream", "check", streamed).stdout
+    assert json.loads(call("stream", "check", streamed, "--json").stdout)["whole"] is True
+    data = bytearray(streamed.read_bytes())
+    data[100] ^= 1
+    streamed.write_bytes(data)
+    result = call("stream", "check", streamed)
+    assert result.exit_code == 2
+    assert "path.gdl: the rows of chunk 0 of out are damaged" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--partitions", 2), "--partitions has no meaning for path.gdl"),
+        (("--workers", 2), "--workers has no meaning for path.gdl"),
+        (("--undirected",), "--directed has no meaning for path.gdl"),
+        (("--multi-edges", "merge"), "leave --self-loops, --multi-edges and --device out"),
+        (("--memory", "some"), "--memory some is no number of bytes"),
+    ],
+)
+def test_options_of_partitions_are_refused(call, streamed, options, reason):
+    result = call("run", "components", streamed, *options)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+
+
+def test_memory_is_for_what_is_streamed(call, path_graph):
+    result = call("run", "components", path_graph, "--memory", "1GiB")
+    assert result.exit_code == 2
+    assert "--memory is for a file that is streamed; `graphdask stream build` makes one" in " ".join(
+        result.stderr.split()
+    )
+    result = call("stream", "build", path_graph, path_graph.with_suffix(".bin"))
+    assert result.exit_code == 2
+    assert "ends in .gdl" in " ".join(result.stderr.split())
