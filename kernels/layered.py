@@ -189,3 +189,38 @@ def layered_loops(n, first, indptr, targets, loop):
         for e in range(indptr[row], indptr[row + 1]):
             if targets[e] == first + row:
                 loop[first + row] = 1
+
+
+@twin
+def layered_check(n, first, indptr, ids, targets, weights, each, distance, parent, witnessed, bad):
+    """Look for an edge that can relax, the first of which goes to `bad` by its positions; mark with 1 whoever has a
+    tight edge from its parent, which is nearer, and with 2 one at the same distance."""
+    none = unreached(distance)
+    for row in range(n):
+        u = first + row
+        du = distance[u]
+        if du == none:
+            continue
+        id = np.int64(ids[row]) if len(ids) else u
+        for e in range(indptr[row], indptr[row + 1]):
+            v = targets[e]
+            dv = distance[v]
+            d = plus(du, weights[e & each])
+            if dv == none or (dv > d and d >= du):
+                if bad[0] < 0:
+                    bad[0], bad[1] = u, v
+            elif dv == d and v != u and parent[v] == id:
+                if du < dv:
+                    witnessed[v] = 1
+                elif not witnessed[v]:
+                    witnessed[v] = 2
+
+
+@twin
+def layered_differ(n, first, indptr, targets, label, bad):
+    """Look for an edge between two labels, the first of which goes to `bad` by its positions."""
+    for row in range(n):
+        u = first + row
+        for e in range(indptr[row], indptr[row + 1]):
+            if label[u] != label[targets[e]] and bad[0] < 0:
+                bad[0], bad[1] = u, targets[e]

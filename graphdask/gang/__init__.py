@@ -99,7 +99,8 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
     if context.backend.name == "cpu":  # where what was drawn on a device from this host's memory is verified too
         result = replace(result, columns={name: PickColumn(name)(result) for name in result.columns})
-    return importlib.import_module(primitive.verifier).verify(context, part, primitive, result)
+    module = "graphdask.stream.verify" if isinstance(part, StreamedGraph) else primitive.verifier
+    return importlib.import_module(module).verify(context, part, primitive, result)
 
 
 def _shown(graph: Graph, number: int) -> str:
@@ -243,7 +244,6 @@ class GangRuntime(DynamicRuntime):
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built
-        on_disk.refuse(result.graph, "to verify a result over")
         config = Config.load()
         built.gang.use(config)
         show = is_watched(config.progress)

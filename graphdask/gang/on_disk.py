@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
@@ -25,13 +25,16 @@ class Opened:
     vertex_map: VertexMap
     num_edges: int
     weights: WeightFacts | None
-    nbytes: list[int] = field(default_factory=list)
+    nbytes: list[int]
+    parts: LocalKept
+    """The graph, as that of one rank."""
 
 
 def opened(graph: StreamedGraph, config: Config) -> Opened:
     """The graph, as what asks for its partitions sees it."""
     store = graph.store
-    return Opened(LocalGang(1, "cpu", config), one_part(store.num_vertices), graph.num_edges, store.facts, [store.size])
+    gang, parts = LocalGang(1, "cpu", config), LocalKept([graph], [None])
+    return Opened(gang, one_part(store.num_vertices), graph.num_edges, store.facts, [store.size], parts)
 
 
 def run(graph: StreamedGraph, primitive: Any, config: Config, exchange: Any, allocation: Any, client: Any) -> Any:

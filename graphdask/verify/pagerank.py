@@ -48,7 +48,7 @@ def verify(context: RankContext, part: Part, primitive: PageRank, result: RankRe
     mine = _iteration(context, part, primitive, result)
     if first_of_all(context, mine):
         return mine
-    return _claims(primitive, result) or _mass(context, result)
+    return claims(primitive, result) or mass(context, result)
 
 
 def _support(context: RankContext, part: Part, primitive: PageRank, result: RankResult) -> Violation | None:
@@ -91,7 +91,8 @@ def _iteration(context: RankContext, part: Part, primitive: PageRank, result: Ra
     )
 
 
-def _claims(primitive: PageRank, result: RankResult) -> Violation | None:
+def claims(primitive: PageRank, result: RankResult) -> Violation | None:
+    """Whether what a result says of itself goes together."""
     said = result.values
     reached = said["residual"] <= primitive.tol
     # the largest change is no larger than their sum, which is what bounds the error
@@ -106,11 +107,12 @@ def _claims(primitive: PageRank, result: RankResult) -> Violation | None:
     )
 
 
-def _mass(context: RankContext, result: RankResult) -> Violation | None:
+def mass(context: RankContext, result: RankResult) -> Violation | None:
+    """Whether the ranks sum to 1."""
     xp, rank = context.backend.xp, result.columns["rank"]
     fixed = xp.rint(rank.astype(np.float64) * DANGLING_SCALE).astype(np.int64).sum(dtype=np.int64)
     everyone = context.comm.allgather(np.array([int(fixed)], np.int64))
-    mass = sum(int(x) for x in np.ravel(everyone)) / int(DANGLING_SCALE)
-    if abs(mass - 1.0) <= MASS[np.dtype(rank.dtype).name]:
+    total = sum(int(x) for x in np.ravel(everyone)) / int(DANGLING_SCALE)
+    if abs(total - 1.0) <= MASS[np.dtype(rank.dtype).name]:
         return None
-    return Violation(-1, -1, f"the ranks sum to {mass:.12g}, not to 1")
+    return Violation(-1, -1, f"the ranks sum to {total:.12g}, not to 1")

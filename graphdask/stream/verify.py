@@ -1,0 +1,165 @@
+"""Results over a store, proved in linear time: one pass over the edges, and for PageRank an iteration.
+
+Searches and shortest paths: as `graphdask.verify.sssp` tells, an edge of a search having the length 1. Where parents
+are at the same distance as their children, the way along them is followed by doubling, and must leave that distance.
+Components: no edge joins two labels; a label is the smallest vertex that has it; and there are as many labels as trees
+in a forest that all edges make, so that no two components share one. PageRank: as `graphdask.verify.pagerank` tells.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.engine import RankContext, RankResult
+from graphdask.stream.components import join
+from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.pagerank import pagerank
+from graphdask.stream.paths import UNIT
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
+from graphdask.verify.pagerank import ROUNDING, claims, mass
+from graphdask.verify.violation import Violation
+
+BYTES = 40
+"""Per vertex, of the arrays that a tree is proved with."""
+LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a circle"
+
+
+def verify(context: RankContext, graph: StreamedGraph, primitive: Any, result: RankResult) -> Violation | None:
+    """Return the first violation, or None."""
+    log, columns, memory = Log(context, f"verifying {primitive.name}"), result.columns, graph.memory
+    if isinstance(primitive, ConnectedComponents):
+        return _labels(graph.store, columns["label"], memory, log)
+    if isinstance(primitive, BreadthFirstSearch | ShortestPaths):
+        search = isinstance(primitive, BreadthFirstSearch)
+        distance = columns["depth"] if isinstance(primitive, BreadthFirstSearch) else columns["distance"]
+        source = primitive.sources[0] if isinstance(primitive, BreadthFirstSearch) else primitive.source
+        weighted = not search and graph.store.weights is not None
+        return _tree(graph.store, distance, columns["parent"], source, weighted, memory, log)
+    return _ranks(context, graph, primitive, result, log)
+
+
+def _first(wrong: np.ndarray, message: str) -> Violation | None:
+    places = np.flatnonzero(wrong)
+    return Violation(int(places[0]), -1, message) if len(places) else None
+
+
+def _ends(store: Store, bad: np.ndarray) -> tuple[int, int]:
+    """The vertices at two positions."""
+    found = [0, 0]
+    for first, ids in store.order():
+        for end in (0, 1):
+            if first <= bad[end] < first + len(ids):
+                found[end] = int(ids[bad[end] - first])
+    return found[0], found[1]
+
+
+def _by_position(store: Store, values: np.ndarray) -> np.ndarray:
+    """Values by vertex number, as they stand in the store."""
+    found = np.empty_like(values)
+    for first, ids in store.order():
+        found[first : first + len(ids)] = values[ids]
+    return found
+
+
+def _tree(
+    store: Store, distance: np.ndarray, parent: np.ndarray, source: int, weighted: bool, memory: int, log: Log
+) -> Violation | None:
+    n, floats = store.num_vertices, distance.dtype.kind == "f"
+    start = np.arange(n) == source
+    reached = distance < np.inf if floats else distance != -1
+    none = ~(distance >= 0) if floats else distance < -1
+    mine = (
+        _first(none | (parent < -1) | (parent >= n), "vertex {vertex} has a distance below 0, or a parent that is none")
+        or _first(start & ((distance != 0) | (parent != source)), "source {vertex} must have distance 0 and itself")
+        or _first(reached != (parent >= 0), "vertex {vertex} has a distance and no parent, or a parent and no distance")
+    )
+    if mine:
+        return mine
+    dtype = distance.dtype if floats else np.dtype(np.int64)
+    wide = np.where(reached, distance, unreached(dtype)).astype(dtype)
+    there, above = _by_position(store, wide), _by_position(store, parent)
+    witnessed, bad, section = np.zeros(n, np.uint8), np.full(2, -1), store.sections["out"]
+    kernels = cpu().kernels("layered")
+    with window_of(store, "out", memory - BYTES * n, log.what, log) as window:
+        for _, chunk in every_chunk(window, section, log):
+            kernels.layered_check(
+                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
+                chunk.weights if weighted else UNIT, -1 if weighted else 0, there, above, witnessed, bad,
+            )  # fmt: skip
+    if bad[0] >= 0:
+        return Violation(*_ends(store, bad), "the edge from {vertex} to {other} can relax: {other} is nearer that way")
+    seen = np.empty(n, np.uint8)
+    for first, ids in store.order():
+        seen[ids] = witnessed[first : first + len(ids)]
+    seen[start] = 1
+    mine = _first(reached & (seen == 0), "vertex {vertex} has no edge from its parent that gives its distance")
+    flat = seen == 2
+    if mine or not flat.any():
+        return mine
+    step = np.where(flat, parent, np.arange(n))
+    for _ in range(n.bit_length()):
+        step = step[step]
+    return _first(flat[step], LEFT_OVER)
+
+
+def _labels(store: Store, label: np.ndarray, memory: int, log: Log) -> Violation | None:
+    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    number = np.arange(n)
+    mine = _first((label < 0) | (label > number), "vertex {vertex} has a label that is no vertex up to itself")
+    mine = mine or _first(label[label] != label, "the label of vertex {vertex} has another label itself")
+    if mine:
+        return mine
+    there, bad = _by_position(store, label), np.full(2, -1)
+    with window_of(store, "out", memory - 12 * n, log.what, log) as window:
+        for _, chunk in every_chunk(window, section, log):
+            kernels.layered_differ(
+                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, there, bad
+            )  # fmt: skip
+    if bad[0] >= 0:
+        return Violation(*_ends(store, bad), "the edge from {vertex} to {other} joins two labels")
+    del there
+    tree, _ = join(store, memory - 12 * n, log)
+    trees, labels = int((tree == np.arange(n)).sum()), int((label == number).sum())
+    return None if trees == labels else Violation(-1, -1, f"there are {trees} components, and {labels} labels")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Ranks to begin with, as they are."""
+
+    ranks: np.ndarray
+
+    def of(self, part: Any, env: Any) -> np.ndarray:
+        return self.ranks[part.ids]
+
+
+def _ranks(
+    context: RankContext, graph: StreamedGraph, primitive: Any, result: RankResult, log: Log
+) -> Violation | None:
+    rank = result.columns["rank"]
+    least = (1.0 - primitive.damping) / max(len(rank), 1) * (1.0 - 4.0 * float(np.finfo(rank.dtype).eps))
+    mine = _first(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),
+                  "vertex {vertex} has a rank below its share of walkers who start anew, or none")  # fmt: skip
+    if mine or not len(rank):
+        return mine
+    again = copy.copy(primitive)
+    again.start, again.max_iter, again.tol = _Given(rank), 1, 0.0
+    found = pagerank(graph.store, again, graph.memory, log)
+    allowed = primitive.damping * result.values["change"] + ROUNDING[rank.dtype.name]
+    if found["change"] > allowed:
+        moved = np.abs(found["rank"].astype(np.float64) - rank)
+        return Violation(
+            int(moved.argmax()), -1,
+            f"one more iteration changes the ranks by {found['change']:.3g}, which must be {allowed:.3g} at most; that "
+            "of vertex {vertex} changes most",
+        )  # fmt: skip
+    return claims(primitive, result) or mass(context, result)
