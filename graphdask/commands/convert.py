@@ -42,6 +42,10 @@ def command(
     """
     from graphdask.io import FORMATS, detect_format, read_edges, write_edges
 
+    if target.suffix == ".gdl":
+        raise InputError(
+            f"{target} is for graphs that are streamed; `graphdask stream build {source} {target}` makes it"
+        )
     format_out = format_out or detect_format(target)
     if format_out not in FORMATS or not FORMATS[format_out].writes:
         able = ", ".join(name for name, known in FORMATS.items() if known.writes)

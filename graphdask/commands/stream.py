@@ -52,7 +52,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
     A .gdg file with whole numbers as ids is read in blocks, so that it may be larger than memory; others are read
     whole first.
     """
-    from graphdask.stream.build import build
+    from graphdask.stream.construct import build
 
     if target.suffix != ENDING:
         raise InputError(f"{target}: the name of a file that is streamed ends in {ENDING}")

@@ -303,7 +303,8 @@ class GangRuntime(DynamicRuntime):
                 graph.built = None
                 raise
 
-        return self._retried(client, config, call)
+        with on_disk.offered(graph):
+            return self._retried(client, config, call)
 
     def _retried(self, client: Any, config: Config, call: Any) -> Any:
         """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
-from graphdask.errors import Unsupported
+from graphdask.errors import OverBudget, Unsupported
 from graphdask.gang.local import LocalGang, LocalKept
 from graphdask.gang.progress import is_watched
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats
-from graphdask.stream.graph import StreamedGraph, check, execute, one_part
+from graphdask.stream.construct import PER_VERTEX
+from graphdask.stream.graph import NAMES, StreamedGraph, check, execute, one_part
 
 
 @dataclass
@@ -49,6 +52,21 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, exchange: Any, all
     stats = Stats.of(primitive.name, kept.summary, "none", "none", seconds)
     stats.streamed = traffic
     return primitive.result_type(graph, primitive, kept, built, stats)
+
+
+@contextmanager
+def offered(graph: Any) -> Iterator[None]:
+    """Where a graph needs more memory than there is, say what it would take to stream it."""
+    try:
+        yield
+    except OverBudget as error:
+        if "memory-fraction" not in str(error) or graph.num_vertices >= 2**31 - 1:
+            raise
+        needed = max(2 * PER_VERTEX * graph.num_vertices / 2**30, 0.01)
+        raise OverBudget(
+            f"{error}. Or stream it from disk: graphdask.stream.build(G, 'graph.gdl', memory=...) writes it in about "
+            f"{needed:,.2g} GiB, and {NAMES} go through that file in as much"
+        ) from error
 
 
 def refuse(graph: Any, what: str) -> None:

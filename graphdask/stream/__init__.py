@@ -7,7 +7,7 @@ from importlib import import_module as _import_module
 
 _HOME: dict[str, tuple[str, str]] = {
     "StreamedGraph": ("graph", "StreamedGraph"),
-    "build": ("build", "build"),
+    "build": ("construct", "build"),
     "open": ("graph", "open_"),
 }
 """Public names, and the modules and names in them that they stand for; these are loaded on first use."""

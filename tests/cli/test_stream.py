@@ -65,3 +65,9 @@ def test_memory_is_for_what_is_streamed(call, path_graph):
     result = call("stream", "build", path_graph, path_graph.with_suffix(".bin"))
     assert result.exit_code == 2
     assert "ends in .gdl" in " ".join(result.stderr.split())
+
+
+def test_convert_says_what_makes_such_a_file(call, path_graph):
+    result = call("convert", path_graph, path_graph.with_suffix(".gdl"))
+    assert result.exit_code == 2
+    assert "`graphdask stream build" in " ".join(result.stderr.split())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 from graphs import GRAPHS
@@ -252,3 +253,11 @@ def test_negative_weights_are_refused_before_anything_is_read(stored):
     with pytest.raises(gd.InputError, match=r"an edge out of vertex number 1 .* weight -2"):
         gd.pagerank(S)
     assert gd.bfs(S, 4).depth.tolist() == [0, 1, 2]
+
+
+def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
+    graph = gd.generate.erdos_renyi(1_000_000, 1 << 24, seed=0).partition(1, device="cpu")
+    with dask.config.set({"graphdask.memory-fraction": 1e-7}), pytest.raises(gd.OverBudget) as caught:
+        gd.bfs(graph, 0)
+    assert "stream it from disk: graphdask.stream.build(G, 'graph.gdl', memory=...)" in str(caught.value)
+    assert "in about 0.067 GiB, and bfs, connected_components, pagerank and sssp go through" in str(caught.value)
