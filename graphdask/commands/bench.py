@@ -56,6 +56,18 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
     _measure("write", as_json, output, edges=edges, repeats=repeats)
 
 
+@command.command("stream")
+@click.option("--scale", type=click.IntRange(min=1), default=20, show_default=True, help="Of an R-MAT graph.")
+@click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--directory", type=click.Path(path_type=Path), help="On the disk that is measured.")
+@json_lines
+@records_file
+def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
+    """Graphs larger than memory: from disk, against a sequential read of the same file and against memory."""
+    _measure("stream", as_json, output, **arguments)
+
+
 @command.command("comm")
 @click.option("--communicator", default="all", show_default=True, help="One of them, or all.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)

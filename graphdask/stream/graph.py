@@ -17,7 +17,7 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Array, Backend
 from graphdask.blocks import parse_size
 from graphdask.engine import RankContext, RankResult
-from graphdask.errors import Unsupported
+from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
 from graphdask.partition import VertexMap, index_dtype
 from graphdask.sources import Edges
@@ -26,6 +26,7 @@ from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 
 STREAMED = (BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
+MOST_AHEAD = 64
 NAMES = "bfs, connected_components, pagerank and sssp"
 
 
@@ -36,9 +37,9 @@ class StreamedGraph(Graph):
     its CPU; what has no streamed form says so, and takes `in_memory()`.
     """
 
-    def __init__(self, store: Store, memory: int):
+    def __init__(self, store: Store, memory: int, read_ahead: int | None = None):
         super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
-        self.store, self.memory = store, memory
+        self.store, self.memory, self.read_ahead = store, memory, read_ahead
         self.report = {"self_loops": store.header["self_loops"], "format": "layered", "bytes": store.size}
 
     @property
@@ -135,7 +136,7 @@ class StreamedGraph(Graph):
         )
 
 
-def open_(path: str | os.PathLike[str], memory: int | str = "2GiB") -> StreamedGraph:
+def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahead: int | None = None) -> StreamedGraph:
     """Open a layered edge list, to be streamed within a memory budget.
 
     Parameters
@@ -145,6 +146,9 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB") -> StreamedG
     memory : int or str
         Bytes that a call may take, besides what Python and its libraries do: arrays per vertex, buffers for chunks that
         are read ahead, and in what is left the chunks that are wanted most often, which stay.
+    read_ahead : int, optional
+        Chunks that a thread reads while another one is worked on, where memory allows; 0: none, and no thread. Default:
+        2.
 
     Returns
     -------
@@ -156,7 +160,7 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB") -> StreamedG
     FormatError
         For what is no such file, of another version, truncated or damaged.
     InputError
-        For a `memory` that is no number of bytes.
+        For a `memory` that is no number of bytes, or a `read_ahead` that is no number of chunks.
 
     Notes
     -----
@@ -174,7 +178,11 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB") -> StreamedG
     ...     print(gd.bfs(S, 1).depth.tolist())
     [-1, 0, 1, 2]
     """
-    return StreamedGraph(Store(path), parse_size(memory, "memory"))
+    budget = parse_size(memory, "memory")
+    whole = isinstance(read_ahead, int | np.integer) and not isinstance(read_ahead, bool)
+    if read_ahead is not None and not (whole and 0 <= read_ahead <= MOST_AHEAD):
+        raise InputError(f"read_ahead={read_ahead!r} is not a whole number from 0 to {MOST_AHEAD}")
+    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead))
 
 
 class StoredSource:
@@ -220,11 +228,10 @@ class StoredPiece:
         return src, dst, weights
 
 
-def execute(
-    context: RankContext, graph: StreamedGraph, primitive: Any, ahead: int | None = None
-) -> tuple[RankResult, dict[str, Any]]:
+def execute(context: RankContext, graph: StreamedGraph, primitive: Any) -> tuple[RankResult, dict[str, Any]]:
     """Run a primitive over a streamed graph; the result as of one rank, and what was read."""
-    store, memory, log = graph.store, graph.memory, Log(context, primitive.name)
+    store, memory, ahead = graph.store, graph.memory, graph.read_ahead
+    log = Log(context, primitive.name)
     started = time.perf_counter()
     if isinstance(primitive, BreadthFirstSearch):
         found = paths.bfs(store, primitive.sources[0], memory, log, ahead)

@@ -1,0 +1,190 @@
+"""Streaming from disk: the cost of a layered edge list, its size, and how fast algorithms go through it.
+
+Every run is beside the same file read from its beginning to its end in blocks, and beside the same algorithm in memory.
+The file is dropped from the operating system's cache before each, so that both come from the disk. Budgets are shares
+of the bytes of the edges, beside what algorithms keep per vertex. The last records are of iterations of PageRank with
+chunks of several sizes, read ahead and not.
+
+Source: WolfPath, Sections 5.2 (memory), 5.3 (preprocessing) and 5.4 (Figure 9: asynchronous copies).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.bfs import bfs
+from graphdask.algorithms.components import connected_components
+from graphdask.algorithms.ranking import pagerank
+from graphdask.errors import GraphdaskWarning, VerificationError
+from graphdask.generate.rmat import rmat
+from graphdask.stream.construct import build
+from graphdask.stream.graph import open_
+
+SHOWN = (
+    "record", "share", "chunk", "read_ahead", "seconds", "in_memory", "times", "sweeps", "mb", "mb_per_s",
+    "of_sequential", "over_least", "overlap", "of_csr",
+)  # fmt: skip
+"""Columns of the table."""
+BLOCK = 8 << 20
+"""Bytes of a block of the sequential read."""
+PER_VERTEX = 56
+"""Bytes of a budget for each vertex, beside the share of the edges."""
+ITERATIONS = 5
+"""Of PageRank."""
+
+
+def run(
+    scale: int = 20,
+    *,
+    edge_factor: int = 16,
+    shares: Sequence[float] = (0.25, 0.5, 0.75),
+    chunks: Sequence[int] = (1 << 18, 1 << 21, 1 << 24),
+    repeats: int = 3,
+    seed: int = 0,
+    directory: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure building and streaming.
+
+    Parameters
+    ----------
+    scale, edge_factor, seed : int
+        Of an undirected R-MAT graph.
+    shares : sequence of float
+        Budgets, as shares of the bytes of the edges.
+    chunks : sequence of int
+        Bytes of a chunk; the middle one is used but where chunks are compared.
+    repeats : int
+        Of every run; the median is kept, after one to warm up.
+    directory : path-like, optional
+        Where the file is; it is removed afterwards. Default: that of temporary files.
+
+    Returns
+    -------
+    list of dict
+        `record`; `seconds` (median), `mb` that were read and `mb_per_s`; `of_sequential`, their share of the rate at
+        which the file is read in blocks; `over_least`, bytes by the least possible; `in_memory` seconds and how many
+        `times` that; `overlap`, `sweeps`. Of the build: `of_csr`, the size by that of compressed sparse rows, and
+        `medges_per_s`.
+
+    Raises
+    ------
+    VerificationError
+        If an answer is not the one in memory.
+    """
+    graph = rmat(scale, edge_factor, seed=seed).partition(1, device="cpu")
+    graph.persist(progress=False)
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(dir=directory) as folder:
+        path = Path(folder) / "graph.gdl"
+        for chunk in sorted({chunks[len(chunks) // 2], *chunks}, key=lambda size: size != chunks[len(chunks) // 2]):
+            began = time.perf_counter()
+            store = build(graph, path, chunk=chunk, memory=_budget(graph, 1.0), overwrite=True)
+            seconds, edges = time.perf_counter() - began, store.num_edges
+            described: dict[str, Any] = {"vertices": graph.num_vertices, "edges": edges, "chunk": chunk}
+            arcs = store.store.sections["out"].num_edges
+            rows.append(
+                {"record": "build", **described, "seconds": seconds, "mb": store.nbytes / 1e6,
+                 "medges_per_s": edges / seconds / 1e6, "layers": store.layers, "chunks": store.chunks,
+                 "of_csr": store.nbytes / (8 * (graph.num_vertices + 1) + 4 * arcs)}
+            )  # fmt: skip
+            rate = _sequential(path, repeats)
+            rows.append({"record": "sequential read", **described, "mb": store.nbytes / 1e6, "mb_per_s": rate})
+            if chunk == chunks[len(chunks) // 2]:
+                for share in shares:
+                    rows += [
+                        row | described | {"share": share, "of_sequential": row["mb_per_s"] / rate}
+                        for row in _algorithms(graph, path, share, repeats)
+                    ]
+            for ahead in (0, 2):
+                found = _timed(_iterate(open_(path, _budget(graph, 0.0), read_ahead=ahead)), path, repeats)
+                row = _row("pagerank, 5 iterations", *found)
+                rows.append(row | described | {"read_ahead": ahead, "of_sequential": row["mb_per_s"] / rate})
+    return rows
+
+
+def _budget(graph: Any, share: float) -> int:
+    """Bytes for what is per vertex, some chunks, and a share of the edges."""
+    return int(PER_VERTEX * graph.num_vertices + (64 << 20) + share * 8 * graph.num_edges)
+
+
+def _iterate(G: Any) -> Callable[[], Any]:
+    """Some iterations of PageRank."""
+
+    def call() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphdaskWarning)  # they do not converge, and need not
+            return pagerank(G, max_iter=ITERATIONS, tol=1e-300, progress=False)
+
+    return call
+
+
+def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[dict[str, Any]]:
+    """Each algorithm over the file, and in memory."""
+    streamed = open_(path, _budget(graph, share) - (64 << 20) + 3 * (8 << 20))
+    root = int(streamed.store.header["root"])
+    label = connected_components(graph, progress=False).label
+    elsewhere = int(np.flatnonzero(label == label[root])[-1])
+    calls: dict[str, Callable[[Any], Callable[[], Any]]] = {
+        "bfs from the root": lambda G: lambda: bfs(G, root, progress=False),
+        "bfs from elsewhere": lambda G: lambda: bfs(G, elsewhere, progress=False),
+        "components": lambda G: lambda: connected_components(G, progress=False),
+        "pagerank, 5 iterations": _iterate,
+    }
+    for name, call in calls.items():
+        seconds, result = _timed(call(streamed), path, repeats)
+        expected_seconds, expected = _timed(call(graph), None, repeats)
+        for column in result.columns:
+            if not np.array_equal(result._column(column), expected._column(column)):
+                raise VerificationError(f"{name}: {column} is not what it is in memory")
+        yield _row(name, seconds, result) | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
+
+
+def _row(name: str, seconds: float, result: Any) -> dict[str, Any]:
+    found = result.stats.streamed
+    return {
+        "record": name, "seconds": seconds, "mb": found["nbytes"] / 1e6, "mb_per_s": found["nbytes"] / seconds / 1e6,
+        "over_least": found["nbytes"] / max(found["least"], 1), "overlap": found["overlap"],
+        "sweeps": found["sweeps"], "chunks_skipped": found["chunks_skipped"], "waiting": found["waiting"],
+    }  # fmt: skip
+
+
+def _timed(call: Callable[[], Any], path: Path | None, repeats: int) -> tuple[float, Any]:
+    """Median seconds and the last result; with a path, that file is not in the cache at the beginning."""
+    result, seconds = call(), []
+    for _ in range(repeats):
+        if path is not None:
+            _forget(path)
+        began = time.perf_counter()
+        result = call()
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds)), result
+
+
+def _forget(path: Path) -> None:
+    """Drop a file from the operating system's cache."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(handle)
+
+
+def _sequential(path: Path, repeats: int) -> float:
+    """MB per second at which a file is read in blocks, the median."""
+    memory, rates = np.empty(BLOCK, np.uint8), []
+    for _ in range(repeats):
+        _forget(path)
+        began = time.perf_counter()
+        with path.open("rb", buffering=0) as file:
+            while file.readinto(memory.data):
+                pass
+        rates.append(path.stat().st_size / (time.perf_counter() - began) / 1e6)
+    return float(np.median(rates))

@@ -1,0 +1,26 @@
+"""The benchmark of streams measures what it says, and notices another answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphdask.bench import stream
+from graphdask.errors import VerificationError
+
+
+def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
+    rows = stream.run(8, shares=(0.5,), chunks=(1 << 12, 1 << 13), repeats=1, directory=tmp_path)
+    names = [row["record"] for row in rows]
+    assert names.count("build") == names.count("sequential read") == 2
+    assert {row["read_ahead"] for row in rows if "read_ahead" in row} == {0, 2}
+    measured = [row for row in rows if "in_memory" in row]
+    assert len(measured) == 4
+    assert all(row["over_least"] >= 1 and row["of_sequential"] > 0 and row["times"] > 0 for row in measured)
+    assert all(row["of_csr"] < 1.5 for row in rows if row["record"] == "build")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_answer_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream.np, "array_equal", lambda a, b: False)
+    with pytest.raises(VerificationError, match="bfs from the root: depth is not what it is in memory"):
+        stream.run(6, shares=(0.5,), chunks=(1 << 12,), repeats=1, directory=tmp_path)
