@@ -8,6 +8,8 @@ targets  index dtype per edge: the position of the vertex at its end
 weights  one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
 active   bool per position: its distance has fallen since its edges were looked at last
 label    int64 per position: a distance times 2^32, plus the number of the vertex before; the largest where unreached
+near     uint8 per position: the distance in the label up to 254, else 255; a small table that most edges need no more
+         than: a vertex is nearer already
 distance int64 or float64 per position; the largest, or infinity where unreached
 queue    index dtype, room for the rows of a chunk: active ones of this chunk
 counters int64: rows that were worked off, edges looked at, and what a kernel counts besides
@@ -22,6 +24,12 @@ WORKED, LOOKED, FOUND = 0, 1, 2
 """Places among the counters."""
 
 
+u64 = np.uint64
+"""Numba asks of a signed index whether it counts from the end; of an unsigned one it does not."""
+NEAR = 255
+"""From here on distances do not stand in `near`."""
+
+
 @twin
 def layered_degrees(n, src, degree):
     """Count the edges of each vertex."""
@@ -30,9 +38,9 @@ def layered_degrees(n, src, degree):
 
 
 @twin
-def layered_relax(n, first, indptr, ids, targets, weights, each, active, label, queue, counters):
+def layered_relax(n, first, indptr, ids, targets, weights, each, active, near, label, queue, counters):
     """Let labels fall along the edges of active rows, until no row of the chunk is active."""
-    size, head, waiting = n, 0, 0
+    size, head, waiting, mask = n, 0, 0, u64(each)
     for row in range(n):
         if active[first + row]:
             queue[waiting] = row
@@ -47,23 +55,27 @@ def layered_relax(n, first, indptr, ids, targets, weights, each, active, label, 
         d = label[u] >> 32
         id = np.int64(ids[row]) if len(ids) else u
         counters[LOOKED] += indptr[row + 1] - indptr[row]
-        for e in range(indptr[row], indptr[row + 1]):
-            v = targets[e]
-            new, old = (d + np.int64(weights[e & each])) << 32 | id, label[v]
+        for e in range(u64(indptr[row]), u64(indptr[row + 1])):
+            v, far = u64(targets[e]), d + np.int64(weights[e & mask])
+            if near[v] < min(far, NEAR):
+                continue
+            new, old = far << 32 | id, label[v]
             if new < old:
                 label[v] = new
+                near[v] = far if far < NEAR else 255
                 if (new >> 32) < (old >> 32) and not active[v]:
                     active[v] = True
-                    if first <= v < first + n:
+                    place = np.int64(v) - first
+                    if 0 <= place < n:
                         tail = head + waiting
-                        queue[tail if tail < size else tail - size] = v - first
+                        queue[tail if tail < size else tail - size] = place
                         waiting += 1
 
 
 @twin
 def layered_relax_wide(n, first, indptr, targets, weights, each, active, distance, queue, counters):
     """The same with distances that leave no room for the vertex before."""
-    none, size, head, waiting = unreached(distance), n, 0, 0
+    none, size, head, waiting, mask = unreached(distance), n, 0, 0, u64(each)
     for row in range(n):
         if active[first + row]:
             queue[waiting] = row
@@ -77,16 +89,17 @@ def layered_relax_wide(n, first, indptr, targets, weights, each, active, distanc
         counters[WORKED] += 1
         du = distance[u]
         counters[LOOKED] += indptr[row + 1] - indptr[row]
-        for e in range(indptr[row], indptr[row + 1]):
-            v = targets[e]
-            d = plus(du, weights[e & each])
+        for e in range(u64(indptr[row]), u64(indptr[row + 1])):
+            v = u64(targets[e])
+            d = plus(du, weights[e & mask])
             if d >= du and d < distance[v] and d < none:
                 distance[v] = d
                 if not active[v]:
                     active[v] = True
-                    if first <= v < first + n:
+                    place = np.int64(v) - first
+                    if 0 <= place < n:
                         tail = head + waiting
-                        queue[tail if tail < size else tail - size] = v - first
+                        queue[tail if tail < size else tail - size] = place
                         waiting += 1
 
 
@@ -133,9 +146,11 @@ def layered_flat(n, first, indptr, ids, targets, weights, each, distance, hops, 
 
 @within
 def _root(tree, u):
-    while tree[u] != u:
-        tree[u] = tree[tree[u]]
-        u = tree[u]
+    above = tree[u64(u)]
+    while above != u:
+        next = tree[u64(above)]
+        tree[u64(u)] = next
+        u, above = next, tree[u64(next)]
     return u
 
 
@@ -143,17 +158,17 @@ def _root(tree, u):
 def layered_hook(n, first, indptr, targets, tree, giant, counters):
     """Join the trees at both ends of each edge; rows in the tree `giant` are passed over."""
     for row in range(n):
-        u = _root(tree, np.int64(first + row))
+        u = _root(tree, tree[u64(first + row)])
         if u == giant:
             continue
         counters[WORKED] += 1
         counters[LOOKED] += indptr[row + 1] - indptr[row]
-        for e in range(indptr[row], indptr[row + 1]):
-            v = _root(tree, np.int64(targets[e]))
+        for e in range(u64(indptr[row]), u64(indptr[row + 1])):
+            v = _root(tree, targets[e])
             if u < v:
-                tree[v] = u
+                tree[u64(v)] = u
             elif v < u:
-                tree[u] = v
+                tree[u64(u)] = v
                 u = v
 
 
@@ -162,7 +177,7 @@ def layered_outside(n, first, tree, giant, counters):
     """Whether one of some rows is not in the tree `giant`."""
     counters[FOUND] = 0
     for row in range(n):
-        if _root(tree, np.int64(first + row)) != giant:
+        if _root(tree, tree[u64(first + row)]) != giant:
             counters[FOUND] = 1
             return
 

@@ -20,9 +20,9 @@ from graphdask.stream.sweeps import Log, Sweeps, cpu, window_of
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
-SEARCH = 17
+SEARCH = 18
 """Bytes per vertex of a search with parents: labels, marks, and the two answers of int32."""
-PATHS, WIDE = 21, 37
+PATHS, WIDE = 22, 37
 """Of shortest paths with parents in labels, whose distances are int64 in the end, and without."""
 
 
@@ -53,11 +53,12 @@ def search(
     numbers = sources if store.by_number else _numbers(store, sources)
     label[sources] = np.int64(depth) << 32 | numbers
     active[sources] = True
-    with window_of(store, "out", memory - 9 * n, "a search", log, ahead) as window:
+    near = np.minimum(label >> 32, 255).astype(np.uint8)
+    with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
         for chunk in Sweeps(window, section, active, counters, log):
             kernels.layered_relax(
                 len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
-                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, label, window.queue, counters,
+                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, window.queue, counters,
             )  # fmt: skip
     return label
 
