@@ -12,6 +12,8 @@ near     uint8 per position: the distance in the label up to 254, else 255; a sm
          than: a vertex is nearer already
 distance int64 or float64 per position; the largest, or infinity where unreached
 queue    index dtype, room for the rows of a chunk: active ones of this chunk
+keys     int64 per edge: the position of its row times 2^32, plus the number of the vertex at its end
+cursor   int64 per value of a half of the keys: where the next key with it goes
 counters int64: rows that were worked off, edges looked at, and what a kernel counts besides
 """
 
@@ -31,10 +33,20 @@ NEAR = 255
 
 
 @twin
-def layered_degrees(n, src, degree):
-    """Count the edges of each vertex."""
-    for e in range(n):
-        degree[src[e]] += 1
+def layered_degrees(n, vertices, first, degree):
+    """Count how often each vertex, or position from the first on, is there."""
+    for e in range(u64(n)):
+        degree[u64(np.int64(vertices[e]) - first)] += 1
+
+
+@twin
+def layered_deal(n, keys, shift, first, cursor, out):
+    """Put each key where the cursor of its upper or lower half stands; those of a half stay in order."""
+    for e in range(u64(n)):
+        key = keys[e]
+        half = u64(((key >> shift) & 0xFFFFFFFF) - first)
+        out[u64(cursor[half])] = key
+        cursor[half] += 1
 
 
 @twin

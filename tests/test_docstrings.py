@@ -21,7 +21,7 @@ MODULES = sorted(
 
 FUNCTIONS = {
     f"{owner.__name__}.{name}": value
-    for owner in (gd, gd.generate, gd.sample, gd.Graph)
+    for owner in (gd, gd.generate, gd.sample, gd.stream, gd.Graph)
     for name in (owner.__all__ if hasattr(owner, "__all__") else vars(owner))
     if not name.startswith("_") and inspect.isfunction(value := getattr(owner, name))
 }

@@ -197,7 +197,7 @@ def _degrees(plan: _Plan, inward: bool) -> np.ndarray:
     kernels = get_backend("cpu").kernels("layered")
     loops = 0
     for rows, others, _ in arcs_of(plan.edges, inward):
-        kernels.layered_degrees(len(rows), np.asarray(rows, np.int32), degree)
+        kernels.layered_degrees(len(rows), np.asarray(rows, np.int32), 0, degree)
         loops += int((rows == others).sum())
     plan.self_loops = loops
     return degree
@@ -233,11 +233,12 @@ def _write(
     plan: _Plan, path: Path, order: str, where: Order, out: np.ndarray, extra: dict[str, Any], only_out: bool = False
 ) -> Path:
     edges, sections = plan.edges, {}
+    weights = None if only_out else edges.weights  # layers need none
     with writing(path) as writer:
         for inward in (False,) if only_out or not plan.inward else (False, True):
             degree = _degrees(plan, True) if inward else out
             name = "inward" if inward else "out"
-            section = Section(name, np.zeros(0), order == "layers" and not inward, edges.weights)
+            section = Section(name, np.zeros(0), order == "layers" and not inward, weights)
             cut(degree, where, plan.chunk, section)
             sections[name] = write_section(
                 writer, section, degree, where, _again(plan, inward), plan.memory, path.parent
@@ -248,7 +249,7 @@ def _write(
         facts = plan.facts
         writer.finish({
             "num_vertices": edges.num_vertices, "num_edges": count, "directed": edges.directed, "order": order,
-            "self_loops": plan.self_loops, "weights": None if edges.weights is None else edges.weights.str,
+            "self_loops": plan.self_loops, "weights": None if weights is None else weights.str,
             "weight_facts": None if facts is None else _plain(facts), "sections": sections,
             "ids": _ids(writer, edges.ids), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **extra,
         })  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.format import TABLE, Section, Writer, aligned
 
@@ -209,14 +210,31 @@ class _Dealt:
         self._keys.seek(first * 8)
         keys = np.fromfile(self._keys, np.int64, last - first)
         if self._weights is None:
-            keys.sort()
-            return keys, None
+            return self._in_order(keys, number), None
         dtype = self._section.weights
         assert dtype is not None
         self._weights.seek(first * dtype.itemsize)
         weights = np.fromfile(self._weights, dtype, last - first)
         place = np.lexsort((weights, keys))
         return keys[place], weights[place]
+
+    def _in_order(self, keys: np.ndarray, number: int) -> np.ndarray:
+        """Keys in ascending order: dealt by the lower half, then by the upper one, where they are many enough."""
+        n = int(self._section.table["rows"].sum())
+        if len(keys) < n:
+            keys.sort()
+            return keys
+        last = int(self._rows[number + 1]) if number + 1 < len(self._rows) else n
+        kernels, out = get_backend("cpu").kernels("layered"), np.empty_like(keys)
+        for shift, first, count in ((0, 0, n), (32, int(self._rows[number]), last - int(self._rows[number]))):
+            degree = np.zeros(count, np.int64)
+            halves = keys.view(np.uint32)[1 if shift else 0 :: 2]
+            kernels.layered_degrees(len(keys), halves, first, degree)
+            cursor = np.cumsum(degree) - degree
+            del degree
+            kernels.layered_deal(len(keys), keys, shift, first, cursor, out)
+            keys, out = out, keys
+        return keys
 
 
 def _put(file: Any, array: np.ndarray, offset: int) -> None:

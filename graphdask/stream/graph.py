@@ -164,8 +164,8 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
 
     Notes
     -----
-    Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 17 bytes per vertex and two chunks or more,
-    `connected_components` 16, `sssp` 21, or 37 with floating weights, with zeros among them or distances of 64 bits,
+    Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
+    `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52.
 
     Examples

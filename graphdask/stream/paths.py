@@ -53,7 +53,7 @@ def search(
     numbers = sources if store.by_number else _numbers(store, sources)
     label[sources] = np.int64(depth) << 32 | numbers
     active[sources] = True
-    near = np.minimum(label >> 32, 255).astype(np.uint8)
+    near = np.full(n, 255, np.uint8)  # which says nothing
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
         for chunk in Sweeps(window, section, active, counters, log):
             kernels.layered_relax(
