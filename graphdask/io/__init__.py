@@ -107,6 +107,8 @@ def detect_format(path: str | os.PathLike[str]) -> str:
         return "ldbc"
     if name.startswith("out."):
         return "edgelist"
+    if suffix == ".gdl":
+        raise InputError(f"{os.fspath(path)!r} is a graph that is streamed; graphdask.stream.open opens it")
     endings = " ".join(ending for known in FORMATS.values() for ending in known.suffixes)
     raise InputError(
         f"the name of {os.fspath(path)!r} does not say its format (known endings: {endings}); pass "

@@ -1,7 +1,8 @@
 """PageRank over a store: ranks and contributions are in memory, and every iteration streams all in-edges.
 
-Rows are whole and in the order of vertex numbers, sums are made by the kernels of `graphdask.algorithms.pagerank`, and
-rank without out-edges and the change are summed in fixed point: so ranks are those in memory, bit for bit.
+Rows are whole, shared among the cores, and in the order of vertex numbers; sums are made by the kernels of
+`graphdask.algorithms.pagerank`, and rank without out-edges and the change are summed in fixed point: so ranks are those
+in memory, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale_of
 from graphdask.errors import InputError, Unsupported
+from graphdask.stream.cores import Cores
 from graphdask.stream.format import Chunk
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
@@ -96,10 +98,10 @@ def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: in
     name = "inward" if store.header["directed"] else "out"
     section = store.sections[name]
     kernels = cpu().kernels("pagerank")
-    with window_of(store, name, memory, "pagerank", log, ahead) as window:
+    with window_of(store, name, memory, "pagerank", log, ahead) as window, Cores() as cores:
         while not primitive.ends(state, np.array([primitive.votes_of(counters[(state.iterations + 1) % 2])])):  # type: ignore[arg-type]
             for _, chunk in every_chunk(window, section, log):
-                _sum(window, chunk, primitive, x, sums)
+                _sum(window, chunk, primitive, x, sums, cores)
             base = primitive.damping * state.dangling + (1.0 - primitive.damping)
             if primitive.personalization is None:
                 base /= n
@@ -131,13 +133,17 @@ def _weights(chunk: Chunk, primitive: PageRank) -> np.ndarray:
     return chunk.weights.astype(np.float64, copy=False)
 
 
-def _sum(window: Window, chunk: Chunk, primitive: PageRank, x: np.ndarray, sums: np.ndarray) -> None:
+def _sum(window: Window, chunk: Chunk, primitive: PageRank, x: np.ndarray, sums: np.ndarray, cores: Cores) -> None:
     """Sum what the rows of a chunk gather from x into their places."""
-    weights = _weights(chunk, primitive)
-    cpu().kernels("pagerank").pagerank_sum(
-        len(chunk.degrees), window.indptr(chunk), chunk.targets, weights, int(len(weights) > 0), x, NONE, 0,
-        sums[chunk.first : chunk.first + len(chunk.degrees)],
-    )  # fmt: skip
+    weights, indptr, kernels = _weights(chunk, primitive), window.indptr(chunk), cpu().kernels("pagerank")
+
+    def rows(first: int, last: int) -> None:
+        kernels.pagerank_sum(
+            last - first, indptr[first : last + 1], chunk.targets, weights, int(len(weights) > 0), x, NONE, 0,
+            sums[chunk.first + first : chunk.first + last],
+        )  # fmt: skip
+
+    cores.each(indptr, rows)
 
 
 def _out_weights(
@@ -152,10 +158,10 @@ def _out_weights(
     if not primitive.weighted and not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
     loop, ones = np.zeros(n, np.uint8), np.ones(n if primitive.weighted else 0, primitive.real)
-    with window_of(store, "out", memory, "pagerank", log, ahead) as window:
+    with window_of(store, "out", memory, "pagerank", log, ahead) as window, Cores() as cores:
         for _, chunk in every_chunk(window, section, log):
             if primitive.weighted:
-                _sum(window, chunk, primitive, ones, out_weight)
+                _sum(window, chunk, primitive, ones, out_weight, cores)
             if primitive.self_loops:
                 cpu().kernels("layered").layered_loops(
                     len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, loop

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
+import dask
 import numpy as np
 import pytest
 from graphs import GRAPHS
 from reference import adjacency, lightest, power_iteration, search, shortest, smallest_of_component
 
 import graphdask as gd
+from graphdask.stream import cores
 
 WEIGHTS = (None, "whole", "zeros", "floats")
 
@@ -66,6 +70,16 @@ def test_answers_are_those_in_memory_to_the_last_bit(stored, name, kind):
         a, b = gd.pagerank(G, **options), gd.pagerank(S, **options)
         equal(a.rank, b.rank)
         assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
+
+
+def test_ranks_do_not_depend_on_how_many_cores_share_a_chunk(stored, monkeypatch):
+    n, src, dst, directed = GRAPHS["dense random, directed"]()
+    S = stored(gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed))
+    alone = gd.pagerank(S)
+    monkeypatch.setattr(cores, "LEAST", 1)
+    for count in (1, 2, 5):
+        monkeypatch.setattr(cores.os, "sched_getaffinity", lambda pid, count=count: range(count))
+        equal(gd.pagerank(S).rank, alone.rank)
 
 
 def test_ranks_are_those_of_a_power_iteration(stored):
@@ -149,3 +163,17 @@ def test_what_stays_in_memory_is_read_once(stored):
     assert streamed["chunks_read"] == S.chunks
     assert streamed["nbytes"] == streamed["least"]
     assert streamed["chunks_resident"] == S.chunks * (streamed["sweeps"] - 1)
+
+
+def test_a_run_that_passes_its_deadline_ends(stored):
+    S = stored(gd.from_edges([0, 1], [1, 2]))
+    with dask.config.set({"graphdask.deadline": 0}), pytest.raises(gd.DeadlineExceeded, match="passed its deadline"):
+        gd.pagerank(S)
+
+
+def test_a_file_that_is_cut_short_while_it_is_open_is_an_error(stored):
+    n, src, dst, directed = GRAPHS["dense random, directed"]()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed))
+    os.truncate(S.store.path, S.nbytes // 3)
+    with pytest.raises(gd.FormatError, match="the file was truncated"):
+        gd.pagerank(S)

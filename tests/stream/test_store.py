@@ -246,6 +246,11 @@ def test_what_cannot_be_streamed_says_what_to_do(stored):
         gd.bfs(S, 0)
 
 
+def test_who_reads_it_like_any_file_is_told_what_opens_it(stored):
+    with pytest.raises(gd.InputError, match=r"is a graph that is streamed; graphdask\.stream\.open opens"):
+        gd.read_graph(stored(G).store.path)
+
+
 def test_negative_weights_are_refused_before_anything_is_read(stored):
     S = stored(gd.from_edges([4, 6], [6, 8], [1.0, -2.0]))
     with pytest.raises(gd.InputError, match=r"the weight -2\.0 of the edge from 6 to 8 is negative"):
