@@ -43,6 +43,12 @@ def command() -> None:
 @click.option("--root", metavar="ID", help="Vertex that layers are counted from; default: the one of most edges.")
 @click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 16 MiB, or less where memory is small.")
 @click.option("--directed/--undirected", "directed", default=None, help="Default: what IN says.")
+@click.option(
+    "--weights/--no-weights",
+    "weights",
+    default=None,
+    help="Require weights, or leave them; default: read them where the format names them.",
+)
 @click.option("--inward/--no-inward", default=None, help="Keep in-edges, which pagerank needs; default: yes.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @json_option

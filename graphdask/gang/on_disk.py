@@ -64,8 +64,8 @@ def offered(graph: Any) -> Iterator[None]:
             raise
         needed = max(2 * PER_VERTEX * graph.num_vertices / 2**30, 0.01)
         raise OverBudget(
-            f"{error}. Or stream it from disk: graphdask.stream.build(G, 'graph.gdl', memory=...) writes it in about "
-            f"{needed:,.2g} GiB, and {NAMES} go through that file in as much"
+            f"{error}. Or stream it from disk: graphdask.stream.build, which is `graphdask stream build`, writes it in "
+            f"about {needed:,.2g} GiB, and {NAMES} go through that file in as much"
         ) from error
 
 

@@ -62,6 +62,7 @@ def build(
     memory: int | str = "1GiB",
     chunk: int | str | None = None,
     directed: bool | None = None,
+    weights: bool | None = None,
     inward: bool | None = None,
     overwrite: bool = False,
 ) -> StreamedGraph:
@@ -84,6 +85,8 @@ def build(
         Bytes of a chunk, at most but for a row that is larger. Default: 16 MiB, or less where memory is small.
     directed : bool, optional
         Whether the edges of a file have a direction. Default: what it says, else yes.
+    weights : bool, optional
+        Of a file: False leaves them, True insists on them. Default: what the format says of itself.
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
     overwrite : bool
@@ -135,7 +138,7 @@ def build(
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
     refuse_existing(target, overwrite)
-    edges = edges_of(G, budget, directed)
+    edges = edges_of(G, budget, directed, weights)
     if inward and not edges.directed:
         raise InputError("inward=True is for a directed graph; in an undirected one every edge stands at both ends")
     start = None if root is None else int(edges.ids.to_internal(root, "root"))

@@ -46,10 +46,10 @@ class GraphEdges:
 class FileEdges:
     """Those of a native file, which is read block by block; no more than that is ever in memory."""
 
-    def __init__(self, path: str | os.PathLike[str], memory: int, directed: bool | None):
+    def __init__(self, path: str | os.PathLike[str], memory: int, directed: bool | None, weights: bool | None):
         from graphdask.io import read_edges
 
-        edges = read_edges(path, format="native", directed=directed)
+        edges = read_edges(path, format="native", directed=directed, weights=weights)
         self.directed = True if edges.directed is None else edges.directed
         self._arrays = edges.src, edges.dst, edges.weights
         if any(array.dtype.kind not in "iu" for array in self._arrays[:2]):
@@ -113,21 +113,21 @@ def block_edges(memory: int) -> int:
     return max(1024, min(MOST, memory // 4 // PER_EDGE))
 
 
-def edges_of(given: Any, memory: int, directed: bool | None) -> GraphEdges | FileEdges:
+def edges_of(given: Any, memory: int, directed: bool | None, weights: bool | None) -> GraphEdges | FileEdges:
     """The edges of a Graph or a path, to be gone through any number of times."""
     if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
-        if directed is not None:
-            raise InputError("directed= is for a file; a graph says itself whether it is directed")
+        if directed is not None or weights is not None:
+            raise InputError("directed= and weights= are for a file; a graph says itself what it is")
         return GraphEdges(given, memory)
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
     from graphdask.io import detect_format
 
     if os.path.isfile(given) and detect_format(given) == "native":
-        return FileEdges(given, memory, directed)
+        return FileEdges(given, memory, directed, weights)
     from graphdask.construct import read_graph
 
-    return GraphEdges(read_graph(given, directed=directed), memory)
+    return GraphEdges(read_graph(given, directed=directed, weights=weights), memory)
 
 
 def facts_of(edges: GraphEdges | FileEdges) -> WeightFacts | None:

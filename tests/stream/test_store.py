@@ -99,6 +99,7 @@ def test_a_native_file_is_read_in_blocks(tmp_path):
     S = gd.stream.build(tmp_path / "graph.gdg", tmp_path / "graph.gdl", memory="600KiB", chunk="4KiB")
     np.testing.assert_array_equal(S.vertex_ids, G.vertex_ids)
     np.testing.assert_array_equal(gd.sssp(S, 14).distance, gd.sssp(G, 14).distance)
+    assert not gd.stream.build(tmp_path / "graph.gdg", tmp_path / "plain.gdl", weights=False).weighted
     (tmp_path / "graph.txt").write_text("5 6\n6 7\n")
     T = gd.stream.build(tmp_path / "graph.txt", tmp_path / "text.gdl", directed=False)
     assert (T.num_edges, T.directed, T.vertex_ids.tolist()) == (2, False, [5, 6, 7])
@@ -201,7 +202,7 @@ G = gd.from_edges([0, 1, 2], [1, 2, 0])
         ({"chunk": 10}, gd.InputError, "chunk=10 is too small"),
         ({"root": 9}, gd.VertexNotFound, "root 9"),
         ({"root": 1, "order": "ids"}, gd.InputError, "root= is where layers are counted from"),
-        ({"directed": True}, gd.InputError, "directed= is for a file"),
+        ({"directed": True}, gd.InputError, "directed= and weights= are for a file"),
         ({"memory": 1100, "G": gd.from_edges([0], [999], num_vertices=1000)}, gd.OverBudget, "for 1,000 vertices"),
         ({"G": gd.from_edges([0], [1], directed=False), "inward": True}, gd.InputError, "inward=True is for a"),
         ({"G": 5}, gd.InputError, "G is a int, neither a Graph nor the path"),
@@ -233,6 +234,7 @@ def test_what_cannot_be_streamed_says_what_to_do(stored):
         (lambda: gd.bfs(S, 0, direction="pull"), "leave direction= out"),
         (lambda: gd.sssp(S, 0, delta=2), "leave delta= out"),
         (lambda: gd.bfs(S, 0, exchange="selective"), "exchange= has no meaning"),
+        (lambda: gd.bfs(S, 0, client=object()), "client= has no meaning"),
         (lambda: gd.bfs(S, 0, allocation="fixed"), "allocation= has no meaning"),
         (lambda: gd.sample.random_walk(S, [0], 2), r"to sample .* S\.in_memory\(\)"),
         (lambda: S.partition(2), r"S\.in_memory\(\)\.partition"),
@@ -264,5 +266,5 @@ def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
     graph = gd.generate.erdos_renyi(1_000_000, 1 << 24, seed=0).partition(1, device="cpu")
     with dask.config.set({"graphdask.memory-fraction": 1e-7}), pytest.raises(gd.OverBudget) as caught:
         gd.bfs(graph, 0)
-    assert "stream it from disk: graphdask.stream.build(G, 'graph.gdl', memory=...)" in str(caught.value)
-    assert "in about 0.067 GiB, and bfs, connected_components, pagerank and sssp go through" in str(caught.value)
+    assert "Or stream it from disk: graphdask.stream.build, which" in str(caught.value)
+    assert "writes it in about 0.067 GiB, and bfs, connected_components" in str(caught.value)
