@@ -23,8 +23,8 @@ def on_the_cpu():
 def stored(tmp_path: Path) -> Callable[..., Any]:
     """Store a graph in chunks of a kilobyte, and open it with memory for a few of them."""
 
-    def store(G: Any, memory: Any = "64KiB", **options: Any) -> Any:
-        named = {"chunk": 1024, "memory": "1MiB", "overwrite": True} | options
+    def store(G: Any, memory: Any = "64KiB", building: Any = "1MiB", **options: Any) -> Any:
+        named = {"chunk": 1024, "memory": building, "overwrite": True} | options
         gd.stream.build(G, tmp_path / "graph.gdl", **named)
         return gd.stream.open(tmp_path / "graph.gdl", memory)
 

@@ -111,7 +111,7 @@ def test_a_long_path_with_weights_is_followed_against_the_order_of_layers(stored
 
 def test_a_road_network_with_lengths(stored, shared_data):
     G = gd.read_graph(shared_data / "road" / "bremen_dist.gr", weights=True)
-    S = stored(G, "4MiB", chunk="32KiB", memory="8MiB")
+    S = stored(G, "4MiB", chunk="32KiB", building="8MiB")
     assert S.layers > 100
     a, b = gd.sssp(G, 17), gd.sssp(S, 17)
     equal(a.distance, b.distance)
