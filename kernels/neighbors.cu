@@ -4,7 +4,7 @@
 // A thread takes an item: items are many, and their reads are scattered. Rows of which more than GD_FEW neighbours are
 // wanted get a block each (neighbors_uniform_long).
 //
-// Sources: Pandey et al., c-saw, Section II-A; J. Bentley, B. Floyd, "A sample of brilliance", CACM 30 (1987).
+// Source: Pandey et al., c-saw, Section II-A.
 #include "neighbors.cuh"
 #include "user.cuh"
 
@@ -42,36 +42,10 @@ extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restr
             src[out + s] = vertex;
             tag[out + s] = mark;
         }
-        if (!replace && count == degree) {
-            for (gd_i64 s = 0; s < count; ++s) dst[out + s] = gd_entry(indices, begin + s);
-            continue;
-        }
-        Words words(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0);
-        if (replace) {
-            for (gd_i64 s = 0; s < count; ++s) {
-                gd_u64 word = words.take();
-                dst[out + s] = gd_entry(indices, begin + (gd_i64)gd_digit(word, (gd_u64)degree));
-            }
-            continue;
-        }
-        gd_i64 chosen[GD_FEW];
-        for (int s = 0; s < (int)count; ++s) {
-            const gd_i64 last = degree - count + s;
-            gd_u64 word = words.take();
-            gd_i64 place = (gd_i64)gd_digit(word, (gd_u64)last + 1);
-            for (int before = 0; before < s; ++before) {
-                if (chosen[before] == place) {
-                    place = last;
-                    break;
-                }
-            }
-            chosen[s] = place;
-        }
-        for (int s = 0; s < (int)count; ++s) dst[out + s] = gd_entry(indices, begin + chosen[s]);
+        gd_draw_alike(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], degree, count, replace,
+                      [&](gd_i64 s, gd_i64 place) { dst[out + s] = gd_entry(indices, begin + place); });
     }
 }
-
-__device__ __forceinline__ gd_u64 gd_spread(gd_u64 value) { return value * GD_GOLDEN; }
 
 // Floyd's algorithm, all draws at once. Draw s of k, out of the first (degree - k + s + 1) places, counts for nothing
 // and gives way to the last of these, if its place is taken: if an earlier draw was for the same place, or if the place

@@ -34,19 +34,33 @@ class Fanouts(Sampler[S]):
     """Whether it says of every edge which of the graph's it is."""
 
     def __init__(
-        self, seeds: np.ndarray, bounds: np.ndarray, fanouts: Sequence[int], *, replace: bool = False,
+        self, seeds: np.ndarray, bounds: np.ndarray | None, fanouts: Sequence[int], *, replace: bool = False,
         bias: str | None = None, direction: str = "out", method: str = "auto", seed: int = 0, burn: int = 0,
     ):  # fmt: skip
-        self.seeds, self.bounds, self.first, self.last = seeds, bounds, 0, len(bounds) - 1
+        self.seeds, self.first, self.last = seeds, 0, (len(seeds) if bounds is None else len(bounds) - 1)
+        self._bounds = bounds
         self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
         self.method, self.seed, self.burn = method, seed, burn
 
     def chunk(self, first: int, last: int) -> Self:
         chunk = copy.copy(self)
-        of_each = self.of(self.bounds, first, last + 1)
-        chunk.seeds, chunk.bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
         chunk.first, chunk.last, chunk.origin = first, last, first
+        if self.one_each:
+            chunk.seeds = self.of(self.seeds, first, last)
+            return chunk
+        of_each = self.of(self.bounds, first, last + 1)
+        chunk.seeds, chunk._bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
         return chunk
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every seed is an instance of its own."""
+        return self._bounds is None
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """int64: where the seeds of each instance begin, and their number."""
+        return np.arange(len(self.seeds) + 1) if self._bounds is None else self._bounds
 
     def check(self, graph: Graph, weights: WeightFacts | None) -> None:
         if self.bias == "weight" and weights is not None:
@@ -64,13 +78,19 @@ class Fanouts(Sampler[S]):
         """About how many edges there will be, where rows are as long as `degree` in the mean."""
         return self._edges_at_most(self.instances, degree)[1]
 
+    def seeds_of(self, instances: float) -> float:
+        """About how many seeds so many instances have."""
+        if self._bounds is None:
+            return float(instances)
+        return len(self.seeds) * instances / max(len(self._bounds) - 1, 1)
+
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         """Vertices in all frontiers but the last, and edges.
 
         Rows of seeds are reckoned to be as long as `degree` in the mean, those of vertices that edges reach as
         `reached`, by default the same.
         """
-        items = len(self.seeds) * instances / max(len(self.bounds) - 1, 1)
+        items = self.seeds_of(instances)
         expanded = edges = 0.0
         burning = self.burn / (2**64 - self.burn) if self.burn else np.inf
         for fanout in self.fanouts:

@@ -48,7 +48,7 @@ def one_by_one(sampler: Any) -> bool:
         and sampler.per == "vertex"
         and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
         and all(size == 1 for size in sampler.fanouts)
-        and bool((np.diff(sampler.bounds) == 1).all())
+        and (sampler.one_each or bool((np.diff(sampler.bounds) == 1).all()))
         and sampler.how.name in ("uniform", "inverse", "rejection")
     )
 

@@ -74,7 +74,7 @@ class Framework(Traversal):
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
 
     def __init__(
-        self, seeds: np.ndarray, bounds: np.ndarray, spec: Spec, functions: dict[str, Translated], seed: int,
+        self, seeds: np.ndarray, bounds: np.ndarray | None, spec: Spec, functions: dict[str, Translated], seed: int,
         names: np.ndarray | None = None, base: int = 0,
     ):  # fmt: skip
         steps = [spec.size_at(step) for step in range(spec.depth or 0)]
@@ -97,7 +97,7 @@ class Framework(Traversal):
 
         A function that says what goes into the pool is reckoned to put as many there as were taken.
         """
-        pool, sizes = len(self.seeds) * instances / max(len(self.bounds) - 1, 1), []
+        pool, sizes = self.seeds_of(instances), []
         for fanout in self.fanouts:
             taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
             all_of_them = min(degree, 2.0) if "neighbor_size" in self.functions else degree

@@ -125,8 +125,8 @@ def _needs_whole(spec: Spec, functions: dict[str, Translated]) -> str:
     return ""
 
 
-def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Vertex numbers of the pools of all instances, and where each begins."""
+def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """Vertex numbers of the pools of all instances, and where each begins; None where each has one."""
     nested = not isinstance(seeds, np.ndarray | str) and hasattr(seeds, "__len__") and any(np.ndim(a) for a in seeds)
     if not revisit or not nested:
         return checked_seeds(G, seeds)
@@ -136,16 +136,18 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate(of_each), np.concatenate(([0], np.cumsum([len(of_one) for of_one in of_each])))
 
 
-def _repeated(flat: np.ndarray, bounds: np.ndarray, instances: Any) -> tuple[np.ndarray, np.ndarray]:
+def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """The pools again and again, for a number of instances."""
     if instances is None:
         return flat, bounds
     if isinstance(instances, bool) or not isinstance(instances, int | np.integer) or not 0 <= instances < 2**40:
         raise InputError(f"instances={instances!r} is not a whole number of 0 or more")
-    given = len(bounds) - 1
+    given = len(flat) if bounds is None else len(bounds) - 1
     if instances and not given:
         raise InputError(f"instances={instances}, but there are no seeds")
     which = np.arange(instances) % max(given, 1)
+    if bounds is None:
+        return flat[which], None
     sizes = np.diff(bounds)[which]
     starts = np.concatenate(([0], np.cumsum(sizes)))
     return flat[np.arange(starts[-1]) + np.repeat(bounds[which] - starts[:-1], sizes)], starts

@@ -259,8 +259,11 @@ def forest_fire(
     return sampled(G, sampler, placement, client, progress)
 
 
-def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Vertex numbers of the seeds of all instances, int64, and where those of each begin; each once in its instance."""
+def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Vertex numbers of the seeds of all instances, int64, and where those of each begin; each once in its instance.
+
+    None for where they begin says that each is an instance of its own.
+    """
     if isinstance(seeds, np.ndarray) and seeds.ndim != 1:
         raise InputError(f"seeds is an array of {seeds.ndim} dimensions; it has one, or is a list of arrays")
     if not hasattr(seeds, "__len__") or isinstance(seeds, str):
@@ -268,7 +271,7 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray]:
     nested = not isinstance(seeds, np.ndarray) and any(np.ndim(of_one) > 0 for of_one in seeds)
     if not nested:
         numbers = G.ids.to_internal(seeds, "seed") if len(seeds) else np.zeros(0, np.int64)
-        return numbers, np.arange(len(numbers) + 1)
+        return numbers, None
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
     arrays = [np.asarray(of_one) for of_one in seeds]

@@ -44,7 +44,7 @@ class Layers(Traversal):
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)
-        return len(self.seeds) * instances / max(len(self.bounds) - 1, 1) + edges, edges
+        return self.seeds_of(instances) + edges, edges
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         needed = super().memory(part, allocation)

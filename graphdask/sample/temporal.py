@@ -48,7 +48,7 @@ class TemporalNeighbors(Traversal):
     def __init__(
         self,
         seeds: np.ndarray,
-        bounds: np.ndarray,
+        bounds: np.ndarray | None,
         fanouts: Sequence[int],
         limits: np.ndarray,
         last: bool,
@@ -188,7 +188,7 @@ def temporal_neighbors(
         raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
     checked_name("direction", direction, DIRECTIONS)
     timed = with_edge_values(G, "times", times)
-    limits = checked_limits(seed_times, len(bounds) - 1, timed.source.weight_dtype)
+    limits = checked_limits(seed_times, len(flat) if bounds is None else len(bounds) - 1, timed.source.weight_dtype)
     sampler = TemporalNeighbors(
         flat, bounds, sizes, limits, strategy == "last", replace=bool(replace), direction=direction,
         seed=whole("seed", seed),

@@ -30,6 +30,7 @@ from graphdask.partition import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
 from graphdask.sample._edge_tables import biased_rows, edge_shifts
 from graphdask.sample._fanouts import FEW, METHODS, ROOM, Fanouts
+from graphdask.sample._together import drawn_together, shape_of
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 
@@ -76,6 +77,8 @@ class State:
     """Where each of `rows` was before those of bias 0 were left out; None where none were."""
     shifts: Array | None = None
     """int64, for each row: what makes the number of an edge of its place here; None for 0."""
+    columns: dict[str, Array] | None = None
+    """The result, where all is drawn already."""
     items: Array | None = None
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 
@@ -91,6 +94,11 @@ class Traversal(Fanouts[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
+        shape = shape_of(self, part, env) if type(self) is Traversal else None
+        if shape is not None:
+            state.columns = drawn_together(self, part, env, state.rows, state.sums, shape)
+            edges = len(state.columns["dst"])
+            return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
         state.frontiers.append(self._seeds_at_home(part, env))
         if part.size > 1 and self.fanouts:
             return state, self._asked(part, state, env)
@@ -99,6 +107,10 @@ class Traversal(Fanouts[State]):
     def _seeds_at_home(self, part: Part, env: Environment) -> Frontier:
         bounds = self.homes(part.size)
         first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
+        if self.one_each:
+            seeds = env.backend.from_host(self.of(self.seeds, first, last).astype(part.vertex_map.dtype))
+            instances = env.xp.arange(first, last, dtype=np.int64)
+            return Frontier(seeds, instances, env.xp.arange(last - first + 1, dtype=np.int64))
         of_each = self.of(self.bounds, first, last + 1)
         seeds = self.seeds[of_each[0] : of_each[-1]].astype(part.vertex_map.dtype)
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
@@ -341,6 +353,8 @@ class Traversal(Fanouts[State]):
         return Frontier(edges.dst[places], instances, bounds)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+        if isinstance(state, State) and state.columns is not None:
+            return state.columns
         xp, hops = env.xp, state.hops
         total = sum(len(edges.dst) for edges in hops)
         src, dst = (xp.empty(total, part.vertex_map.dtype) for _ in range(2))

@@ -1,0 +1,196 @@
+// Neighbour sampling of small instances from seeds to last hop, a group of threads each: what an instance has reached is
+// in shared memory. The twins in hops.py say what the arguments are.
+//
+// The edges of all hops of an instance stand together. So one launch counts them, and after the sum over instances
+// another one draws the same again and writes them where they belong.
+//
+// Sources: Pandey et al., c-saw, Section V-A (many instances at a time); Hamilton, Ying, Leskovec, Inductive
+// representation learning on large graphs (2017).
+#include "successive.cuh"
+
+struct Graph {
+    const gd_i64 *indptr;
+    const index_t *indices;
+    const gd_i64 *sums;
+    bool replace;
+    gd_i64 method;  // below 0: all neighbours alike
+    gd_u64 key_0, key_1;
+
+    __device__ __forceinline__ gd_i64 wanted(gd_i64 degree, gd_i64 fanout) const {
+        return replace ? (degree ? fanout : 0) : fanout < degree ? fanout : degree;
+    }
+    // Give emit(s, neighbour) those of a vertex whose row is [begin, begin + degree).
+    template <class Emit>
+    __device__ __forceinline__ void draw(index_t vertex, gd_u64 instance, gd_i64 begin, gd_i64 degree, gd_i64 count,
+                                         Emit emit) const {
+        const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)vertex);
+        const index_t *const row = indices + begin;
+        const auto give = [&](gd_i64 s, gd_i64 place) { emit(s, row[place]); };
+        if (method < 0) {
+            gd_draw_alike(key, instance, degree, count, replace, give);
+        } else {
+            const Row biases = {sums ? sums + begin : nullptr, degree};
+            gd_draw_by_bias(key, instance, biases, count, replace, method, give);
+        }
+    }
+};
+
+// Which vertices an instance has reached: places in its list, found by the vertices that stand there.
+struct Reached {
+    index_t *list;
+    int *table;
+    gd_i64 slots;
+
+    __device__ __forceinline__ int first(index_t vertex) const {
+        return (int)__umul64hi(gd_spread((gd_u64)vertex), (gd_u64)slots);
+    }
+    // Enter the vertex at a place; of places with the same vertex, the least stays.
+    __device__ __forceinline__ void enter(int place) {
+        const index_t vertex = list[place];
+        for (int slot = first(vertex);; slot = slot + 1 == (int)slots ? 0 : slot + 1) {
+            const int held = atomicCAS(&table[slot], -1, place);
+            if (held == -1) return;
+            if (list[held] == vertex) {
+                atomicMin(&table[slot], place);
+                return;
+            }
+        }
+    }
+    __device__ __forceinline__ int find(index_t vertex) const {
+        int slot = first(vertex);
+        while (list[table[slot]] != vertex) slot = slot + 1 == (int)slots ? 0 : slot + 1;
+        return slot;
+    }
+};
+
+// The edges of an instance, by the `width` threads of a group, of which this one is `lane`. WRITE: put them at `out`.
+template <bool WRITE>
+__device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reached, gd_u64 instance,
+                                              const index_t *seeds, int count, gd_u64 fanouts, int hops, int width,
+                                              int lane, unsigned mask, gd_i64 out, index_t *src, index_t *dst,
+                                              int *hop_of, gd_i64 *instance_of) {
+    int begin = 0, end = count;
+    gd_i64 made = 0;
+    for (int k = lane; k < end; k += width) reached.list[k] = seeds[k];
+    if (hops > 1)
+        for (int slot = lane; slot < (int)reached.slots; slot += width) reached.table[slot] = -1;
+    __syncwarp(mask);
+    if (hops > 1)
+        for (int k = lane; k < end; k += width) reached.enter(k);
+    for (int hop = 0; hop < hops; ++hop) {
+        const gd_i64 fanout = (gd_i64)(fanouts >> (8 * hop) & 255);
+        const bool more = hop + 1 < hops;
+        int total = 0;
+        for (int from = begin; from < end; from += width) {
+            const int k = from + lane;
+            index_t vertex = 0;
+            gd_i64 row = 0, degree = 0;
+            int mine = 0;
+            if (k < end) {
+                vertex = reached.list[k];
+                row = graph.indptr[vertex];
+                degree = graph.indptr[vertex + 1] - row;
+                mine = (int)graph.wanted(degree, fanout);
+            }
+            int sum = mine;
+            for (int by = 1; by < width; by <<= 1) {
+                const int below = __shfl_up_sync(mask, sum, by, width);
+                if (lane >= by) sum += below;
+            }
+            const int before = total + sum - mine;
+            total += __shfl_sync(mask, sum, width - 1, width);
+            if (mine && (WRITE || more)) {
+                graph.draw(vertex, instance, row, degree, mine, [&](gd_i64 s, index_t neighbour) {
+                    if (WRITE) {
+                        src[out + made + before + s] = vertex;
+                        dst[out + made + before + s] = neighbour;
+                    }
+                    if (more) reached.list[end + before + (int)s] = neighbour;
+                });
+            }
+        }
+        if (WRITE) {
+            for (int e = lane; e < total; e += width) {
+                hop_of[out + made + e] = hop;
+                instance_of[out + made + e] = (gd_i64)instance;
+            }
+        }
+        made += total;
+        if (!more) break;
+        __syncwarp(mask);
+        for (int e = end + lane; e < end + total; e += width) reached.enter(e);
+        __syncwarp(mask);
+        // those that are new, in the order of the edges, take the places that follow
+        int next = end;
+        for (int from = end; from < end + total; from += width) {
+            const int e = from + lane;
+            index_t vertex = 0;
+            int slot = 0;
+            bool fresh = false;
+            if (e < end + total) {
+                vertex = reached.list[e];
+                slot = reached.find(vertex);
+                fresh = reached.table[slot] == e;
+            }
+            const unsigned all = __ballot_sync(mask, fresh) & mask;
+            __syncwarp(mask);
+            if (fresh) {
+                const int at = next + __popc(all & ((1u << (threadIdx.x & 31)) - 1));
+                reached.list[at] = vertex;
+                reached.table[slot] = at;
+            }
+            next += __popc(all);
+            __syncwarp(mask);
+        }
+        begin = end;
+        end = next;
+    }
+    __syncwarp(mask);
+    return made;
+}
+
+template <bool WRITE>
+__device__ __forceinline__ void hops_all(long long n, gd_i64 first, const index_t *seeds, const gd_i64 *bounds,
+                                         const Graph &graph, gd_u64 fanouts, int hops, int width, gd_i64 room,
+                                         gd_i64 slots, gd_i64 *ends, gd_i64 before, index_t *src, index_t *dst, int *hop_of,
+                                         gd_i64 *instance_of) {
+    extern __shared__ gd_i64 gd_rooms[];
+    const int lane = (int)threadIdx.x & (width - 1), group = (int)threadIdx.x / width, groups = (int)blockDim.x / width;
+    const unsigned mask = width == 32 ? 0xffffffffu : ((1u << width) - 1) << (threadIdx.x & 31 & ~(width - 1));
+    const gd_i64 words = (room * (gd_i64)sizeof(index_t) + slots * 4 + 7) / 8;
+    index_t *const list = (index_t *)&gd_rooms[group * words];
+    const Reached reached = {list, (int *)(list + room), slots};
+    for (gd_i64 i = (gd_i64)blockIdx.x * groups + group; i < n; i += (gd_i64)gridDim.x * groups) {
+        const gd_i64 begin = bounds ? bounds[i] : i, count = bounds ? bounds[i + 1] - begin : 1;
+        const gd_i64 out = !WRITE ? 0 : i ? ends[i - 1] : before;
+        const gd_i64 made = hops_of_one<WRITE>(graph, reached, (gd_u64)(first + i), seeds + begin, (int)count, fanouts,
+                                               hops, width, lane, mask, out, src, dst, hop_of, instance_of);
+        if (!WRITE && lane == 0) ends[i] = made;
+    }
+}
+
+__device__ __forceinline__ Graph hops_graph(const gd_i64 *indptr, const index_t *indices, const gd_i64 *sums,
+                                            gd_i64 replace, gd_i64 method, gd_u64 seed) {
+    return {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
+            gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
+}
+
+extern "C" __global__ void hops_count(long long n, gd_i64 first, const index_t *__restrict__ seeds,
+                                      const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
+                                      const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+                                      gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
+                                      gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 *__restrict__ ends) {
+    hops_all<false>(n, first, seeds, bounds, hops_graph(indptr, indices, sums, replace, method, seed), fanouts,
+                    (int)hops, (int)width, room, slots, ends, 0, nullptr, nullptr, nullptr, nullptr);
+}
+
+extern "C" __global__ void hops_draw(long long n, gd_i64 first, const index_t *__restrict__ seeds,
+                                     const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
+                                     const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+                                     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
+                                     gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 *__restrict__ ends,
+                                     gd_i64 before, index_t *__restrict__ src, index_t *__restrict__ dst,
+                                     int *__restrict__ hop_of, gd_i64 *__restrict__ instance_of) {
+    hops_all<true>(n, first, seeds, bounds, hops_graph(indptr, indices, sums, replace, method, seed), fanouts,
+                   (int)hops, (int)width, room, slots, ends, before, src, dst, hop_of, instance_of);
+}

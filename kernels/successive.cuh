@@ -1,0 +1,103 @@
+// Draws by bias, one after the other, for an item of up to GD_FEW neighbours, or with replacement.
+//
+// Sources: Pandey et al., c-saw, Section IV-B, whose bipartite region search is exact with a fresh number for the two
+// regions, and when it starts anew after that.
+#pragma once
+#include "neighbors.cuh"
+
+#define GD_REDRAWS 8
+#define GD_MOST_REDRAWS (1 << 16)
+#define GD_REPEATED 1
+#define GD_UPDATED 2
+#define GD_BIPARTITE 3
+
+// How many binary places a number takes.
+__device__ __forceinline__ int gd_bits(gd_u64 value) { return value ? 64 - __clzll((gd_i64)value) : 0; }
+
+// The biases of a row by their sums; without sums, all are 1.
+struct Row {
+    const gd_i64 *sums;
+    gd_i64 degree;
+
+    __device__ __forceinline__ gd_u64 below(gd_i64 place) const {
+        return sums ? (place ? (gd_u64)sums[place - 1] : 0) : (gd_u64)place;
+    }
+    __device__ __forceinline__ gd_u64 total() const { return below(degree); }
+    // The place whose bias takes in a number: below(place) <= number < below(place + 1).
+    __device__ __forceinline__ gd_i64 find(gd_u64 number) const {
+        if (!sums) return (gd_i64)number;
+        gd_i64 low = 0, high = degree - 1;
+        while (low < high) {
+            const gd_i64 middle = (low + high) >> 1;
+            if ((gd_u64)sums[middle] <= number) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+};
+
+__device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64 place) {
+    for (int i = 0; i < count; ++i)
+        if (chosen[i] == place) return true;
+    return false;
+}
+
+// The place of a number among the biases that are left: those chosen, in ascending order, are skipped.
+__device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const gd_i64 *chosen, int count, gd_u64 number) {
+    for (int i = 0; i < count; ++i) {
+        const gd_u64 low = row.below(chosen[i]);
+        if (number < low) break;
+        number += row.below(chosen[i] + 1) - low;
+    }
+    return row.find(number);
+}
+
+__device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen, int count, gd_u64 left,
+                                            gd_i64 method, Words &words) {
+    const int redraws = method == GD_UPDATED || (!method && row.degree <= GD_FEW) ? 0
+                        : method                                                  ? GD_MOST_REDRAWS
+                                                                                  : GD_REDRAWS;
+    const gd_u64 total = row.total();
+    for (int i = 0; i < redraws; ++i) {
+        gd_u64 word = words.take();
+        gd_i64 place = row.find(gd_digit(word, total));
+        if (!gd_among(chosen, count, place)) return place;
+        if (method != GD_BIPARTITE) continue;
+        const gd_u64 low = row.below(place), width = row.below(place + 1) - low;
+        word = words.take();
+        gd_u64 number = gd_digit(word, total - width);
+        if (number >= low) number += width;
+        place = row.find(number);
+        if (!gd_among(chosen, count, place)) return place;
+    }
+    gd_u64 word = words.take();
+    return gd_find_left(row, chosen, count, gd_digit(word, left));
+}
+
+// Places of a row, given to emit(s, place): all, or `count` with replacement, or up to GD_FEW without.
+template <class Emit>
+__device__ __forceinline__ void gd_draw_by_bias(gd_u64 key, gd_u64 instance, const Row &row, gd_i64 count, bool replace,
+                                                gd_i64 method, Emit emit) {
+    if (!replace && count == row.degree) {
+        for (gd_i64 s = 0; s < count; ++s) emit(s, s);
+        return;
+    }
+    Words words(key, instance, 0);
+    gd_u64 left = row.total();
+    if (replace) {
+        for (gd_i64 s = 0; s < count; ++s) {
+            gd_u64 word = words.take();
+            emit(s, row.find(gd_digit(word, left)));
+        }
+        return;
+    }
+    gd_i64 chosen[GD_FEW];
+    for (int s = 0; s < (int)count; ++s) {
+        const gd_i64 place = gd_choose(row, chosen, s, left, method, words);
+        left -= row.below(place + 1) - row.below(place);
+        emit(s, place);
+        int at = s;
+        for (; at > 0 && chosen[at - 1] > place; --at) chosen[at] = chosen[at - 1];
+        chosen[at] = place;
+    }
+}
