@@ -32,13 +32,20 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
     return locked
 
 
+HOST_MEMORY = 1
+"""What CUDA calls page-locked memory of the host; other memory of the host is 0, unregistered."""
+
+
 def _seen_in_place(backend: Backend, array: np.ndarray) -> Array:
-    """A page-locked array as kernels read it over the bus; on a CPU the array itself."""
+    """An array as kernels read it over the bus, page-locked first if it is not; on a CPU the array itself."""
     if not isinstance(backend, CudaBackend):
         return backend.from_host(array)
     if not array.size:
         return backend.xp.empty(array.shape, array.dtype)
-    cuda = backend.xp.cuda  # one address space: a GPU takes the host's address of page-locked memory
+    cuda = backend.xp.cuda
+    if cuda.runtime.pointerGetAttributes(array.ctypes.data).type != HOST_MEMORY:
+        array = page_locked(backend, array)
+    # one address space: a GPU takes the host's address of page-locked memory
     memory = cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, backend.device)
     return backend.xp.ndarray(array.shape, array.dtype, cuda.MemoryPointer(memory, 0))
 
@@ -78,6 +85,8 @@ class ResidentSet:
         self._free = list(range(slots))
         self._slots: dict[int, int] = {}
         """By partition; in the order in which they came."""
+        self._seen: dict[int, dict[str, Array]] = {}
+        """Those that have been read in place."""
         self._copies = _CudaCopies(backend, slots) if isinstance(backend, CudaBackend) else _Copies()
         self.transfers = 0
         self.nbytes = sum(array.nbytes for arrays in self._kept for array in arrays.values())
@@ -121,8 +130,11 @@ class ResidentSet:
 
     def in_place(self, number: int) -> dict[str, Array]:
         """The arrays of a partition where the host has them, which kernels read over the bus, and what is kept."""
-        seen = {name: _seen_in_place(self._backend, array) for name, array in self._pieces[number].items()}
-        return self._kept[number] | seen
+        if number not in self._seen:
+            self._seen[number] = {
+                name: _seen_in_place(self._backend, array) for name, array in self._pieces[number].items()
+            }
+        return self._kept[number] | self._seen[number]
 
     def release(self, number: int) -> None:
         """Let another partition take the place of this one, after what the current stream has been given so far."""

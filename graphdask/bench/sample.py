@@ -1,4 +1,4 @@
-"""Samplers beside each other and beside others': sampled edges per second (SEPS), of kernels and of whole calls.
+"""Samplers beside each other and beside others': sampled edges per second (SEPS), of whole calls and of their parts.
 
 Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
 c-saw paper. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of biases stay with the graph; the first call
@@ -23,7 +23,7 @@ import numpy as np
 from graphdask.errors import InputError
 
 SHOWN = (
-    "sampler", "bias", "method", "instances", "size", "ranks", "scheme", "edges", "kernel_ms", "ms", "mseps",
+    "sampler", "bias", "method", "instances", "size", "ranks", "scheme", "edges", "run_ms", "ms", "host_ms", "mseps",
     "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
@@ -124,8 +124,10 @@ def run(
     list of dict
         For each case `sampler`, `bias`, `method`, `instances`, `size` (length of walks, or fan-outs), `ranks`,
         `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call, with tables), `ms` (median of
-        the later calls), `kernel_ms` (of it in supersteps, on the slowest rank), `mseps` and `kernel_mseps` (millions
-        of edges per second of each); or `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of
+        the later calls, after which the samples are on the devices), `run_ms` (of it on the workers, from when they
+        are called until their devices are done), `host_ms` (of a call and of bringing all columns to the caller);
+        `mseps`, `run_mseps` and `host_mseps` (millions of edges per second of each); or `skipped`. Out of memory
+        besides: `scheme`, and of the last call `transfers` of
         partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`).
 
     Raises
@@ -243,19 +245,24 @@ class Bench:
     def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
         started = time.perf_counter()
         result = call()
-        first, seconds, kernels = time.perf_counter() - started, [], []
+        first = time.perf_counter() - started
+        seconds: dict[str, list[float]] = {"ms": [], "run_ms": [], "host_ms": []}
         for _ in range(self.repeats):
             started = time.perf_counter()
             result = call()
-            seconds.append(time.perf_counter() - started)
-            kernels.append(sum(step["seconds"] for step in result.stats))
-        edges, median, kernel = result.stats.edges, statistics.median(seconds), statistics.median(kernels)
+            seconds["ms"].append(time.perf_counter() - started)
+            seconds["run_ms"].append(result.stats.seconds)
+            for name in result.columns:
+                getattr(result, name)
+            seconds["host_ms"].append(time.perf_counter() - started)
+        edges, median = result.stats.edges, {name: statistics.median(each) for name, each in seconds.items()}
+        rates = {name.removesuffix("ms") + "mseps": edges / of / 1e6 for name, of in median.items()}
         streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
         streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}
-        return {
-            "placement": result.placement, "edges": edges, "first_ms": 1e3 * first, "ms": 1e3 * median,
-            "kernel_ms": 1e3 * kernel, "mseps": edges / median / 1e6, "kernel_mseps": edges / kernel / 1e6,
-        } | (streamed if result.stats.streamed else {})  # fmt: skip
+        times = {name: 1e3 * of for name, of in median.items()}
+        return {"placement": result.placement, "edges": edges, "first_ms": 1e3 * first, **times, **rates} | (
+            streamed if result.stats.streamed else {}
+        )
 
     def _peers(self, graph: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         _, length = self.suite.walks[0]
