@@ -65,7 +65,9 @@ class VertexIds:
         if self.are_numbers:
             given = self._numbers(given, what)
             if self.table is None:
-                numbers = given - self.start
+                numbers = given - self.start if self.start else given
+                if numbers.size and numbers.min() >= 0 and numbers.max() < self.count:
+                    return numbers
                 found = (numbers >= 0) & (numbers < self.count)
                 return self._checked(numbers, found, given, what)
         assert self.table is not None

@@ -286,7 +286,7 @@ def checked_starts(G: Graph, starts: Any, walks_per_start: Any, name: str = "sta
     numbers = np.atleast_1d(numbers)
     if numbers.ndim != 1:
         raise InputError(f"{name}s must be one vertex or a list of them; got an array of shape {numbers.shape}")
-    return np.repeat(numbers, each)
+    return numbers if each == 1 else np.repeat(numbers, each)
 
 
 def checked_length(length: Any) -> int:

@@ -1,0 +1,106 @@
+"""All hops of small instances in two launches: the same edges as hop by hop, whatever the width of a group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import device_backend, emulated, stand_in
+
+import graphdask as gd
+from graphdask.sample import traversal
+from graphdask.sample._together import Shape
+
+N = 120
+DEVICES = ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def graph(weights=True):
+    """Hubs, isolated vertices, parallel edges, and edges of bias 0."""
+    rng = np.random.default_rng(11)
+    src = np.concatenate([np.zeros(90, np.int64), rng.integers(0, N - 9, 700)])
+    dst = rng.integers(0, N - 9, len(src))
+    made = rng.integers(1, 7, len(src)) if weights else None
+    return gd.from_edges(src, dst, made, num_vertices=N)
+
+
+def pulled(device, found, seeds, fanouts, width, replace, method):
+    """What the kernels give for instances of one or more seeds, by rows that are read from the graph."""
+    backend = device_backend(device)
+    rows = [np.sort(found.dst[found.src == v]) for v in range(N)]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    kernels, given = backend.kernels("hops", index_t=np.int32), backend.from_host
+    sizes = [len(of_one) for of_one in seeds]
+    bounds = None if set(sizes) == {1} else given(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    shape = Shape(max(sizes), 0, 0, 0)
+    frontiers = max(sizes) * np.cumprod([1, *fanouts])
+    shape.room = int(frontiers[:-1].sum())
+    packed = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(fanouts)))
+    drawing = (
+        given(np.concatenate(seeds).astype(np.int32)), bounds, given(indptr),
+        given(np.concatenate(rows).astype(np.int32)), None, packed, len(fanouts), replace, method, np.uint64(5), width,
+        shape.room, shape.slots(len(fanouts)),
+    )  # fmt: skip
+    how = {"per_item": width, "threads": 128, "shared": shape.shared(width, len(fanouts), 4)}
+    ends = given(np.full(len(seeds), -7, np.int64))
+    kernels.hops_count(len(seeds), 3, *drawing, ends, **how)
+    ends = np.cumsum(backend.to_host(ends))
+    out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
+    kernels.hops_draw(len(seeds), 3, *drawing, given(ends), 0, *out, **how)
+    backend.synchronize()
+    return [backend.to_host(column) for column in out]
+
+
+@pytest.mark.parametrize("width", [4, 8, 16, 32])
+@pytest.mark.parametrize("device", DEVICES)
+def test_kernels_draw_what_goes_hop_by_hop(device, width):
+    made = graph(weights=False).partition(1, device="cpu")
+    everything = gd.sample.snowball(made, np.arange(N), 1)
+    one, many = [[v] for v in range(0, N, 5)], [[7, 0], [], [N - 1], [3, 4, 5, 6]]
+    for seeds, fanouts, options, number in (
+        (one, [9, 3], {}, -1),
+        (many, [2, 20], {}, -1),
+        (one, [3, 0, 2], {}, -1),
+        (many, [40], {"replace": True}, -1),
+        (many, [3, 2, 2], {"method": "bipartite"}, 3),
+    ):
+        # three instances come before, for numbers of instances decide what is drawn
+        expected = gd.sample.neighbors(made, [[1]] * 3 + seeds, fanouts, seed=5, **options)
+        mine = expected.instance >= 3
+        found = pulled(device, everything, seeds, fanouts, width, int("replace" in options), number)
+        for name, column in zip(("src", "dst", "hop", "instance"), found, strict=True):
+            np.testing.assert_array_equal(column, getattr(expected, name)[mine], err_msg=f"{name}, {fanouts}")
+
+
+@pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    launches = []
+    together = traversal.drawn_together
+
+    def counted(*arguments):
+        launches.append(arguments[-1].edges)
+        return together(*arguments)
+
+    monkeypatch.setattr(traversal, "drawn_together", counted)
+    monkeypatch.setattr("graphdask.sample._together.LAUNCH", 60)
+    on_cpu, on_gpu = (graph().partition(1, device=device) for device in ("cpu", "cuda"))
+    seeds = np.arange(20)
+    for fanouts, options, small in (
+        ([4, 3], {"bias": "weight"}, True),
+        ([4, 3], {"bias": "weight", "replace": True, "direction": "in"}, True),
+        ([2, 2], {"bias": "degree", "seed": 2**70}, True),
+        ([33], {}, False),
+        ([-1, 1], {}, False),
+        ([30, 30, 1], {}, False),
+        ([1] * 9, {}, False),
+        ([], {}, False),
+    ):
+        expected, found = (gd.sample.neighbors(of, seeds, fanouts, **options) for of in (on_cpu, on_gpu))
+        assert len(launches) == small, fanouts
+        launches.clear()
+        assert expected.stats.edges == found.stats.edges
+        for name in ("src", "dst", "hop", "instance"):
+            one, other = getattr(expected, name), getattr(found.verify(), name)
+            np.testing.assert_array_equal(one, other, err_msg=f"{name}, {fanouts}, {options}")
+            assert one.dtype == other.dtype
