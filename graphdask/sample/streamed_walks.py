@@ -29,8 +29,10 @@ KEPT = ("indptr", "totals")
 """What stays on the device of partitions that are read in place: what every step reads first."""
 LANES = 8
 """Partitions that are sampled at the same time at most."""
-QUEUE = 48
-"""Bytes of a walker besides its vertices: what sorts queues."""
+QUEUE = 24
+"""Bytes of a walker besides its vertices and what is said of it: its place in a queue, and what finds its partition."""
+COUNTING = 4
+"""Blocks of a processor that count walkers; each adds its counts to those of all."""
 
 
 def run(sampler: FirstOrder, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
@@ -87,6 +89,7 @@ class _Run:
         dtypes |= {"table": np.uint64, "other": np.int32}
         self.empty = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()}
         self.kernels = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=self.biases.dtype)
+        self.queues = env.kernels("queues")
         self.sweep: list[int] = []
         """Partitions that are still to be visited in their order."""
         self.imbalances: list[float] = []
@@ -121,28 +124,29 @@ class _Run:
         self.walks[:, 0] = self.starts
         self.lengths = xp.zeros(len(starts), np.int32)
         self.places = (xp.searchsorted(self.cuts[1:], self.starts, side="right")).astype(np.int32)
-        live = xp.arange(len(starts) if sampler.length else 0, dtype=np.int64)
+        if not sampler.length:
+            self.places.fill(count)
+        self.queue = xp.empty(len(starts), np.int64)
         self.sweep, made, frontier, started = [], 0, 0, time.perf_counter()
         while True:
-            live, bounds, steps = self._queues(live)
+            bounds, steps = self._queues()
             if frontier:
                 record(env, sampler.name, frontier, steps - made, started)
             active = {k: int(bounds[k + 1] - bounds[k]) for k in range(count) if bounds[k] < bounds[k + 1]}
             if not active:
                 return self.walks, self.lengths
             made, started, chosen = steps, time.perf_counter(), self._chosen(active)
-            self._launch(chosen, active, live, bounds)
+            self._launch(chosen, active, bounds)
             frontier = sum(active[k] for k in chosen)
 
-    def _queues(self, live: Array) -> tuple[Array, np.ndarray, int]:
-        """The walkers that go on in the order of their partitions, where those of each begin, and steps made so far."""
-        xp, count = self.env.xp, self.layout.cut.count
-        places = self.places[live].astype(np.uint8 if count < 256 else np.uint16)
-        order = xp.argsort(places, kind="stable")
-        bounds = xp.searchsorted(places[order], xp.arange(count + 1, dtype=places.dtype), side="left")
-        told = xp.concatenate([bounds.astype(np.int64), self.lengths.sum(dtype=np.int64).reshape(1)])
-        told = self.env.backend.to_host(told)
-        return live[order[: int(told[count])]], told[:-1], int(told[-1])
+    def _queues(self) -> tuple[np.ndarray, int]:
+        """Put the walkers that go on in the order of their partitions; where those of each begin, and steps made."""
+        count, n = self.layout.cut.count, len(self.places)
+        tally = self.env.xp.zeros(2 * count + 1, np.int64)
+        self.queues.queues_count(n, self.places, self.lengths, count, tally, per_processor=COUNTING, shared=4 * count)
+        self.queues.queues_fill(n, self.places, count, tally, self.queue, shared=12 * count)
+        told = self.env.backend.to_host(tally[: count + 1])
+        return np.concatenate([[0], np.cumsum(told[:-1])]), int(told[-1])
 
     def _chosen(self, active: dict[int, int]) -> list[int]:
         """The partitions that are sampled next; those after them are on their way to the device."""
@@ -183,7 +187,7 @@ class _Run:
                     self.resident.release(next(k for k in self.resident.numbers if k not in kept))
                 self.resident.start(number)
 
-    def _launch(self, chosen: list[int], active: dict[int, int], live: Array, bounds: np.ndarray) -> None:
+    def _launch(self, chosen: list[int], active: dict[int, int], bounds: np.ndarray) -> None:
         """Sample partitions beside each other."""
         sampler, (most, longest) = self.sampler, LAUNCH[self.env.backend.name]
         total, blocks = sum(active[k] for k in chosen), {}
@@ -197,7 +201,7 @@ class _Run:
         method = METROPOLIS if sampler.method == "metropolis" else method
         self.lanes.fork()
         for lane, number in enumerate(chosen):
-            queue = live[int(bounds[number]) : int(bounds[number + 1])]
+            queue = self.queue[int(bounds[number]) : int(bounds[number + 1])]
             budget = 1 if self.scheme in ("baseline", "BA") else max(1, min(longest, most // len(queue)))
             base, end = (int(cut) for cut in self.layout.cut.cuts[number : number + 2])
             with self.lanes[lane % LANES]:

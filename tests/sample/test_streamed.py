@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from emulated import emulated, stand_in
+from emulated import device_backend, emulated, stand_in
 from gangs import dask_cluster
 from graphs import GRAPHS
 from memory import OTHERS
@@ -215,3 +215,21 @@ def test_a_deadline_ends_a_streamed_run():
         drawn(graph, kind, "streamed")
         with pytest.raises(DeadlineExceeded), dask.config.set({"graphdask.deadline": 1e-9}):
             drawn(graph, kind, Streamed(4, 1))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_queues_have_the_walkers_of_each_partition(device):
+    backend, rng, n = device_backend(device), np.random.default_rng(2), 9000
+    for parts in (1, 3, 300):
+        places, lengths = rng.integers(0, parts + 1, n).astype(np.int32), rng.integers(0, 99, n).astype(np.int32)
+        tally, queue = backend.from_host(np.zeros(2 * parts + 1, np.int64)), backend.from_host(np.full(n, -7))
+        given, kernels = backend.from_host(places), backend.kernels("queues")
+        kernels.queues_count(n, given, backend.from_host(lengths), parts, tally, per_processor=4, shared=4 * parts)
+        kernels.queues_fill(n, given, parts, tally, queue, shared=12 * parts)
+        backend.synchronize()
+        told, found = backend.to_host(tally)[: parts + 1], backend.to_host(queue)
+        np.testing.assert_array_equal(told, [*np.bincount(places, minlength=parts + 1)[:parts], lengths.sum()])
+        ends = np.cumsum(told[:parts])
+        for part, queued in enumerate(np.split(found, ends)[:parts]):
+            np.testing.assert_array_equal(np.sort(queued), np.flatnonzero(places == part))
+        assert (found[ends[-1] :] == -7).all()
