@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.backend import BLOCK, Array
 from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
@@ -34,6 +34,8 @@ MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
 LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 27, 1 << 15)}
 """Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
+WARPS = 16
+"""Of few walkers, on a processor of a GPU."""
 BUDGET = 16
 """Steps of a walker in a superstep over partitions."""
 
@@ -255,6 +257,18 @@ def launches(device: str, walkers: int, length: int) -> Iterator[tuple[int, int,
     for a in range(0, walkers, batch):
         for begin in range(0, max(length, 1), max(steps, 1)):
             yield a, min(a + batch, walkers), begin, min(begin + steps, length)
+
+
+def threads_for(env: Environment, walkers: int) -> int:
+    """Threads of a block, of a launch in which each takes a walker.
+
+    All walkers of a warp wait for the one whose step takes longest, so few of them get warps of their own as far as
+    there are processors for these.
+    """
+    blocks, threads = getattr(env.backend, "processors", 1) * WARPS, 1
+    while threads < BLOCK and blocks * threads < walkers:
+        threads *= 2
+    return threads
 
 
 def biases_of(part: Part, env: Environment, bias: str | None, method: str, degrees: Array | None = None) -> EdgeBiases:

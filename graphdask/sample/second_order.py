@@ -32,6 +32,7 @@ from graphdask.sample._walkers import (
     checked_length,
     checked_starts,
     expected_reuse,
+    threads_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import checked_placement, sampled
@@ -77,7 +78,7 @@ class SecondOrder(Walkers):
         env.kernels("second_order", index_t=part.vertex_map.dtype, bias_t=state.rows.dtype).second_order(
             rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.factors,
             int(not self.directed), state.starts[rows], csr.indptr, csr.indices, *state.rows.arguments,
-            state.walks[rows], state.lengths[rows],
+            state.walks[rows], state.lengths[rows], threads=threads_for(env, rows.stop - rows.start),
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:

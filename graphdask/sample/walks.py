@@ -31,6 +31,7 @@ from graphdask.sample._walkers import (
     checked_length,
     checked_starts,
     expected_reuse,
+    threads_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, sampled
@@ -101,7 +102,7 @@ class FirstOrder(Walkers):
         env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype).walk(
             rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.moves,
             part.num_vertices, state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of),
-            state.walks[rows], state.lengths[rows],
+            state.walks[rows], state.lengths[rows], threads=threads_for(env, rows.stop - rows.start),
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
