@@ -1,9 +1,10 @@
 """Samplers beside each other and beside others': sampled edges per second (SEPS), of whole calls and of their parts.
 
 Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
-c-saw paper. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of biases stay with the graph; the first call
-of a case makes them, and is told apart. Peers: igraph's `random_walk`, one call for each walk and one long walk, and
-what a user of NetworkX writes, a loop that calls Python's `random`.
+c-saw paper; the same as functions of the user (graphdask.bench.specs). The graph is R-MAT, weighted from 1 to 64,
+undirected. Tables of biases stay with the graph; the first call of a case makes them, and is told apart. Peers:
+igraph's `random_walk`, one call for each walk and one long walk, and what a user of NetworkX writes, a loop that calls
+Python's `random`.
 
 Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 sampling instances.
 """
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, spec_of
 from graphdask.errors import InputError
 
 SHOWN = (
@@ -143,7 +145,7 @@ def run(
     if min(1 if scale is None else scale, repeats, *ranks) < 1:
         raise InputError(f"scale={scale}, repeats={repeats} and ranks={tuple(ranks)} must be 1 or more")
     size = SUITES[suite, device]
-    known = sorted({name.split()[0] for name, _, _ in (*WALKS, *NEIGHBORHOODS)})
+    known = sorted({name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)})
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
             raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")
@@ -179,7 +181,7 @@ class Bench:
         from graphdask.bench.analysis.graphs import weighted
         from graphdask.generate import rmat
 
-        graph = weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, 64)
+        graph = weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, HEAVIEST)
         common = {"device": self.device, "scale": self.scale}
         for count in ranks:
             divided = graph.partition(count, device=self.device)
@@ -197,11 +199,11 @@ class Bench:
 
     def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
         for count, length in self.suite.walks:
-            for sampler, bias, method in WALKS:
+            for sampler, bias, method in (*WALKS, *WALK_SPECS):
                 row = {"sampler": sampler, "bias": bias, "method": method, "instances": count, "size": length}
                 yield row, self._walks(graph, sampler, bias, method, self._starts(count), length)
         for count, fanouts in self.suite.samples:
-            for sampler, bias, method in NEIGHBORHOODS:
+            for sampler, bias, method in (*NEIGHBORHOODS, *SAMPLE_SPECS):
                 named: dict[str, Any] = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
                 yield (
                     named | {"size": list(fanouts)},
@@ -218,6 +220,8 @@ class Bench:
         from graphdask.sample.second_order import node2vec
         from graphdask.sample.walks import metropolis_hastings, random_walk
 
+        if sampler == "spec":
+            return self._spec(graph, bias, method, starts, length)
         name, *numbers = sampler.split()
         how = "auto" if method == "uniform" else method
         if name == "node2vec":
@@ -234,6 +238,8 @@ class Bench:
         from graphdask.sample.hops import forest_fire, neighbors
         from graphdask.sample.layers import layer
 
+        if sampler == "spec":
+            return self._spec(graph, bias, method, seeds, sizes)
         if sampler == "layer":
             return lambda: layer(graph, seeds, sizes, **self._where)
         if sampler == "forest_fire":
@@ -241,6 +247,14 @@ class Bench:
         if method == "replace":
             return lambda: neighbors(graph, seeds, sizes, bias=bias, replace=True, **self._where)
         return lambda: neighbors(graph, seeds, sizes, bias=bias, method=method, **self._where)
+
+    def _spec(
+        self, graph: Any, bias: str | None, method: str, seeds: np.ndarray, size: int | list[int]
+    ) -> Callable[[], Any]:
+        from graphdask.sample.framework import run as sample
+
+        spec = spec_of(bias, method, size)
+        return lambda: sample(graph, spec, seeds, **self._where)
 
     def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
         started = time.perf_counter()
@@ -255,7 +269,9 @@ class Bench:
             for name in result.columns:
                 getattr(result, name)
             seconds["host_ms"].append(time.perf_counter() - started)
-        edges, median = result.stats.edges, {name: statistics.median(each) for name, each in seconds.items()}
+        # the statistics count the steps that walks were to make, and some end before
+        edges = int(result.lengths.sum()) if "lengths" in result.columns else result.stats.edges
+        median = {name: statistics.median(each) for name, each in seconds.items()}
         rates = {name.removesuffix("ms") + "mseps": edges / of / 1e6 for name, of in median.items()}
         streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
         streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}

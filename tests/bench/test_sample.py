@@ -6,6 +6,7 @@ import pytest
 
 from graphdask.bench import sample
 from graphdask.bench.sample import NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.bench.specs import SAMPLE_SPECS, WALK_SPECS
 from graphdask.errors import InputError
 
 
@@ -19,7 +20,9 @@ def test_every_way_is_measured():
     rows = sample.run(device="cpu", repeats=1, each=kept.append)
     assert rows == kept
     ours = [row for row in rows if "like" not in row]
-    assert len(ours) == len(WALKS) + 2 * len(NEIGHBORHOODS)
+    assert len(ours) == len(WALKS) + len(WALK_SPECS) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
+    walks = [row for row in ours if row["size"] == 5]
+    assert len({row["edges"] for row in walks}) == 1  # of undirected graphs: none ends but where it starts
     assert all(row["edges"] > 0 and row["host_mseps"] > 0 for row in ours)
     assert all(row["run_ms"] <= row["ms"] <= row["host_ms"] for row in ours)
     assert {row["sampler"] for row in rows if "like" in row} == {"igraph", "networkx"}
