@@ -25,12 +25,12 @@ struct Graph {
                                          Emit emit) const {
         const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)vertex);
         const index_t *const row = indices + begin;
-        const auto give = [&](gd_i64 s, gd_i64 place) { emit(s, row[place]); };
+        const auto read = [&](gd_i64 place) { return row[place]; };
         if (method < 0) {
-            gd_draw_alike(key, instance, degree, count, replace, give);
+            gd_draw_alike(key, instance, degree, count, replace, read, emit);
         } else {
             const Row biases = {sums ? sums + begin : nullptr, degree};
-            gd_draw_by_bias(key, instance, biases, count, replace, method, give);
+            gd_draw_by_bias(key, instance, biases, count, replace, method, read, emit);
         }
     }
 };

@@ -46,9 +46,40 @@ __device__ __forceinline__ gd_u64 gd_word_at(gd_u64 key, gd_u64 instance, gd_u32
     return number & 1 ? second : first;
 }
 
+// Places are turned into neighbours by read(place) and given to emit(s, neighbour). A thread that stores a neighbour
+// waits for it, so reads come well before: of several at a time, or while the next place is drawn.
+
+// Those of places place(0) to place(count - 1).
+template <class Place, class Read, class Emit>
+__device__ __forceinline__ void gd_give(gd_i64 count, Place place, Read read, Emit emit) {
+    gd_i64 s = 0;
+    for (; s + 4 <= count; s += 4) {
+        const auto a = read(place(s)), b = read(place(s + 1)), c = read(place(s + 2)), d = read(place(s + 3));
+        emit(s, a);
+        emit(s + 1, b);
+        emit(s + 2, c);
+        emit(s + 3, d);
+    }
+    for (; s < count; ++s) emit(s, read(place(s)));
+}
+
+// The same where each place is drawn, in this order.
+template <class Place, class Read, class Emit>
+__device__ __forceinline__ void gd_give_drawn(gd_i64 count, Place place, Read read, Emit emit) {
+    if (!count) return;
+    auto last = read(place(0));
+    for (gd_i64 s = 1; s < count; ++s) {
+        const auto next = read(place(s));
+        emit(s - 1, last);
+        last = next;
+    }
+    emit(count - 1, last);
+}
+
 // Floyd's algorithm for `count` of `degree` places, with those chosen in registers; MOST is the most that there are.
-template <int MOST, class Emit>
-__device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u32 degree, int count, Emit emit) {
+template <int MOST, class Read, class Emit>
+__device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u32 degree, int count, Read read,
+                                              Emit emit) {
     gd_u32 chosen[MOST];
     gd_u64 words[2];
 #pragma unroll
@@ -64,29 +95,34 @@ __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u3
             chosen[s] = taken ? last : place;
         }
     }
+    decltype(read(0)) found[MOST];
 #pragma unroll
     for (int s = 0; s < MOST; ++s)
-        if (s < count) emit(s, (gd_i64)chosen[s]);
+        if (s < count) found[s] = read((gd_i64)chosen[s]);
+#pragma unroll
+    for (int s = 0; s < MOST; ++s)
+        if (s < count) emit(s, found[s]);
 }
 
-// Places of a row of `degree`, all alike, given to emit(s, place): all, or with replacement, or up to GD_FEW of them.
-template <class Emit>
+// Of a row of `degree`, all neighbours alike: all of them, or `count` with replacement, or up to GD_FEW without.
+template <class Read, class Emit>
 __device__ __forceinline__ void gd_draw_alike(gd_u64 key, gd_u64 instance, gd_i64 degree, gd_i64 count, bool replace,
-                                              Emit emit) {
+                                              Read read, Emit emit) {
     if (!replace && count == degree) {
-        for (gd_i64 s = 0; s < count; ++s) emit(s, s);
+        gd_give(count, [](gd_i64 s) { return s; }, read, emit);
         return;
     }
     if (!replace && count <= GD_HELD && degree <= 0xffffffffLL) {
-        gd_floyd_held<GD_HELD>(key, instance, (gd_u32)degree, (int)count, emit);
+        gd_floyd_held<GD_HELD>(key, instance, (gd_u32)degree, (int)count, read, emit);
         return;
     }
     Words words(key, instance, 0);
     if (replace) {
-        for (gd_i64 s = 0; s < count; ++s) {
+        const auto place = [&](gd_i64) {
             gd_u64 word = words.take();
-            emit(s, (gd_i64)gd_digit(word, (gd_u64)degree));
-        }
+            return (gd_i64)gd_digit(word, (gd_u64)degree);
+        };
+        gd_give_drawn(count, place, read, emit);
         return;
     }
     gd_i64 chosen[GD_FEW];
@@ -102,5 +138,5 @@ __device__ __forceinline__ void gd_draw_alike(gd_u64 key, gd_u64 instance, gd_i6
         }
         chosen[s] = place;
     }
-    for (int s = 0; s < (int)count; ++s) emit(s, chosen[s]);
+    gd_give(count, [&](gd_i64 s) { return chosen[s]; }, read, emit);
 }

@@ -24,7 +24,8 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
         const gd_u64 key = gd_key_of(seed, (gd_u64)vertex);
         if (replace || count == degree || count <= GD_FEW) {
             gd_draw_by_bias(key, (gd_u64)instances[i], row, count, replace, method,
-                            [&](gd_i64 s, gd_i64 place) { dst[out + s] = gd_entry(indices, begin + place); });
+                            [&](gd_i64 place) { return gd_entry(indices, begin + place); },
+                            [&](gd_i64 s, index_t found) { dst[out + s] = found; });
             continue;
         }
         Words words(key, (gd_u64)instances[i], 0);

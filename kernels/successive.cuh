@@ -74,30 +74,32 @@ __device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen
     return gd_find_left(row, chosen, count, gd_digit(word, left));
 }
 
-// Places of a row, given to emit(s, place): all, or `count` with replacement, or up to GD_FEW without.
-template <class Emit>
+// Of a row, all neighbours, or `count` with replacement, or up to GD_FEW without; as gd_draw_alike gives them.
+template <class Read, class Emit>
 __device__ __forceinline__ void gd_draw_by_bias(gd_u64 key, gd_u64 instance, const Row &row, gd_i64 count, bool replace,
-                                                gd_i64 method, Emit emit) {
+                                                gd_i64 method, Read read, Emit emit) {
     if (!replace && count == row.degree) {
-        for (gd_i64 s = 0; s < count; ++s) emit(s, s);
+        gd_give(count, [](gd_i64 s) { return s; }, read, emit);
         return;
     }
     Words words(key, instance, 0);
     gd_u64 left = row.total();
     if (replace) {
-        for (gd_i64 s = 0; s < count; ++s) {
+        const auto place = [&](gd_i64) {
             gd_u64 word = words.take();
-            emit(s, row.find(gd_digit(word, left)));
-        }
+            return row.find(gd_digit(word, left));
+        };
+        gd_give_drawn(count, place, read, emit);
         return;
     }
     gd_i64 chosen[GD_FEW];
-    for (int s = 0; s < (int)count; ++s) {
-        const gd_i64 place = gd_choose(row, chosen, s, left, method, words);
-        left -= row.below(place + 1) - row.below(place);
-        emit(s, place);
-        int at = s;
-        for (; at > 0 && chosen[at - 1] > place; --at) chosen[at] = chosen[at - 1];
-        chosen[at] = place;
-    }
+    const auto place = [&](gd_i64 s) {
+        const gd_i64 found = gd_choose(row, chosen, (int)s, left, method, words);
+        left -= row.below(found + 1) - row.below(found);
+        int at = (int)s;
+        for (; at > 0 && chosen[at - 1] > found; --at) chosen[at] = chosen[at - 1];
+        chosen[at] = found;
+        return found;
+    };
+    gd_give_drawn(count, place, read, emit);
 }

@@ -26,8 +26,8 @@ from graphdask.sample._fanouts import FEW, METHODS, Fanouts
 
 MOST_HOPS, MOST_DRAWN = 8, 255
 """Numbers of neighbours come to a kernel as the bytes of one word."""
-MOST_EXPANDED = 512
-"""Vertices that an instance expands at most, whose place in shared memory is 6 KiB, or 8."""
+MOST_EXPANDED = 1024
+"""Vertices that an instance expands at most, whose place in shared memory is 12 KiB, or 16."""
 THREADS, BLOCKS = 128, 16
 """Of a block, and blocks of a processor."""
 SHARED = 32 << 10
@@ -80,7 +80,9 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | Non
     for fanout in fanouts:
         frontiers.append(frontiers[-1] * fanout)
     room = sum(frontiers[:-1])
-    return None if room > MOST_EXPANDED else Shape(seeds, max(room, 1), frontiers[-2], sum(frontiers[1:]))
+    shape = Shape(seeds, max(room, 1), frontiers[-2], sum(frontiers[1:]))
+    held = shape.shared(32, len(fanouts), part.vertex_map.dtype.itemsize)
+    return shape if room <= MOST_EXPANDED and held <= getattr(env.backend, "shared_memory", 0) else None
 
 
 def drawn_together(
