@@ -73,6 +73,8 @@ class WholeState:
     """First row, last row + 1, steps made, steps to have made."""
     left: int
     """How many launches are to come."""
+    nothing: dict[str, Array]
+    """Records for nobody."""
 
 
 @dataclass
@@ -167,9 +169,10 @@ class Walkers(Sampler[Any]):
             walks = xp.empty((self.instances, self.length + 1), dtype)
             todo = list(launches(env.backend.name, self.instances, self.length))
             whole = WholeState(
-                rows, starts, walks, xp.empty(self.instances, np.int32), iter(todo), len(todo)
+                rows, starts, walks, xp.empty(self.instances, np.int32), iter(todo), len(todo),
+                {"at": starts[:0], **self.departures(env, starts[:0])},
             )  # fmt: skip
-            return whole, self._sent(part, env, self.departures(env, starts[:0]), starts[:0], bool(todo))
+            return whole, Messages.of_records(whole.nothing, np.zeros(2, np.int64), active=bool(todo))
         (ids,) = env.fetch_ghosts(part, [part.ids])
         state = PartState(rows, starts, ids)
         position = part.vertex_map.to_position(env.backend, starts)
@@ -181,21 +184,14 @@ class Walkers(Sampler[Any]):
         bounds = np.where(np.arange(part.size + 1) > part.rank, len(instance), 0)
         return state, Messages.of_records(records, bounds, active=len(instance) > 0)
 
-    def _sent(
-        self, part: Part, env: Environment, records: dict[str, Array], target: Array, active: bool, **more: int
-    ) -> Messages:
-        """Records to the owners of vertices, given by their ids."""
-        return sent_to(part, env, records, target, active=active, **more)
-
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
         xp = env.xp
         if isinstance(state, WholeState):
             a, b, begin, end = next(state.launches)
             state.left -= 1
             self.walk(part, env, state, slice(a, b), begin, end)
-            none = state.starts[:0]
             count = {"frontier": b - a, "edges": (b - a) * (end - begin)}
-            return self._sent(part, env, self.departures(env, none), none, state.left > 0, **count)
+            return Messages.of_records(state.nothing, np.zeros(2, np.int64), active=state.left > 0, **count)
         came = dict(inbox.records)
         came["at"] = came["at"] - came["at"].dtype.type(part.first_position)
         instance, step = came["instance"], came["step"]
@@ -211,7 +207,7 @@ class Walkers(Sampler[Any]):
         onward = target >= 0
         records = {name: column[onward] for name, column in records.items()}
         target = target[onward]
-        return self._sent(part, env, records, target, len(target) > 0, frontier=len(instance), edges=edges)
+        return sent_to(part, env, records, target, active=len(target) > 0, frontier=len(instance), edges=edges)
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
         if isinstance(state, WholeState):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -362,18 +363,16 @@ class Traversal(Fanouts[State]):
         bounds = self.homes(part.size)
         first, count = int(bounds[part.rank]), int(bounds[part.rank + 1] - bounds[part.rank])
         number = xp.empty(total if self.numbered else 0, np.int64)
-        before = xp.zeros(count, np.int64)  # edges of the instances before, then of the hops before too
-        for edges in hops:
-            before += edges.starts[:-1]
         for hop, edges in enumerate(hops):
+            # the hops after it of the instances before come before, and the hops before it of those up to the instance
+            others = [other.starts[1:] if of < hop else other.starts[:-1] for of, other in enumerate(hops) if of != hop]
+            shifts = reduce(lambda one, other: one + other, others) if others else xp.zeros(count, np.int64)
             state.kernels.neighbors_place(
-                len(edges.dst), hop, first, before - edges.starts[:-1], edges.src, edges.dst, edges.instances, src, dst,
-                hop_of, instance,
+                len(edges.dst), hop, first, shifts, edges.src, edges.dst, edges.instances, src, dst, hop_of, instance,
             )  # fmt: skip
             if edges.numbers is not None:
                 places = xp.arange(len(edges.dst), dtype=np.int64)
-                number[places + (before - edges.starts[:-1])[edges.instances - first]] = edges.numbers
-            before += edges.starts[1:] - edges.starts[:-1]
+                number[places + shifts[edges.instances - first]] = edges.numbers
         columns = {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
         return columns | {"edge": number} if self.numbered else columns
 
