@@ -1,8 +1,8 @@
 // Neighbour sampling of small instances from seeds to last hop, a group of threads each: what an instance has reached is
 // in shared memory. The twins in hops.py say what the arguments are.
 //
-// The edges of all hops of an instance stand together. So one launch counts them, and after the sum over instances
-// another one draws the same again and writes them where they belong.
+// One launch draws the edges of all hops into room for the most that an instance can have, and after the sum over
+// instances another one puts them together.
 //
 // Sources: Pandey et al., c-saw, Section V-A (many instances at a time); Hamilton, Ying, Leskovec, Inductive
 // representation learning on large graphs (2017).
@@ -63,14 +63,12 @@ struct Reached {
     }
 };
 
-// The edges of an instance, by the `width` threads of a group, of which this one is `lane`. WRITE: put them at `out`.
-template <bool WRITE>
+// Draw the edges of an instance, by the `width` threads of a group, of which this one is `lane`.
 __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reached, gd_u64 instance,
                                               const index_t *seeds, int count, gd_u64 fanouts, int hops, int width,
-                                              int lane, unsigned mask, gd_i64 out, index_t *src, index_t *dst,
-                                              int *hop_of, gd_i64 *instance_of) {
+                                              int lane, unsigned mask, index_t *src, index_t *dst, int *upto) {
     int begin = 0, end = count;
-    gd_i64 made = 0;
+    int made = 0;
     for (int k = lane; k < end; k += width) reached.list[k] = seeds[k];
     if (hops > 1)
         for (int slot = lane; slot < (int)reached.slots; slot += width) reached.table[slot] = -1;
@@ -99,23 +97,16 @@ __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reache
             }
             const int before = total + sum - mine;
             total += __shfl_sync(mask, sum, width - 1, width);
-            if (mine && (WRITE || more)) {
+            if (mine) {
                 graph.draw(vertex, instance, row, degree, mine, [&](gd_i64 s, index_t neighbour) {
-                    if (WRITE) {
-                        src[out + made + before + s] = vertex;
-                        dst[out + made + before + s] = neighbour;
-                    }
+                    src[made + before + s] = vertex;
+                    dst[made + before + s] = neighbour;
                     if (more) reached.list[end + before + (int)s] = neighbour;
                 });
             }
         }
-        if (WRITE) {
-            for (int e = lane; e < total; e += width) {
-                hop_of[out + made + e] = hop;
-                instance_of[out + made + e] = (gd_i64)instance;
-            }
-        }
         made += total;
+        if (lane == 0) upto[hop] = made;
         if (!more) break;
         __syncwarp(mask);
         for (int e = end + lane; e < end + total; e += width) reached.enter(e);
@@ -149,48 +140,46 @@ __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reache
     return made;
 }
 
-template <bool WRITE>
-__device__ __forceinline__ void hops_all(long long n, gd_i64 first, const index_t *seeds, const gd_i64 *bounds,
-                                         const Graph &graph, gd_u64 fanouts, int hops, int width, gd_i64 room,
-                                         gd_i64 slots, gd_i64 *ends, gd_i64 before, index_t *src, index_t *dst, int *hop_of,
-                                         gd_i64 *instance_of) {
+extern "C" __global__ void hops_draw(long long n, gd_i64 first, const index_t *__restrict__ seeds,
+                                     const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
+                                     const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+                                     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
+                                     gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 most, index_t *__restrict__ src,
+                                     index_t *__restrict__ dst, int *__restrict__ upto, gd_i64 *__restrict__ counts) {
     extern __shared__ gd_i64 gd_rooms[];
-    const int lane = (int)threadIdx.x & (width - 1), group = (int)threadIdx.x / width, groups = (int)blockDim.x / width;
-    const unsigned mask = width == 32 ? 0xffffffffu : ((1u << width) - 1) << (threadIdx.x & 31 & ~(width - 1));
+    const Graph graph = {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
+                         gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
+    const int wide = (int)width, lane = (int)threadIdx.x & (wide - 1);
+    const int group = (int)threadIdx.x / wide, groups = (int)blockDim.x / wide;
+    const unsigned mask = wide == 32 ? 0xffffffffu : ((1u << wide) - 1) << (threadIdx.x & 31 & ~(wide - 1));
     const gd_i64 words = (room * (gd_i64)sizeof(index_t) + slots * 4 + 7) / 8;
     index_t *const list = (index_t *)&gd_rooms[group * words];
     const Reached reached = {list, (int *)(list + room), slots};
     for (gd_i64 i = (gd_i64)blockIdx.x * groups + group; i < n; i += (gd_i64)gridDim.x * groups) {
         const gd_i64 begin = bounds ? bounds[i] : i, count = bounds ? bounds[i + 1] - begin : 1;
-        const gd_i64 out = !WRITE ? 0 : i ? ends[i - 1] : before;
-        const gd_i64 made = hops_of_one<WRITE>(graph, reached, (gd_u64)(first + i), seeds + begin, (int)count, fanouts,
-                                               hops, width, lane, mask, out, src, dst, hop_of, instance_of);
-        if (!WRITE && lane == 0) ends[i] = made;
+        const gd_i64 made =
+            hops_of_one(graph, reached, (gd_u64)(first + i), seeds + begin, (int)count, fanouts, (int)hops, wide, lane,
+                        mask, src + i * most, dst + i * most, upto + i * hops);
+        if (lane == 0) counts[i] = made;
     }
 }
 
-__device__ __forceinline__ Graph hops_graph(const gd_i64 *indptr, const index_t *indices, const gd_i64 *sums,
-                                            gd_i64 replace, gd_i64 method, gd_u64 seed) {
-    return {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
-            gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
-}
-
-extern "C" __global__ void hops_count(long long n, gd_i64 first, const index_t *__restrict__ seeds,
-                                      const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
-                                      const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-                                      gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
-                                      gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 *__restrict__ ends) {
-    hops_all<false>(n, first, seeds, bounds, hops_graph(indptr, indices, sums, replace, method, seed), fanouts,
-                    (int)hops, (int)width, room, slots, ends, 0, nullptr, nullptr, nullptr, nullptr);
-}
-
-extern "C" __global__ void hops_draw(long long n, gd_i64 first, const index_t *__restrict__ seeds,
-                                     const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
-                                     const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-                                     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
-                                     gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 *__restrict__ ends,
-                                     gd_i64 before, index_t *__restrict__ src, index_t *__restrict__ dst,
-                                     int *__restrict__ hop_of, gd_i64 *__restrict__ instance_of) {
-    hops_all<true>(n, first, seeds, bounds, hops_graph(indptr, indices, sums, replace, method, seed), fanouts,
-                   (int)hops, (int)width, room, slots, ends, before, src, dst, hop_of, instance_of);
+extern "C" __global__ void hops_place(long long n, gd_i64 first, gd_i64 hops, gd_i64 most,
+                                      const index_t *__restrict__ src, const index_t *__restrict__ dst,
+                                      const int *__restrict__ upto, const gd_i64 *__restrict__ ends,
+                                      index_t *__restrict__ out_src, index_t *__restrict__ out_dst,
+                                      int *__restrict__ out_hop, gd_i64 *__restrict__ out_instance) {
+    const int lane = (int)threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        const gd_i64 out = i ? ends[i - 1] : 0, count = ends[i] - out;
+        int hop = 0;
+        for (gd_i64 e = lane; e < count; e += 32) {
+            while (upto[i * hops + hop] <= e) ++hop;
+            out_src[out + e] = src[i * most + e];
+            out_dst[out + e] = dst[i * most + e];
+            out_hop[out + e] = hop;
+            out_instance[out + e] = first + i;
+        }
+    }
 }

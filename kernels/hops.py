@@ -10,9 +10,10 @@ method    as in successive.py; -1 where neighbours are all alike, drawn as neigh
 width     threads that an instance is given: 4, 8, 16 or 32
 room      vertices that an instance expands at most
 slots     room in a table of them: twice as many, or 0 for one hop
-ends      int64: how many edges each instance has; for `hops_draw`, with those of the instances before it
-before    where the edges of the first instance begin
-src, dst, hop_of, instance_of   of every edge
+most      edges that an instance has at most: room for each in what is drawn
+upto      int32, shape (instances, hops): how many edges an instance has up to each hop
+counts    int64: how many each has
+ends      int64: the same with those of the instances before it
 
 A GPU keeps `room` vertices and `slots` numbers of 32 bits for each instance in shared memory.
 """
@@ -64,41 +65,37 @@ def _fresh(listed, end, dst):
 
 
 @twin
-def hops_count(
-    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, ends
-):
-    """How many edges each instance has."""
-    listed = np.empty(room, seeds.dtype)
-    for i in range(n):
-        a, b = (i, i + 1) if bounds is None else (bounds[i], bounds[i + 1])
-        begin, end = 0, b - a
-        listed[:end] = seeds[a:b]
-        ends[i] = 0
-        for hop in range(hops):
-            _, dst = _drawn(hop, listed[begin:end], first + i, indptr, indices, sums, fanouts, replace, method, seed)
-            ends[i] += len(dst)
-            if hop + 1 < hops:
-                begin, end = end, _fresh(listed, end, dst)
-
-
-@twin
 def hops_draw(
-    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, ends,
-    before, src, dst, hop_of, instance_of,
+    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most, src,
+    dst, upto, counts,
 ):  # fmt: skip
-    """The edges of all instances, in the order of instance, hop, the vertex's place in the frontier, as drawn."""
+    """The edges of each instance, in the order of hop, the vertex's place in the frontier, as drawn."""
     listed = np.empty(room, seeds.dtype)
     for i in range(n):
         a, b = (i, i + 1) if bounds is None else (bounds[i], bounds[i + 1])
-        begin, end, out = 0, b - a, ends[i - 1] if i else before
+        begin, end, made = 0, b - a, 0
         listed[:end] = seeds[a:b]
         for hop in range(hops):
             of_hop, drawn = _drawn(
                 hop, listed[begin:end], first + i, indptr, indices, sums, fanouts, replace, method, seed
             )
-            upto = out + len(drawn)
-            src[out:upto], dst[out:upto] = of_hop, drawn
-            hop_of[out:upto], instance_of[out:upto] = hop, first + i
-            out = upto
+            out = i * most + made
+            src[out : out + len(drawn)], dst[out : out + len(drawn)] = of_hop, drawn
+            made += len(drawn)
+            upto[i * hops + hop] = made
             if hop + 1 < hops:
                 begin, end = end, _fresh(listed, end, drawn)
+        counts[i] = made
+
+
+@twin
+def hops_place(n, first, hops, most, src, dst, upto, ends, out_src, out_dst, out_hop, out_instance):
+    """Put the edges of all instances together."""
+    for i in range(n):
+        out = ends[i - 1] if i else 0
+        hop = 0
+        for e in range(ends[i] - out):
+            while upto[i * hops + hop] <= e:
+                hop += 1
+            out_src[out + e], out_dst[out + e] = src[i * most + e], dst[i * most + e]
+            out_hop[out + e], out_instance[out + e] = hop, first + i

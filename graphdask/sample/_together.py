@@ -1,8 +1,9 @@
 """Traversal sampling of many small instances on a GPU: all hops of an instance in one go, by a few threads of a warp.
 
 Where the numbers of neighbours are constant, and small, all that an instance can reach fits shared memory. So it takes
-two launches for all hops, one that counts edges and one that writes them, and one number that the host reads between
-them (kernels/hops.cu). The samples are those of the general way, bit for bit.
+two launches for all hops, one that draws edges into room for the most that there can be and one that puts them
+together, and one number that the host reads between them (kernels/hops.cu). The samples are those of the general way,
+bit for bit.
 
 Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive representation learning on large graphs
 (2017).
@@ -33,7 +34,7 @@ THREADS, BLOCKS = 128, 16
 SHARED = 32 << 10
 """Bytes of shared memory of a block."""
 LAUNCH = 1 << 27
-"""Edges drawn in one launch, at most about: some tens of milliseconds."""
+"""Edges that there is room for in one launch, about: some tens of milliseconds."""
 
 
 @dataclass
@@ -114,26 +115,24 @@ def drawn_together(
         "per_item": width, "threads": THREADS, "per_processor": BLOCKS,
         "shared": shape.shared(width, hops, dtype.itemsize),
     }  # fmt: skip
-    at_once = max(1, LAUNCH // max(shape.edges, 1))
-    launches = [(a, min(a + at_once, n)) for a in range(0, n, at_once)]
-
-    def given(a: int, b: int) -> tuple[int, int, Array, Array | None]:
+    at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
+    for a in range(0, n, at_once):
         if a:
             _check_deadline(sampler, env)
-        return b - a, sampler.first + a, seeds[a:b] if bounds is None else seeds, None if bounds is None else bounds[a:]
-
-    ends = xp.empty(n, np.int64)
-    for a, b in launches:
-        kernels.hops_count(*given(a, b), *drawing, ends[a:b], **how)
-    xp.cumsum(ends, out=ends)
-    total = int(ends[-1])
-    refuse_beyond_memory(env, sampler.name, hops - 1, total, 2 * dtype.itemsize + 12)
-    src, dst = xp.empty(total, dtype), xp.empty(total, dtype)
-    hop, instance = xp.empty(total, np.int32), xp.empty(total, np.int64)
-    for a, b in launches:
-        before = int(ends[a - 1]) if a else 0
-        kernels.hops_draw(*given(a, b), *drawing, ends[a:b], before, src, dst, hop, instance, **how)
-    return {"src": src, "dst": dst, "hop": hop, "instance": instance}
+        b = min(a + at_once, n)
+        begins = (seeds[a:b], None) if bounds is None else (seeds, bounds[a : b + 1])
+        room = (b - a) * shape.edges
+        drawn = xp.empty(room, dtype), xp.empty(room, dtype), xp.empty((b - a) * hops, np.int32)
+        ends = xp.empty(b - a, np.int64)
+        kernels.hops_draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
+        xp.cumsum(ends, out=ends)
+        total = int(ends[-1])
+        refuse_beyond_memory(env, sampler.name, hops - 1, total, 2 * dtype.itemsize + 12)
+        columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
+        kernels.hops_place(b - a, sampler.first + a, hops, shape.edges, *drawn, ends, *columns, per_item=32)
+        made.append(columns)
+    joined = made[0] if len(made) == 1 else map(xp.concatenate, zip(*made, strict=True))
+    return dict(zip(("src", "dst", "hop", "instance"), joined, strict=True))
 
 
 def _bounds(sampler: Fanouts[Any]) -> np.ndarray:

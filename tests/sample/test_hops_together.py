@@ -41,11 +41,13 @@ def pulled(device, found, seeds, fanouts, width, replace, method):
         shape.room, shape.slots(len(fanouts)),
     )  # fmt: skip
     how = {"per_item": width, "threads": 128, "shared": shape.shared(width, len(fanouts), 4)}
-    ends = given(np.full(len(seeds), -7, np.int64))
-    kernels.hops_count(len(seeds), 3, *drawing, ends, **how)
-    ends = np.cumsum(backend.to_host(ends))
+    n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
+    drawn = [given(np.full(n * each, -7, np.int32)) for each in (most, most, hops)]
+    counts = given(np.full(n, -7, np.int64))
+    kernels.hops_draw(n, 3, *drawing, most, *drawn, counts, **how)
+    ends = np.cumsum(backend.to_host(counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
-    kernels.hops_draw(len(seeds), 3, *drawing, given(ends), 0, *out, **how)
+    kernels.hops_place(n, 3, hops, most, *drawn, given(ends), *out, per_item=32)
     backend.synchronize()
     return [backend.to_host(column) for column in out]
 
