@@ -12,6 +12,7 @@
 #pragma once
 
 #include "philox.cuh"
+#include "search.cuh"
 
 #define GD_UNIFORM 0
 #define GD_REJECTION 1
@@ -67,14 +68,8 @@ __device__ __forceinline__ long long gd_pick_uniform(long long begin, long long 
 __device__ __forceinline__ long long gd_pick_inverse(const gd_u64 *prefix, long long begin, long long end,
                                                      gd_u64 number) {
     if (begin >= end || prefix[end - 1] == 0) return -1;
-    const gd_u64 digit = gd_digit(number, prefix[end - 1]);
-    long long low = begin, high = end - 1;
-    while (low < high) {
-        const long long middle = (low + high) >> 1;
-        if (prefix[middle] > digit) high = middle;
-        else low = middle + 1;
-    }
-    return low;
+    const gd_u64 total = prefix[end - 1], digit = gd_digit(number, total);
+    return gd_first_above(prefix, begin, end - 1, digit, total);
 }
 
 // The same by sparse prefix sums: sparse[k] is that of edge GD_SPARSE * (k + 1) - 1. What lies between is summed here.
@@ -84,12 +79,7 @@ __device__ __forceinline__ long long gd_pick_sparse(const Bias *values, int shif
     if (total == 0) return -1;
     const gd_u64 digit = gd_digit(number, total);
     const long long first = begin / GD_SPARSE;
-    long long low = first, high = end / GD_SPARSE;
-    while (low < high) {
-        const long long middle = (low + high) >> 1;
-        if (sparse[middle] > digit) high = middle;
-        else low = middle + 1;
-    }
+    const long long low = gd_first_above(sparse, first, end / GD_SPARSE, digit, total);
     gd_u64 sum = low == first ? 0 : sparse[low - 1];
     long long e = low == first ? begin : GD_SPARSE * low;
     while (e < end - 1 && (sum += gd_units(values[e], shift)) <= digit) e++;

@@ -4,15 +4,13 @@
 // regions, and when it starts anew after that.
 #pragma once
 #include "neighbors.cuh"
+#include "search.cuh"
 
 #define GD_REDRAWS 8
 #define GD_MOST_REDRAWS (1 << 16)
 #define GD_REPEATED 1
 #define GD_UPDATED 2
 #define GD_BIPARTITE 3
-
-// How many binary places a number takes.
-__device__ __forceinline__ int gd_bits(gd_u64 value) { return value ? 64 - __clzll((gd_i64)value) : 0; }
 
 // The biases of a row by their sums; without sums, all are 1.
 struct Row {
@@ -25,14 +23,7 @@ struct Row {
     __device__ __forceinline__ gd_u64 total() const { return below(degree); }
     // The place whose bias takes in a number: below(place) <= number < below(place + 1).
     __device__ __forceinline__ gd_i64 find(gd_u64 number) const {
-        if (!sums) return (gd_i64)number;
-        gd_i64 low = 0, high = degree - 1;
-        while (low < high) {
-            const gd_i64 middle = (low + high) >> 1;
-            if ((gd_u64)sums[middle] <= number) low = middle + 1;
-            else high = middle;
-        }
-        return low;
+        return sums ? gd_first_above(sums, 0, degree - 1, number, total()) : (gd_i64)number;
     }
 };
 

@@ -106,3 +106,26 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
             one, other = getattr(expected, name), getattr(found.verify(), name)
             np.testing.assert_array_equal(one, other, err_msg=f"{name}, {fanouts}, {options}")
             assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("kind", ["random", "first", "last", "steep", "steps"])
+def test_where_a_number_is_among_sums_is_found_however_they_rise(device, kind, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    n, place = 5000, np.arange(5000)
+    weights = {
+        "random": np.random.default_rng(3).integers(1, 65, n), "first": np.where(place == 0, 10**9, 1),
+        "last": np.where(place == n - 1, 10**9, 1), "steep": 1 + place**3,
+        "steps": np.where(place % 1000 < 3, 10**6, 1),
+    }[kind]  # fmt: skip
+    star = gd.from_edges(np.zeros(n, np.int64), place + 1, weights.astype(np.int64), num_vertices=n + 1)
+    on_cpu, on_gpu = (star.partition(1, device=of) for of in ("cpu", "cuda"))
+    starts = np.zeros(200, np.int64)
+    for call in (
+        lambda G: gd.sample.neighbors(G, starts, [9], bias="weight", replace=True).dst,
+        lambda G: gd.sample.neighbors(G, starts, [5], bias="weight").dst,
+        lambda G: gd.sample.random_walk(G, starts, 1, bias="weight", method="inverse").walks,
+        lambda G: gd.sample.random_walk(G, starts, 1, bias="weight", method="rejection").walks,
+    ):
+        np.testing.assert_array_equal(call(on_gpu), call(on_cpu))
