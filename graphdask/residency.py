@@ -10,6 +10,7 @@ Source: Pandey et al., c-saw, Section V-B (asynchronous copies of partitions, a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -17,6 +18,10 @@ import numpy as np
 
 from graphdask.backend import Array, Backend, CudaBackend
 
+STAGED = 1 << 24
+"""Bytes of an array from which on it is fetched from a GPU by pieces."""
+PIECE, STAGES = 1 << 23, 8
+"""Bytes of a piece, and how many are on their way."""
 Piece = Mapping[str, np.ndarray]
 """Arrays of a partition by name: 1-D, and of the same names and dtypes in all partitions."""
 
@@ -30,6 +35,36 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
     locked: np.ndarray = cupyx.empty_pinned(array.shape, array.dtype)
     locked[...] = array
     return locked
+
+
+def fetched(array: Array) -> np.ndarray:
+    """An array of any device as a NumPy array; one in host memory is itself.
+
+    A large one of a GPU comes by way of page-locked memory, a piece at a time, from which threads copy it to where it
+    stays: the first touch of new memory takes several times as long as the bus.
+    """
+    if not hasattr(array, "get"):
+        return np.asarray(array)
+    if array.nbytes < STAGED or not array.flags.c_contiguous or type(array).__module__.partition(".")[0] != "cupy":
+        return array.get()
+    import cupyx
+
+    made = np.empty(array.shape, array.dtype)
+    source, target = array.reshape(-1).view(np.uint8), made.reshape(-1).view(np.uint8)
+    with array.device, ThreadPoolExecutor(STAGES) as threads:
+        rooms = [cupyx.empty_pinned(PIECE, np.uint8) for _ in range(STAGES)]
+        copies: list[Future[None] | None] = [None] * STAGES
+        for number, begin in enumerate(range(0, len(source), PIECE)):
+            stage, end = number % STAGES, min(begin + PIECE, len(source))
+            before, room = copies[stage], rooms[stage][: end - begin]
+            if before is not None:
+                before.result()
+            source[begin:end].get(out=room)
+            copies[stage] = threads.submit(np.copyto, target[begin:end], room)
+        for copy in copies:
+            if copy is not None:
+                copy.result()
+    return made
 
 
 HOST_MEMORY = 1

@@ -14,6 +14,7 @@ from graphdask.engine import RankResult
 from graphdask.errors import MissingDependency
 from graphdask.graph import Graph
 from graphdask.partition import VertexMap
+from graphdask.residency import fetched
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
 
@@ -38,8 +39,7 @@ class PickColumn:
     name: str
 
     def __call__(self, value: RankResult) -> np.ndarray:
-        array = value.columns[self.name]
-        return array.get() if hasattr(array, "get") else np.asarray(array)
+        return fetched(value.columns[self.name])
 
 
 class Result:

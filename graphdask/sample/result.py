@@ -52,7 +52,8 @@ class Samples:
     def _internal(self, name: str) -> np.ndarray:
         """A column in graphdask's vertex numbers."""
         if name not in self._gathered:
-            values = np.concatenate(self.parts.fetch(PickColumn(name)))
+            pieces = self.parts.fetch(PickColumn(name))
+            values = pieces[0].view() if len(pieces) == 1 else np.concatenate(pieces)
             values.flags.writeable = False
             self._gathered[name] = values
         return self._gathered[name]

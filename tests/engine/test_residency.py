@@ -7,7 +7,7 @@ import pytest
 from emulated import emulated
 
 from graphdask.backend import get_backend
-from graphdask.residency import Lanes, ResidentSet
+from graphdask.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched
 
 
 def pieces(count):
@@ -47,3 +47,16 @@ def test_a_resident_set_has_what_the_host_has(device):
         backend.xp.zeros(3)
     lanes.join()
     held.close()
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_arrays_are_fetched_whole(device):
+    backend = emulated() if device == "emulated" else get_backend(device)
+    for count in (0, 5, STAGED // 8, PIECE * (2 * STAGES + 1) // 8 + 3):
+        values = np.arange(count)
+        there = backend.from_host(values)
+        np.testing.assert_array_equal(fetched(there), values)
+        np.testing.assert_array_equal(fetched(there[::2]), values[::2])
+        square = there[: count // 4 * 4].reshape(-1, 4)
+        assert fetched(square).shape == (count // 4, 4)
+        np.testing.assert_array_equal(fetched(square).reshape(-1), values[: count // 4 * 4])
