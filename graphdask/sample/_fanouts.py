@@ -24,6 +24,8 @@ FEW = 32
 """Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 ROOM = 1 << 25
 """Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
+LAUNCH = 1 << 27
+"""Edges that there is room for in a launch over small instances, about: some tens of milliseconds."""
 
 
 class Fanouts(Sampler[S]):
@@ -125,6 +127,7 @@ class Fanouts(Sampler[S]):
         stored = rows.num_edges * part.size
         mean, reached = self._row_lengths(part, rows)
         expanded, edges = self._edges_at_most(share, mean, reached)
+        room = min(edges, LAUNCH)  # for edges of small instances, before they are put together
         edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
         expanded = min(expanded, share * float(part.num_vertices))
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
@@ -135,6 +138,8 @@ class Fanouts(Sampler[S]):
                 launch = int(8 * min(ROOM, expanded * reached)) + 32 * int(expanded)
             elif not isinstance(rows.indptr, np.ndarray):
                 launch = int(24 * min(edges, ROOM))
+        if part.size == 1 and not isinstance(rows.indptr, np.ndarray):
+            launch = max(launch, int(2 * width * room))
         if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots

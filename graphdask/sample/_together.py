@@ -23,7 +23,7 @@ from graphdask.errors import DeadlineExceeded
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
-from graphdask.sample._fanouts import FEW, METHODS, Fanouts
+from graphdask.sample._fanouts import FEW, LAUNCH, METHODS, Fanouts
 
 MOST_HOPS, MOST_DRAWN = 8, 255
 """Numbers of neighbours come to a kernel as the bytes of one word."""
@@ -33,8 +33,6 @@ THREADS, BLOCKS = 128, 16
 """Of a block, and blocks of a processor."""
 SHARED = 32 << 10
 """Bytes of shared memory of a block."""
-LAUNCH = 1 << 27
-"""Edges that there is room for in one launch, about: some tens of milliseconds."""
 
 
 @dataclass
