@@ -201,6 +201,19 @@ def neighbors_fresh(n, vertices, instances, first, regions, keys, earliest, fres
 
 
 @twin
+def neighbors_keep(n, vertices, instances, sums, starts, count, kept, of_kept, bounds):
+    """Put fresh candidates together, of which `sums` counts those up to each; and where those of each instance begin,
+    whose candidates begin at `starts`, int64 of shape (count,)."""
+    at = 0
+    for i in range(n):
+        if sums[i] != at:
+            kept[at], of_kept[at] = vertices[i], instances[i]
+            at += 1
+    for k in range(count):
+        bounds[k] = sums[starts[k] - 1] if starts[k] else 0
+
+
+@twin
 def neighbors_place(n, hop, first, shifts, src, dst, instances, out_src, out_dst, out_hop, out_instance):
     """Put the edges of a hop where they belong among those of all hops; `shifts`: by how much, for each instance."""
     for i in range(n):

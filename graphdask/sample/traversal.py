@@ -348,10 +348,14 @@ class Traversal(Fanouts[State]):
         shared = first, regions
         kernels.neighbors_enter(len(fresh), edges.dst, edges.instances, *shared, 0, keys, earliest, fresh)
         kernels.neighbors_fresh(len(fresh), edges.dst, edges.instances, *shared, keys, earliest, fresh)
-        places = xp.flatnonzero(fresh)
-        instances = edges.instances[places]
-        bounds = xp.searchsorted(instances, xp.arange(first, first + len(edges.starts)), side="left")
-        return Frontier(edges.dst[places], instances, bounds)
+        sums = xp.cumsum(fresh, dtype=np.int64) if len(fresh) else xp.empty(0, np.int64)
+        total = int(sums[-1]) if len(fresh) else 0
+        made = Frontier(xp.empty(total, dtype), xp.empty(total, np.int64), xp.zeros(len(edges.starts), np.int64))
+        kernels.neighbors_keep(
+            len(fresh), edges.dst, edges.instances, sums, edges.starts, len(edges.starts), made.vertices,
+            made.instances, made.bounds,
+        )  # fmt: skip
+        return made
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         if isinstance(state, State) and state.columns is not None:
