@@ -13,20 +13,20 @@ struct Graph {
     const index_t *indices;
     const gd_i64 *sums;
     bool replace;
-    gd_i64 method;  // below 0: all neighbours alike
+    gd_i64 method;
     gd_u64 key_0, key_1;
 
     __device__ __forceinline__ gd_i64 wanted(gd_i64 degree, gd_i64 fanout) const {
         return replace ? (degree ? fanout : 0) : fanout < degree ? fanout : degree;
     }
     // Give emit(s, neighbour) those of a vertex whose row is [begin, begin + degree).
-    template <class Emit>
+    template <bool ALIKE, class Emit>
     __device__ __forceinline__ void draw(index_t vertex, gd_u64 instance, gd_i64 begin, gd_i64 degree, gd_i64 count,
                                          Emit emit) const {
         const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)vertex);
         const index_t *const row = indices + begin;
         const auto read = [&](gd_i64 place) { return row[place]; };
-        if (method < 0) {
+        if (ALIKE) {
             gd_draw_alike(key, instance, degree, count, replace, read, emit);
         } else {
             const Row biases = {sums ? sums + begin : nullptr, degree};
@@ -64,6 +64,7 @@ struct Reached {
 };
 
 // Draw the edges of an instance, by the `width` threads of a group, of which this one is `lane`.
+template <bool ALIKE>
 __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reached, gd_u64 instance,
                                               const index_t *seeds, int count, gd_u64 fanouts, int hops, int width,
                                               int lane, unsigned mask, index_t *src, index_t *dst, int *upto) {
@@ -98,7 +99,7 @@ __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reache
             const int before = total + sum - mine;
             total += __shfl_sync(mask, sum, width - 1, width);
             if (mine) {
-                graph.draw(vertex, instance, row, degree, mine, [&](gd_i64 s, index_t neighbour) {
+                graph.draw<ALIKE>(vertex, instance, row, degree, mine, [&](gd_i64 s, index_t neighbour) {
                     src[made + before + s] = vertex;
                     dst[made + before + s] = neighbour;
                     if (more) reached.list[end + before + (int)s] = neighbour;
@@ -140,12 +141,13 @@ __device__ __forceinline__ gd_i64 hops_of_one(const Graph &graph, Reached reache
     return made;
 }
 
-extern "C" __global__ void hops_draw(long long n, gd_i64 first, const index_t *__restrict__ seeds,
-                                     const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ indptr,
-                                     const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-                                     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed,
-                                     gd_i64 width, gd_i64 room, gd_i64 slots, gd_i64 most, index_t *__restrict__ src,
-                                     index_t *__restrict__ dst, int *__restrict__ upto, gd_i64 *__restrict__ counts) {
+template <bool ALIKE>
+__device__ __forceinline__ void hops_all(
+    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 width, gd_i64 room,
+    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
+    gd_i64 *__restrict__ counts) {
     extern __shared__ gd_i64 gd_rooms[];
     const Graph graph = {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
                          gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
@@ -158,10 +160,32 @@ extern "C" __global__ void hops_draw(long long n, gd_i64 first, const index_t *_
     for (gd_i64 i = (gd_i64)blockIdx.x * groups + group; i < n; i += (gd_i64)gridDim.x * groups) {
         const gd_i64 begin = bounds ? bounds[i] : i, count = bounds ? bounds[i + 1] - begin : 1;
         const gd_i64 made =
-            hops_of_one(graph, reached, (gd_u64)(first + i), seeds + begin, (int)count, fanouts, (int)hops, wide, lane,
+            hops_of_one<ALIKE>(graph, reached, (gd_u64)(first + i), seeds + begin, (int)count, fanouts, (int)hops, wide, lane,
                         mask, src + i * most, dst + i * most, upto + i * hops);
         if (lane == 0) counts[i] = made;
     }
+}
+
+// All neighbours alike.
+extern "C" __global__ void __launch_bounds__(128, 5) hops_draw(
+    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 width, gd_i64 room,
+    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
+    gd_i64 *__restrict__ counts) {
+    hops_all<true>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots,
+                   most, src, dst, upto, counts);
+}
+
+// By bias, or by one of the methods for it.
+extern "C" __global__ void __launch_bounds__(128, 8) hops_draw_biased(
+    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 width, gd_i64 room,
+    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
+    gd_i64 *__restrict__ counts) {
+    hops_all<false>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots,
+                    most, src, dst, upto, counts);
 }
 
 extern "C" __global__ void hops_place(long long n, gd_i64 first, gd_i64 hops, gd_i64 most,

@@ -89,6 +89,18 @@ def hops_draw(
 
 
 @twin
+def hops_draw_biased(
+    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most, src,
+    dst, upto, counts,
+):  # fmt: skip
+    """The same where neighbours are not all alike."""
+    hops_draw(
+        n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most,
+        src, dst, upto, counts,
+    )  # fmt: skip
+
+
+@twin
 def hops_place(n, first, hops, most, src, dst, upto, ends, out_src, out_dst, out_hop, out_instance):
     """Put the edges of all instances together."""
     for i in range(n):

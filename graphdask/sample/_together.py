@@ -113,6 +113,7 @@ def drawn_together(
         "per_item": width, "threads": THREADS, "per_processor": BLOCKS,
         "shared": shape.shared(width, hops, dtype.itemsize),
     }  # fmt: skip
+    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:
@@ -122,7 +123,7 @@ def drawn_together(
         room = (b - a) * shape.edges
         drawn = xp.empty(room, dtype), xp.empty(room, dtype), xp.empty((b - a) * hops, np.int32)
         ends = xp.empty(b - a, np.int64)
-        kernels.hops_draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
+        draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
         xp.cumsum(ends, out=ends)
         total = int(ends[-1])
         refuse_beyond_memory(env, sampler.name, hops - 1, total, 2 * dtype.itemsize + 12)

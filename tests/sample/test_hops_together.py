@@ -44,7 +44,8 @@ def pulled(device, found, seeds, fanouts, width, replace, method):
     n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
     drawn = [given(np.full(n * each, -7, np.int32)) for each in (most, most, hops)]
     counts = given(np.full(n, -7, np.int64))
-    kernels.hops_draw(n, 3, *drawing, most, *drawn, counts, **how)
+    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
+    draw(n, 3, *drawing, most, *drawn, counts, **how)
     ends = np.cumsum(backend.to_host(counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
     kernels.hops_place(n, 3, hops, most, *drawn, given(ends), *out, per_item=32)
