@@ -1,4 +1,4 @@
-"""What every test shares: the data of others, CUDA markers, a seeded random generator, a shuffled order.
+"""What every test shares: the data of others, markers, a seeded random generator, a shuffled order.
 
 One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
 `GRAPHDASK_TEST_SEED` to that number to repeat a run.
@@ -49,6 +49,15 @@ def alone() -> Iterator[None]:
     """For a test that measures memory: the thread that compiles kernels beside the tests, and keeps them, rests."""
     with sys.modules["nvrtc"].AHEAD.halted() if "nvrtc" in sys.modules else nullcontext():
         yield
+
+
+@pytest.fixture
+def watch(alone):
+    """Says, in a test marked `quiet`, whether the machine had processors to spare meanwhile."""
+    from quiet import Watch
+
+    with Watch() as watching:
+        yield watching
 
 
 @pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -129,12 +138,24 @@ def pytest_sessionfinish() -> None:
         sys.modules["nvrtc"].AHEAD.end()
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("quiet") is not None:
+        from quiet import load
+
+        if reason := load():
+            pytest.skip(f"this machine is not quiet: {reason}")
+
+
 def shuffle(items: list[pytest.Item]) -> None:
-    """Shuffle the files, and the tests within each; a file stays together, so its fixtures are made once."""
+    """Shuffle the files, and the tests within each; a file stays together, so its fixtures are made once.
+
+    Tests that need a quiet machine come last, when what compiles beside the tests has ended.
+    """
     order = random.Random(SEED)
     place = {path: order.random() for path in sorted({item.path for item in items})}
     draw = {item.nodeid: order.random() for item in sorted(items, key=lambda item: item.nodeid)}
-    items.sort(key=lambda item: (place[item.path], draw[item.nodeid]))
+    quiet = {item.nodeid: item.get_closest_marker("quiet") is not None for item in items}
+    items.sort(key=lambda item: (quiet[item.nodeid], place[item.path], draw[item.nodeid]))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -9,9 +9,10 @@ import time
 
 import numpy as np
 import pytest
+from quiet import hold
 from ranks import absent_for_ever, die, exchange_once, needs_ucx, run_in_threads, run_ucx_threads, stop_oneself
 
-from graphdask.bench.processes import UcxProcesses
+from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Cancel
 from graphdask.comm.threads import ThreadGroup, run_threads
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane, ucx_available, ucx_transports
@@ -199,6 +200,24 @@ def test_a_killed_peer_is_lost_long_before_the_timeout(three_processes, nbytes, 
         assert f"rank {killed} is gone" in str(error)
         if at > 0:
             assert error.args[-1] - dead < 100.0
+
+
+@pytest.mark.chaos
+@pytest.mark.quiet
+@pytest.mark.parametrize(("transport", "promised"), [("ucx", 1.0), ("tcp", 5.0)])
+@pytest.mark.parametrize(("nbytes", "at"), [(8, 500), (1 << 20, 3)])
+def test_a_killed_peer_is_lost_within_seconds(watch, tmp_path, transport, promised, nbytes, at):
+    if transport == "ucx":
+        needs_ucx()
+    note = tmp_path / "killed at"
+    with (UcxProcesses if transport == "ucx" else TcpProcesses)(3) as processes:
+        watch.disturbed()  # what happened while they started
+        ranks = processes.start(die, 1, nbytes, at, note, timeout=200.0)
+        answers = processes.results([rank for rank in ranks if rank != 1])
+        disturbed, killed = watch.disturbed(), float(note.read_text())
+    for _, error in answers:
+        assert isinstance(error, PeerLost), error
+        hold(error.args[-1] - killed, promised, f"seeing over {transport} that a peer was killed", disturbed)
 
 
 @pytest.mark.chaos

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -15,30 +14,11 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
-from gangs import dask_cluster, eventually, generated, kill, path, pids
-from ranks import needs_ucx
+from gangs import ENDS, LENGTH, all_back, dask_cluster, eventually, generated, kill, path, pids, right
+from quiet import hold
 
 import graphdask as gd
 from graphdask.errors import InputError, PeerLost
-
-LENGTH = 3000
-"""Of the path that is searched: a run lasts about half a second."""
-
-ENDS = 120.0
-"""Seconds within which a call returns on any machine, however loaded: what is tested is that it does."""
-
-
-def right(depth: np.ndarray) -> bool:
-    return np.array_equal(depth, np.arange(LENGTH))
-
-
-def all_back(client: Client, workers: int, without: str = "") -> None:
-    """Wait until the scheduler has noticed the end of the worker `without`, and has `workers` again."""
-    deadline = time.monotonic() + ENDS
-    while without in client.nthreads():
-        assert time.monotonic() < deadline, f"{without} is still there"
-        threading.Event().wait(0.02)
-    client.wait_for_workers(workers, timeout=ENDS)
 
 
 @contextmanager
@@ -62,33 +42,26 @@ def without_nannies(workers: int):
                 process.wait()
 
 
+KILLS = pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "ucx"), (3, "shm")])
+
+
 @pytest.mark.chaos
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (2, "ucx"), (3, "ucx"), (3, "shm")])
-def test_a_worker_killed_during_a_run(workers, comm):
-    """Five times each: 20 in all."""
-    if comm == "ucx":
-        needs_ucx()
-    delays, answers = np.random.default_rng(workers).uniform(0.0, 0.7, 5), 0
-    with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
-        G = path(LENGTH).persist(client=client)
-        for delay in delays:
-            address, victim = random.Random(delay).choice(sorted(pids(client).items()))
-            killer = threading.Timer(delay, kill, (victim,))
-            started = time.monotonic()
-            killer.start()
-            try:
-                r = gd.bfs(G, 0, client=client)
-                assert right(r.depth), delay
-                answers += 1
-            except PeerLost:
-                pass
-            assert time.monotonic() - started < ENDS, delay
-            killer.join()
-            all_back(client, workers, without=address)
-        r = gd.bfs(G, 0, client=client).verify()
-        assert right(r.depth)
-    print(f"{answers} answers of {len(delays)}, delays {delays.round(3).tolist()}")
+@KILLS
+def test_a_worker_killed_during_a_run(killed, workers, comm):
+    """Five times each, 20 in all: the right answer, which `killed` compares, or PeerLost."""
+    runs = killed(workers, comm)
+    assert all(run.seconds < ENDS for run in runs), runs
+    print(f"{sum(run.answered for run in runs)} answers of {len(runs)}")
+
+
+@pytest.mark.chaos
+@pytest.mark.quiet
+@pytest.mark.slow
+@KILLS
+def test_a_run_whose_worker_is_killed_ends_within_30_seconds(killed, workers, comm):
+    for run in killed(workers, comm):
+        hold(run.seconds, 30.0, f"the run whose worker was killed after {run.delay:.2f} s", run.disturbed)
 
 
 @pytest.mark.chaos

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import dask
@@ -18,9 +20,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphdask as gd
-from graphdask.errors import OverBudget
+from graphdask.errors import OverBudget, PeerLost
 from graphdask.gang.prompt import KEPT
 from graphdask.gang.worker import process_of
+
+LENGTH = 3000
+"""Of the path that is searched: a run lasts about half a second."""
+
+ENDS = 120.0
+"""Seconds within which a call returns on any machine, however loaded: what is tested is that it does."""
 
 
 @contextmanager
@@ -157,3 +165,53 @@ def hide_processes(hidden: bool, dask_worker) -> None:
     for kind, place in list(planes):
         if kind == "shm":
             planes.pop((kind, place)).close()
+
+
+def right(depth: np.ndarray) -> bool:
+    return np.array_equal(depth, np.arange(LENGTH))
+
+
+def all_back(client: Client, workers: int, without: str = "") -> None:
+    """Wait until the scheduler has noticed the end of the worker `without`, and has `workers` again."""
+    deadline = time.monotonic() + ENDS
+    while without in client.nthreads():
+        assert time.monotonic() < deadline, f"{without} is still there"
+        threading.Event().wait(0.02)
+    client.wait_for_workers(workers, timeout=ENDS)
+
+
+@dataclass
+class Kill:
+    """A search during which a worker was killed; all that returned was right."""
+
+    delay: float
+    """Seconds from the call to the kill."""
+    answered: bool
+    """Whether it returned the answer; else it raised PeerLost."""
+    seconds: float
+    """Until it returned or raised."""
+    disturbed: str
+    """Why `seconds` says nothing; empty where the machine was quiet."""
+
+
+def runs_with_a_kill(workers: int, comm: str, disturbed: Callable[[], str]) -> list[Kill]:
+    """Search a path five times, and kill a worker each time; then once more."""
+    delays, runs = np.random.default_rng(workers).uniform(0.0, 0.7, 5), []
+    with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
+        G = path(LENGTH).persist(client=client)
+        for delay in delays:
+            address, victim = random.Random(delay).choice(sorted(pids(client).items()))
+            killer = threading.Timer(delay, kill, (victim,))
+            answered, started = True, time.monotonic()
+            killer.start()
+            try:
+                r = gd.bfs(G, 0, client=client)
+                assert right(r.depth), delay
+            except PeerLost:
+                answered = False
+            runs.append(Kill(delay, answered, time.monotonic() - started, disturbed()))
+            killer.join()
+            all_back(client, workers, without=address)
+        r = gd.bfs(G, 0, client=client).verify()
+        assert right(r.depth)
+    return runs

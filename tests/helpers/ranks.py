@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,11 +224,16 @@ def stop_oneself(communicator: Communicator, rank: int) -> None:
     communicator.exchange([None] * communicator.size)
 
 
-def die(communicator: Communicator, rank: int, nbytes: int, at: int) -> float:
-    """`rank` is killed before exchange `at` while the others exchange; return when the others learned it."""
+def die(communicator: Communicator, rank: int, nbytes: int, at: int, note: Path | None = None) -> float:
+    """`rank` is killed before exchange `at` while the others exchange; return when the others learned it.
+
+    The errors say last when they were raised, and the file `note` when the rank was killed.
+    """
     try:
         for i in range(at + 100000):
             if communicator.rank == rank and i == at:
+                if note is not None:
+                    note.write_text(str(time.monotonic()))
                 os.kill(os.getpid(), signal.SIGKILL)
             communicator.exchange([np.zeros(nbytes, np.uint8)] * communicator.size)
     except Exception as error:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from quiet import hold, load, processors
 from source_tree import ROOT
 
 TESTS = """
@@ -100,3 +101,22 @@ def test_a_seed_repeats_order_and_draws(run, printed):
     assert drawn[0] == drawn[1] != drawn[2]
     assert order(printed) == order(again) != order(other)
     assert sorted(order(printed)) == sorted(order(other)) == sorted(map(str, range(20)))
+
+
+def test_a_figure_fails_only_where_the_machine_was_quiet():
+    hold(1.0, 2.0, "seeing it", "")
+    hold(1.0, 2.0, "seeing it", "others ran")
+    with pytest.raises(pytest.skip.Exception, match=r"seeing it took 3\.00 s, promised are 2 s, .* others ran"):
+        hold(3.0, 2.0, "seeing it", "others ran")
+    with pytest.raises(pytest.fail.Exception, match=r"seeing it took 3\.00 s.* was quiet"):
+        hold(3.0, 2.0, "seeing it", "")
+
+
+def test_a_machine_whose_processors_are_busy_is_not_quiet():
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * processors())]
+    try:
+        assert "of a processor, below 90%" in load()
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
