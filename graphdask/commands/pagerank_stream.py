@@ -150,7 +150,9 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     G = G.partition(request.partitions, request.by, device=request.device)
     graphs = {method: DynamicGraph(G) for method in dict.fromkeys(request.methods)}
     how: dict[str, Any] = {"client": client, "progress": False}
-    for D in graphs.values():
+    for method, D in graphs.items():
+        if first:
+            load_kernels(D, method, src[:1], dst[:1], how)
         pagerank(D, method="static", damping=request.damping, tol=request.tol, max_iter=request.max_iter, **how)
     for k in tqdm(range(number), unit=" batches", leave=False, disable=not terminal.watched()):
         batch = slice(first + k * size, first + (k + 1) * size)
@@ -172,6 +174,16 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
                     ).rank
                 record["error"] = float(np.abs(result.rank - exact).sum())
             yield record
+
+
+def load_kernels(D: Any, method: str, src: Any, dst: Any, how: dict[str, Any]) -> None:
+    """Delete an edge and insert it again, so that what is built and loaded on first use counts in no batch."""
+    from graphdask.algorithms.ranking import pagerank
+
+    pagerank(D, method="static", tol=1.0, **how)
+    for change in ("delete", "insert"):
+        D.update(**{change: (src, dst)}, **how)
+        pagerank(D, method=method, tol=1.0, **how)
 
 
 def stream(request: Request) -> tuple[Any, Any, int, int, int]:

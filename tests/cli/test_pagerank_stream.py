@@ -44,7 +44,9 @@ def test_every_batch_has_a_line_of_json(call, temporal, tmp_path):
         "--partitions",
         2,
     )
-    found = records(call("pagerank-stream", file, *options, "--json", "--output", output))
+    result = call("pagerank-stream", file, *options, "--json", "--output", output)
+    found = records(result)
+    assert result.stderr == ""
     assert found == [json.loads(line) for line in output.read_text().splitlines()]
     # 20 edges are left, so the third batch has but four
     named = [(record["batch"], record["method"], record["edges"]) for record in found]
