@@ -105,6 +105,14 @@ class Environment:
         assert self.comm is not None
         return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
 
+    def check_deadline(self, name: str, place: str = "") -> None:
+        """Raise DeadlineExceeded where the run has passed its deadline; it says who has, and at which place."""
+        if time.monotonic() > self.deadline:
+            raise DeadlineExceeded(
+                f"{name} passed its deadline{place and f' in {place}'}; raise the setting graphdask.deadline if the "
+                f"run is as long as that"
+            )
+
     def run(self, part: Part, primitive: Primitive[Any]) -> RankResult:
         """Run another primitive to its end. Every rank calls it, from `result` only."""
         assert self.comm is not None
@@ -300,11 +308,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             allocated = holdings.nbytes(state)
         if ends:
             break
-        if time.monotonic() > env.deadline:
-            raise DeadlineExceeded(
-                f"{primitive.name} passed its deadline in superstep {len(history)}; "
-                f"raise the setting graphdask.deadline if the run is as long as that"
-            )
+        env.check_deadline(primitive.name, f"superstep {len(history)}")
         started = time.perf_counter()
         messages = primitive.superstep(part, state, inbox, env)
     allocated_end = holdings.nbytes(state)

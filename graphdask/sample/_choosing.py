@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,25 +10,14 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import DeadlineExceeded, OverBudget
+from graphdask.sample._beyond_memory import refuse_beyond_memory
 
 FEW = 32
 """Candidates that are all alike, of which so many are chosen without a table; as in kernels/selection.py."""
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
 """Candidates with biases in one launch: on a CPU what stays in its cache."""
-
-
-LOOKED_AT, EACH = 1 << 20, 96
-"""From so many chosen on it is looked whether the memory has so many bytes for each."""
-
-
-def refuse_beyond_memory(env: Environment, name: str, step: int, total: int, each: int) -> None:
-    """Raise OverBudget where a step comes to more edges or vertices than memory has `each` bytes for."""
-    if total >= LOOKED_AT and total * each > env.backend.free_memory() * env.memory_share:
-        raise OverBudget(
-            f"{name} asks for {total:,} edges or vertices in step {step}, about {total * each / 2**30:.1f} GiB, which "
-            f"rank {env.rank} has not; sample fewer instances at a time"
-        )
+EACH = 96
+"""Bytes of one that is chosen."""
 
 
 @dataclass
@@ -120,7 +108,7 @@ class Chooser:
         offsets = xp.zeros(n + 1, np.int64)
         xp.cumsum(choices.wanted, out=offsets[1:])
         total = int(offsets[-1])
-        refuse_beyond_memory(self.env, self.name, self.step, total, EACH)
+        refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, EACH)
         return Room(
             offsets[:-1], xp.arange(n), xp.zeros(n, np.int64), xp.empty(total, np.int64), xp.empty(total, np.int64),
             offsets[:-1],
@@ -129,11 +117,7 @@ class Chooser:
     def look_at_the_clock(self) -> None:
         """Raise DeadlineExceeded where it is past the deadline."""
         self.env.backend.synchronize()
-        if time.monotonic() > self.env.deadline:
-            raise DeadlineExceeded(
-                f"{self.name} passed its deadline in step {self.step}; raise the setting graphdask.deadline if the run "
-                f"is as long as that"
-            )
+        self.env.check_deadline(self.name, f"step {self.step}")
 
 
 def choose(

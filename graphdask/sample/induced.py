@@ -13,8 +13,9 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment
-from graphdask.errors import OverBudget, Unsupported
+from graphdask.errors import Unsupported
 from graphdask.part import Part
+from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample.traversal import State, Traversal
 
 ITEMS = 1 << 16
@@ -50,15 +51,6 @@ class Induced(Traversal):
     def chunk(self, first: int, last: int) -> Self:
         raise Unsupported(f"{self.name} are of vertices that are drawn for all instances first; make fewer instances")
 
-    def _check_memory(self, env: Environment, needed: int) -> None:
-        """Raise OverBudget where the edges, whose number nobody knew before, are too many."""
-        free = int(env.backend.free_memory() * env.memory_share)
-        if needed > free:
-            raise OverBudget(
-                f"{self.name} have edges of {needed / 2**30:.3g} GiB on a rank that may use {free / 2**30:.3g} GiB "
-                f"({env.backend.description}); take fewer vertices or instances, or more workers"
-            )
-
     def memory(self, part: Part, allocation: Allocation) -> int:
         """As if vertices were of the mean degree; once the edges are counted, these are looked at."""
         index = part.vertex_map.dtype.itemsize
@@ -87,7 +79,7 @@ class Induced(Traversal):
             kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some], per_item=32)
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
-        self._check_memory(env, edge_bytes(dtype) * total)
+        refuse_beyond_memory(env, self.name, f"hop {hop}", total, edge_bytes(dtype))
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))

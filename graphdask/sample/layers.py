@@ -24,7 +24,7 @@ from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
-from graphdask.sample._choosing import refuse_beyond_memory
+from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
@@ -137,7 +137,7 @@ class Layers(Traversal):
         offsets = xp.zeros(n + 1, np.int64)
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
-        refuse_beyond_memory(env, self.name, hop, total, 80)
+        refuse_beyond_memory(env, self.name, f"hop {hop}", total, 80)
         keys, places = xp.empty(total, np.float64), xp.empty(total, np.int64)
         for begin in range(0, n, KEYED):
             self.check_deadline(env, begin, hop)

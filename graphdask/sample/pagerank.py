@@ -11,7 +11,6 @@ PageRank computation, SIAM Journal on Numerical Analysis 45 (2007), for the coun
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -21,7 +20,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.errors import DeadlineExceeded, InputError
+from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
@@ -128,11 +127,7 @@ class WalkEnds(Sampler[State]):
         for begin in range(0, len(at), batch):
             if begin:
                 env.backend.synchronize()
-                if time.monotonic() > env.deadline:
-                    raise DeadlineExceeded(
-                        f"{self.name} passed its deadline; raise the setting graphdask.deadline if the run is as long "
-                        f"as that"
-                    )
+                env.check_deadline(self.name)
             some = slice(begin, min(begin + batch, len(at)))
             kernels.walk_ends(
                 some.stop - begin, instance[some], step[some], at[some], BUDGET, self.walks, self.seed,

@@ -21,7 +21,7 @@ import numpy as np
 from graphdask.backend import Backend, CudaBackend
 from graphdask.blocks import parse_size
 from graphdask.engine import Environment, Superstep
-from graphdask.errors import DeadlineExceeded, InputError, OverBudget
+from graphdask.errors import InputError, OverBudget
 from graphdask.part import Part
 from graphdask.residency import ResidentSet, page_locked
 from graphdask.sample.biases import SPARSE
@@ -288,8 +288,4 @@ def record(env: Environment, name: str, frontier: int, edges: int, started: floa
     env.history.append(step)
     if env.on_superstep is not None:
         env.on_superstep(step)
-    if time.monotonic() > env.deadline:
-        raise DeadlineExceeded(
-            f"{name} passed its deadline in superstep {len(env.history)}; raise the setting graphdask.deadline if the "
-            f"run is as long as that"
-        )
+    env.check_deadline(name, f"superstep {len(env.history)}")

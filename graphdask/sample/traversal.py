@@ -14,7 +14,6 @@ large graphs (2017), for a fixed number of neighbours.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -25,10 +24,9 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.build import from_cyclic, to_cyclic_positions
 from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.errors import DeadlineExceeded
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
-from graphdask.sample._choosing import refuse_beyond_memory
+from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import biased_rows, edge_shifts
 from graphdask.sample._fanouts import FEW, METHODS, ROOM, Fanouts
 from graphdask.sample._together import drawn_together, shape_of
@@ -229,7 +227,7 @@ class Traversal(Fanouts[State]):
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
         dtype = vertices.dtype
-        refuse_beyond_memory(env, self.name, hop, total, 4 * dtype.itemsize + 28)
+        refuse_beyond_memory(env, self.name, f"hop {hop}", total, 4 * dtype.itemsize + 28)
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         alike = self.bias is None and self.method == "auto"
         loads = offsets
@@ -286,11 +284,7 @@ class Traversal(Fanouts[State]):
         if not begin:
             return
         env.backend.synchronize()
-        if time.monotonic() > env.deadline:
-            raise DeadlineExceeded(
-                f"{self.name} passed its deadline in hop {hop}; raise the setting graphdask.deadline if the run is as "
-                f"long as that"
-            )
+        env.check_deadline(self.name, f"hop {hop}")
 
     def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
         """What instances see of the graph: a state with rows, and which of them is that of each vertex."""

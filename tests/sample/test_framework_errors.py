@@ -324,9 +324,9 @@ def test_a_step_that_asks_for_more_than_there_is_memory(monkeypatch):
     star = gd.from_edges(np.zeros(3000, np.int64), np.arange(1, 3001)).partition(1, device="cpu")
     spec = Spec(neighbor_size=lambda v: v.degree, depth=1)
     assert len(gd.sample.run(star, spec, [0], instances=10).src) == 30_000
-    monkeypatch.setattr("graphdask.sample._choosing.LOOKED_AT", 30_000)
+    monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 30_000)
     monkeypatch.setattr("graphdask.sample._choosing.EACH", 1 << 40)
-    with pytest.raises(OverBudget, match=r"asks for 30,000 edges or vertices in step 0, about .* GiB"):
+    with pytest.raises(OverBudget, match=r"30,000 edges or vertices in step 0 need about .* GiB"):
         gd.sample.run(star, spec, [0], instances=10)
 
 

@@ -396,7 +396,7 @@ def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch):
     graph = skewed()
     gd.sample.snowball(graph, [0], 1)
     monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
-    monkeypatch.setattr("graphdask.sample._choosing.LOOKED_AT", 10_000)
+    monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 10_000)
     monkeypatch.setattr("graphdask.backend.CpuBackend.free_memory", lambda self: 10_000)
-    with pytest.raises(gd.errors.OverBudget, match=r"asks for .* edges or vertices in step 1, about"):
+    with pytest.raises(gd.errors.OverBudget, match=r"edges or vertices in hop 1 need about"):
         gd.sample.snowball(graph, np.arange(500, 600), 2, placement="replicated")

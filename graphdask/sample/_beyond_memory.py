@@ -1,0 +1,23 @@
+"""Whether memory has room for what a step of sampling comes to, which nobody knows before it has been counted."""
+
+from __future__ import annotations
+
+from graphdask.engine import Environment
+from graphdask.errors import OverBudget
+
+LOOKED_AT = 1 << 20
+"""From so many edges or vertices on it is asked what memory is free, which of a GPU takes as long as a launch."""
+
+
+def refuse_beyond_memory(env: Environment, name: str, place: str, total: int, each: int) -> None:
+    """Raise OverBudget where `total` edges or vertices at a place, as in "step 3", need `each` bytes and more than
+    there are."""
+    if total < LOOKED_AT:
+        return
+    needed, free = total * each, int(env.backend.free_memory() * env.memory_share)
+    if needed > free:
+        raise OverBudget(
+            f"{name}: {total:,} edges or vertices in {place} need about {needed / 2**30:.3g} GiB, and rank {env.rank} "
+            f"may use {free / 2**30:.3g} GiB ({env.backend.description}); sample fewer instances at a time, or smaller "
+            f"ones, or on more workers"
+        )
