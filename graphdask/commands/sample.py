@@ -113,6 +113,12 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         if client is not None:
             steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
         G = read(request, steps).partition(request.partitions, device=request.device)
+        if entry.weights and not G.weighted:
+            raise InputError(
+                f"{request.path}: read without weights, which `graphdask sample {entry.name}` takes as the "
+                f"{entry.weights} of the edges; give --weights, and a file that has them: of an edge list, which --format "
+                f"edgelist says it is, they are the third column"
+            )
         vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
         more = {"seed": request.seed, "placement": where, "client": client}
         if request.chunk is not None:
@@ -136,14 +142,13 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
 
 
 def _placement(request: Request) -> Any:
-    given = {"scheme": request.scheme, "device_memory": request.device_memory}
     if request.placement == "streamed":
         from graphdask.sample.streamed import Streamed
 
-        return Streamed(**given)  # type: ignore[arg-type]
-    for name, value in given.items():
+        return Streamed(scheme=request.scheme, device_memory=request.device_memory)
+    for name, value in (("--scheme", request.scheme), ("--device-memory", request.device_memory)):
         if value is not None:
-            raise InputError(f"{name}={value} is for placement='streamed'")
+            raise InputError(f"{name} {value} is of --placement streamed")
     return request.placement
 
 

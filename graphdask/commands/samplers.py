@@ -30,6 +30,8 @@ class Entry:
     """Of those arguments."""
     words: Callable[[Any], str] = lambda result: _edge_words(result)
     """What came of it, in a line."""
+    weights: str = ""
+    """What it reads the edges' weights as, without which it draws nothing."""
 
     def sample(self, G: Any, begin: Any, **options: Any) -> Any:
         """Draw."""
@@ -110,7 +112,7 @@ ENTRIES: tuple[Entry, ...] = (
         "metapath", "Walks on typed edges; the types are the edges' weights, whole numbers.", "metapath_walk", "starts",
         (click.option("--metapath", type=Numbers(), required=True, help="Types of the steps, again and again: 0,1."),
          LENGTH, EACH),
-        ("metapath", "length", "walks_per_start"), _walk_words,
+        ("metapath", "length", "walks_per_start"), _walk_words, weights="types",
     ),
     Entry(
         "neighbors", "So many neighbours of each vertex, hop by hop.", "neighbors", "seeds",
@@ -130,7 +132,7 @@ ENTRIES: tuple[Entry, ...] = (
                       help="Neighbours drawn uniformly, or the latest."),
          click.option("--replace/--distinct", default=False, help="Whether one may be drawn more than once."),
          SIDE),
-        ("fanouts", "seed_times", "strategy", "replace", "direction"),
+        ("fanouts", "seed_times", "strategy", "replace", "direction"), weights="times",
     ),
     Entry(
         "layer", "So many neighbours of all vertices of a hop together.", "layer", "seeds",

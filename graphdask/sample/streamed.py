@@ -123,19 +123,17 @@ class HostRows:
         kinds = (self.edges, self.rows, self.sparse)
         return self.indptr.nbytes + sum(array.nbytes for kind in kinds for array in kind.values())
 
-    def locked(self, host: Environment, backend: Backend) -> HostRows:
-        """The same where the device reads it best."""
+    def lock(self, host: Environment, backend: Backend) -> None:
+        """Put it where the device reads it best."""
         free = int(host.backend.free_memory() * host.memory_share)
         if isinstance(backend, CudaBackend) and self.nbytes > free:
             raise OverBudget(
                 f"a page-locked copy of the graph needs {self.nbytes:,} bytes of the host's memory, of which {free:,} "
                 f"may be used; use more hosts, or raise the setting graphdask.memory-fraction"
             )
-        edges, rows, sparse = (
-            {name: page_locked(backend, array) for name, array in kind.items()}
-            for kind in (self.edges, self.rows, self.sparse)
-        )
-        return HostRows(self.indptr, edges, rows, sparse)
+        for kind in (self.edges, self.rows, self.sparse):
+            for name, array in kind.items():
+                kind[name] = page_locked(backend, array)
 
     def cut(self, count: int) -> Cut:
         """Into ranges of vertices that are about alike in bytes."""
@@ -215,7 +213,8 @@ def prepared(
     with PREPARING:
         rows: HostRows | None = part.tables.get(key)
         if rows is None:
-            rows = make().locked(host, backend)
+            rows = make()
+            rows.lock(host, backend)
             part.tables.keep(key, rows, rows.nbytes)
         return rows
 

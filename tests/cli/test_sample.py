@@ -141,6 +141,16 @@ def test_metapaths_are_of_the_weights_of_a_file(call, square, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("sampler", "options", "what"), [("temporal", ("--time", 3), "times"), ("metapath", ("--metapath", "0"), "types")]
+)
+def test_times_and_types_are_asked_for_in_the_words_of_the_command(call, chain, sampler, options, what):
+    result = call("sample", sampler, chain, *options)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert f"`graphdask sample {sampler}` takes as the {what} of the edges; give --weights" in said
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--starts", "99"), "99"),
@@ -150,7 +160,7 @@ def test_metapaths_are_of_the_weights_of_a_file(call, square, tmp_path):
         (("--starts", "10", "--output", "walks.csv"), "'.csv' is neither"),
         (("--starts", "10", "--bias", "weight"), "no weights"),
         (("--starts", "10", "--restart", "1.5"), "1.5"),
-        (("--starts", "10", "--scheme", "WS"), "placement"),
+        (("--starts", "10", "--scheme", "WS"), "--scheme WS is of --placement streamed"),
         (("--starts", "10", "--placement", "streamed", "--device-memory", "much"), "--device-memory"),
         (("--starts-file", "missing.txt"), "missing.txt"),
     ],
