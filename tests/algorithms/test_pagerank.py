@@ -54,7 +54,8 @@ def same_everywhere(graph, parts, expected, rtol=1e-9, device="cpu", divisions=D
         first = first or found
         np.testing.assert_array_equal(found.rank, first.rank, f"parts={number}, by={by}, ghosts={ghosts}")
         assert (found.iterations, found.residual) == (first.iterations, first.residual)
-        np.testing.assert_allclose(found.rank, expected, rtol=rtol)
+        # what a vertex that nothing leads to began with only fades, and NetworkX stops earlier
+        np.testing.assert_allclose(found.rank, expected, rtol=rtol, atol=1e-20)
     found.verify()
     return first
 
