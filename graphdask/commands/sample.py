@@ -116,8 +116,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         if entry.weights and not G.weighted:
             raise InputError(
                 f"{request.path}: read without weights, which `graphdask sample {entry.name}` takes as the "
-                f"{entry.weights} of the edges; give --weights, and a file that has them: of an edge list, which --format "
-                f"edgelist says it is, they are the third column"
+                f"{entry.weights} of the edges; give --weights, and a file that has them, such as an edge list of "
+                f"three columns (--format edgelist)"
             )
         vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
         more = {"seed": request.seed, "placement": where, "client": client}
