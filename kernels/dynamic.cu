@@ -3,9 +3,7 @@
 // Algorithms 3 to 5, but for lists of the affected vertices where the paper's kernels look at all. No rank is written by
 // two threads. Twins and arguments: dynamic.py.
 #include "common.cuh"
-
-#define GD_LANES 8
-#define GD_CHUNK 256
+#include "lanes.cuh"
 
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
                                         const long long *length, const index_t *indices, long long *place,
@@ -45,11 +43,6 @@ extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsign
     if (threadIdx.x == 0 && block_edges) atomicAdd(counters + 2, block_edges);
 }
 
-__device__ __forceinline__ double gd_tree_of(const double *lane) {
-    return __dadd_rn(__dadd_rn(__dadd_rn(lane[0], lane[4]), __dadd_rn(lane[2], lane[6])),
-                     __dadd_rn(__dadd_rn(lane[1], lane[5]), __dadd_rn(lane[3], lane[7])));
-}
-
 // Low rows have at most one chunk.
 extern "C" __global__ void dynamic_sum(long long n, const index_t *listed, const long long *begin,
                                        const long long *length, const index_t *indices, const double *x,
@@ -65,7 +58,7 @@ extern "C" __global__ void dynamic_sum(long long n, const index_t *listed, const
             for (int k = 0; k < GD_LANES; k++)
                 if (e + k < last) lane[k] = __dadd_rn(lane[k], x[indices[e + k]]);
         }
-        sums[v] = gd_tree_of(lane);
+        sums[v] = gd_tree(lane);
     }
 }
 
@@ -89,7 +82,7 @@ dynamic_sum_high(long long n, const index_t *listed, const long long *begin, con
             for (long long e = from + lane; e < end; e += GD_LANES) sum = __dadd_rn(sum, x[indices[e]]);
             edges[threadIdx.x] = sum;
             __syncthreads();
-            if (lane == 0) chunk[group] = gd_tree_of(edges + threadIdx.x);
+            if (lane == 0) chunk[group] = gd_tree(edges + threadIdx.x);
             __syncthreads();
             if (threadIdx.x < GD_LANES)
 #pragma unroll
@@ -97,7 +90,7 @@ dynamic_sum_high(long long n, const index_t *listed, const long long *begin, con
         }
         if (threadIdx.x < GD_LANES) lanes[threadIdx.x] = dealt;
         __syncthreads();
-        if (threadIdx.x == 0) sums[v] = gd_tree_of(lanes);
+        if (threadIdx.x == 0) sums[v] = gd_tree(lanes);
         __syncthreads();
     }
 }

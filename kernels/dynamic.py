@@ -10,13 +10,13 @@ loop           uint8 per own vertex: whether its row holds the self-loop
 counters       64-bit integers: vertices listed as low and as high, their edges, the bits of the largest |change|, and
                vertices worked on for the first time
 
-Edges of a row are added in the order that pagerank.py states, so that a sum depends on nothing but the row. On a GPU a
+Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
 thread takes a low row and a block a high one.
 """
 
 import numpy as np
 
-from graphdask.kernels.pagerank import CHUNK, _tree, u64
+from graphdask.kernels.lanes import sum_rows
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -59,51 +59,7 @@ def dynamic_split(n, ids, flags, becomes, length, most, low, high, counters):
 
 @twin
 def dynamic_sum(n, listed, begin, length, indices, x, sums):
-    lane = np.zeros(8)
-    for i in range(n):
-        v = listed[i]
-        k = u64(begin[v])
-        last = k + u64(length[v])
-        one_chunk = last - k <= u64(CHUNK)
-        turn = 0
-        lane[:] = 0.0
-        while True:
-            end = min(k + u64(CHUNK), last)
-            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-            while k + u64(8) <= end:
-                a0 += x[u64(indices[k])]
-                a1 += x[u64(indices[k + u64(1)])]
-                a2 += x[u64(indices[k + u64(2)])]
-                a3 += x[u64(indices[k + u64(3)])]
-                a4 += x[u64(indices[k + u64(4)])]
-                a5 += x[u64(indices[k + u64(5)])]
-                a6 += x[u64(indices[k + u64(6)])]
-                a7 += x[u64(indices[k + u64(7)])]
-                k += u64(8)
-            if k < end:
-                a0 += x[u64(indices[k])]
-            if k + u64(1) < end:
-                a1 += x[u64(indices[k + u64(1)])]
-            if k + u64(2) < end:
-                a2 += x[u64(indices[k + u64(2)])]
-            if k + u64(3) < end:
-                a3 += x[u64(indices[k + u64(3)])]
-            if k + u64(4) < end:
-                a4 += x[u64(indices[k + u64(4)])]
-            if k + u64(5) < end:
-                a5 += x[u64(indices[k + u64(5)])]
-            if k + u64(6) < end:
-                a6 += x[u64(indices[k + u64(6)])]
-            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
-            if one_chunk:
-                break
-            lane[turn & 7] += total
-            turn += 1
-            k = end
-            if k == last:
-                total = _tree(lane)
-                break
-        sums[v] = total
+    sum_rows(n, listed, begin, length, indices, x, listed, 0, sums)
 
 
 @twin

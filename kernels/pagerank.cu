@@ -3,10 +3,10 @@
 // every division of the graph. Rows of few and of many in-edges go to separate kernels, after Sahu, Efficient GPU
 // implementation of static and incrementally expanding DF-P PageRank (2024), those of many in chunks that are listed by
 // their lengths, so that the threads of a warp end together. Twins and arguments: pagerank.py.
+#include "lanes.cuh"
 #include "rows.cuh"
 
 #define GD_FEW 8
-#define GD_LANES 8
 #define GD_AHEAD 4
 #define GD_SPAN 512
 
@@ -26,13 +26,6 @@ extern __shared__ real_t gd_staged[];
 template <bool weighted> __device__ __forceinline__ double gathered(const Edges &e, long long k) {
     const double value = (double)__ldg(e.x + gd_stream(e.indices + k));
     return weighted ? __dmul_rn((double)gd_stream(e.weights + k), value) : value;
-}
-
-// The tree of eight lanes of a warp; all eight get it, since a sum of two has the same bits either way round.
-__device__ __forceinline__ double gd_tree(double value) {
-    value = __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 4));
-    value = __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 2));
-    return __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 1));
 }
 
 // This lane's share of the edges k = begin + lane, + 8, ... below end, four on their way at a time. An edge that is not
@@ -68,12 +61,10 @@ __device__ __forceinline__ void sum_rows(long long n, const long long *indptr, c
         const long long first = indptr[v];
         const int degree = (int)min(indptr[v + 1] - first, (long long)(GD_FEW + 1));
         if (degree > GD_FEW) continue;
-        double lane[GD_FEW];
+        double lane[GD_LANES];
 #pragma unroll
-        for (int i = 0; i < GD_FEW; i++) lane[i] = i < degree ? gathered<weighted>(e, first + i) : 0.0;
-        const double sum = __dadd_rn(__dadd_rn(__dadd_rn(lane[0], lane[4]), __dadd_rn(lane[2], lane[6])),
-                                     __dadd_rn(__dadd_rn(lane[1], lane[5]), __dadd_rn(lane[3], lane[7])));
-        sums[ordered ? (long long)goes[v] : v] = sum;
+        for (int i = 0; i < GD_LANES; i++) lane[i] = i < degree ? gathered<weighted>(e, first + i) : 0.0;
+        sums[ordered ? (long long)goes[v] : v] = gd_tree(lane);
     }
 }
 
@@ -93,7 +84,7 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
     GD_FOR(t, n) {
         const long long chunk = chunks[t / GD_LANES], begin = chunk / GD_SPAN, length = chunk % GD_SPAN;
         const int lane = threadIdx.x % GD_LANES;
-        const double sum = gd_tree(gd_lane_sum<weighted>(e, begin, begin + length, lane));
+        const double sum = gd_warp_tree(gd_lane_sum<weighted>(e, begin, begin + length, lane));
         if (lane || !length) continue;
         const index_t target = targets[t / GD_LANES];
         if (target < 0) partial[-1 - target] = sum;
@@ -148,7 +139,7 @@ extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *row
                 for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
             }
         }
-        sum = gd_tree(sum);
+        sum = gd_warp_tree(sum);
         if (lane == 0 && row >= 0) sums[row] = sum;
     }
 }

@@ -17,15 +17,14 @@ hot      how many of x, from the first, every block keeps in shared memory, for 
 targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
 partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
-The order of additions in a row depends on nothing but the row: edges are cut into chunks of 256, eight lanes take the
-edges of a chunk in turn and are added as a tree; the sums of the chunks are dealt to eight lanes and added likewise. On
-a GPU `pagerank_sum` takes rows of up to 8 edges with a thread, `pagerank_sum_chunks` a chunk of any other with eight,
-and `pagerank_sum_partials` adds those of rows of several. On a CPU there is nothing to balance: `pagerank_sum` does
-every row, and the twins of the other two do nothing.
+The order of additions in a row is that of lanes.py. On a GPU `pagerank_sum` takes rows of up to 8 edges with a thread,
+`pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several. On a
+CPU there is nothing to balance: `pagerank_sum` does every row, and the twins of the other two do nothing.
 """
 
 import numpy as np
 
+from graphdask.kernels.lanes import AHEAD, CHUNK, ROWS_AHEAD, fetched, sum_rows, tree, u64
 from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin
 
@@ -35,82 +34,18 @@ MACROS = [
     for real, weight in (("float", "float"), ("double", "float"), ("double", "double"))
 ]
 
-CHUNK = 256
-AHEAD, ROWS_AHEAD = 128, 8
-"""How many edges, and rows, ahead of their turn a processor is to fetch what they read from x, and write to sums."""
-u64 = np.uint64
-"""Numba asks of a signed index whether it counts from the end; of an unsigned one it does not, which saves a third."""
-
-
-@twin
-def _fetched(indices):
-    """The edge from which on there are no eight more AHEAD."""
-    return u64(max(len(indices) - AHEAD - 7, 0))
-
-
-@twin
-def _tree(lane):
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
-
 
 @twin
 def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
     if weighted:
         _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums)
         return
-    lane, fetched = np.zeros(8), _fetched(indices)
-    for v in range(n):
-        if ordered and v + ROWS_AHEAD < n:
-            prefetch(sums, goes[v + ROWS_AHEAD])
-        k, last = u64(indptr[v]), u64(indptr[v + 1])
-        one_chunk = last - k <= u64(CHUNK)
-        turn = 0
-        lane[:] = 0.0
-        while True:
-            end = min(k + u64(CHUNK), last)
-            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-            while k + u64(8) <= end:
-                if k < fetched:
-                    for i in range(8):
-                        prefetch(x, indices[k + u64(AHEAD + i)])
-                a0 += x[u64(indices[k])]
-                a1 += x[u64(indices[k + u64(1)])]
-                a2 += x[u64(indices[k + u64(2)])]
-                a3 += x[u64(indices[k + u64(3)])]
-                a4 += x[u64(indices[k + u64(4)])]
-                a5 += x[u64(indices[k + u64(5)])]
-                a6 += x[u64(indices[k + u64(6)])]
-                a7 += x[u64(indices[k + u64(7)])]
-                k += u64(8)
-            if k < end:
-                a0 += x[u64(indices[k])]
-            if k + u64(1) < end:
-                a1 += x[u64(indices[k + u64(1)])]
-            if k + u64(2) < end:
-                a2 += x[u64(indices[k + u64(2)])]
-            if k + u64(3) < end:
-                a3 += x[u64(indices[k + u64(3)])]
-            if k + u64(4) < end:
-                a4 += x[u64(indices[k + u64(4)])]
-            if k + u64(5) < end:
-                a5 += x[u64(indices[k + u64(5)])]
-            if k + u64(6) < end:
-                a6 += x[u64(indices[k + u64(6)])]
-            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
-            if one_chunk:
-                break
-            lane[turn & 7] += total
-            turn += 1
-            k = end
-            if k == last:
-                total = _tree(lane)
-                break
-        sums[goes[v] if ordered else v] = total
+    sum_rows(n, None, indptr, None, indices, x, goes, ordered, sums)
 
 
 @twin
 def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
-    lane, edges, fetched = np.zeros(8), np.zeros(8), _fetched(indices)
+    lane, edges, until = np.zeros(8), np.zeros(8), fetched(len(indices))
     for v in range(n):
         if ordered and v + ROWS_AHEAD < n:
             prefetch(sums, goes[v + ROWS_AHEAD])
@@ -121,7 +56,7 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
             end = min(k + u64(CHUNK), last)
             edges[:] = 0.0
             while k + u64(8) <= end:
-                if k < fetched:
+                if k < until:
                     for i in range(8):
                         prefetch(x, indices[k + u64(AHEAD + i)])
                 for i in range(u64(8)):
@@ -130,9 +65,9 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
             for i in range(end - k):
                 edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
             k = end
-            lane[turn & 7] += _tree(edges)
+            lane[turn & 7] += tree(edges)
             turn += 1
-        sums[goes[v] if ordered else v] = _tree(lane)
+        sums[goes[v] if ordered else v] = tree(lane)
 
 
 @twin
