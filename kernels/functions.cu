@@ -4,8 +4,8 @@
 // Source: Pandey et al., c-saw, Section III, Figure 2; Yang et al., KnightKing (SOSP 2019), Section 4, for rejection
 // with a bound.
 #include "common.cuh"
+#include "keys.cuh"
 #include "selection.cuh"
-#include "user.cuh"
 #include "functions_default.cuh"
 
 // How a walk draws edges: all alike, by sums of their biases, or by rejection.
@@ -109,12 +109,6 @@ extern "C" __global__ void functions_row_bias(long long n, const index_t *__rest
     }
 }
 
-// A number with the exponential law of a rate, the bias; the smallest of several is of each in proportion.
-__device__ __forceinline__ double gd_exponential_key(gd_u64 number, bias_t bias) {
-    const double uniform = __dmul_rn((double)(gd_i64)((number >> 11) + 1), 1.1102230246251565e-16);
-    return __ddiv_rn(-gd_logarithm(uniform), (double)bias);
-}
-
 extern "C" __global__ void functions_reservoir(long long n, const index_t *__restrict__ rows,
                                                const index_t *__restrict__ vertices,
                                                const index_t *__restrict__ previous,
@@ -149,7 +143,7 @@ extern "C" __global__ void functions_reservoir(long long n, const index_t *__res
                 gd_u64 first, second;
                 gd_philox(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)instance, (gd_u32)depth,
                           (gd_u32)(place >> 1), first, second);
-                const double key = bias > 0 ? gd_exponential_key(place & 1 ? second : first, bias) : 0.0;
+                const double key = bias > 0 ? gd_exponential_key(place & 1 ? second : first, (double)bias) : 0.0;
                 const bool full = replace ? positive > 0 : made == count;
                 const bool comes = bias > 0 && (!full || key < keys[replace ? out + s : out + count - 1]);
                 for (unsigned left = __ballot_sync(0xffffffffu, comes); left; left &= left - 1) {
@@ -159,16 +153,14 @@ extern "C" __global__ void functions_reservoir(long long n, const index_t *__res
                     gd_i64 at = replace ? out + s : out + made - (made == count);
                     const bool room = replace ? positive == 0 && from_lane == __ffs(some) - 1 : made < count;
                     if (room || one < keys[at]) {
-                        if (!replace && made < count) ++made;
                         __syncwarp();
-                        if (lane == 0) {
-                            for (; !replace && at > out && one < keys[at - 1]; --at) {
-                                keys[at] = keys[at - 1];
-                                chosen[at] = chosen[at - 1];
-                            }
+                        if (lane == 0 && replace) {
                             keys[at] = one;
                             chosen[at] = at_place;
+                        } else if (lane == 0) {
+                            gd_keep_key(keys + out, chosen + out, made, count, one, at_place);
                         }
+                        if (!replace && made < count) ++made;
                     }
                     __syncwarp();
                 }

@@ -40,11 +40,11 @@ failure    int32, as in selection.py
 """
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from graphdask.kernels.bias_types import is_kept, keep_bias
 from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
 from graphdask.kernels.hash import inlined, multiply_high
+from graphdask.kernels.keys import exponential_key, keep_key
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.selection import (
     ABOVE_BOUND,
@@ -57,7 +57,6 @@ from graphdask.kernels.selection import (
     vertex_of,
 )
 from graphdask.kernels.twin import twin
-from graphdask.kernels.user import logarithm
 
 # The functions of the caller stand here.
 
@@ -77,51 +76,13 @@ UNIFORM, SUMMED, TRIED = 0, 1, 2
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
-_0, _1, _11 = np.uint64(0), np.uint64(1), np.uint64(11)
+_0 = np.uint64(0)
 
 
 @inlined
 def failing(failure, reason):
     if failure[0] == 0:
         failure[0] = reason
-
-
-def is_kept(number, bias, bound):
-    """Whether a number keeps a candidate: with probability bias / bound, of floats to within 2^-53."""
-    raise NotImplementedError  # for compiled code
-
-
-@overload(is_kept, jit_options={"nogil": True, "error_model": "numpy"}, inline="never")
-def _is_kept(number, bias, bound):
-    if isinstance(bound, types.Float):
-        return lambda number, bias, bound: fraction(number) * bound < bias
-    return lambda number, bias, bound: np.int64(multiply_high(number, np.uint64(bound))) < bias
-
-
-def keep_bias(units, place, bias):
-    """Store a bias as selection_pick wants it: a whole number, or the bits of a float."""
-    raise NotImplementedError  # for compiled code
-
-
-@overload(keep_bias, jit_options={"nogil": True, "error_model": "numpy"}, inline="never")
-def _keep_bias(units, place, bias):
-    if isinstance(bias, types.Float):
-
-        def of_float(units, place, bias):
-            units.view(np.float64)[place] = bias if bias > 0 else 0.0
-
-        return of_float
-
-    def of_integer(units, place, bias):
-        units[place] = bias
-
-    return of_integer
-
-
-@inlined
-def exponential_key(number, bias):
-    """A number with the exponential law of a rate, the bias; the smallest of several is of each in proportion."""
-    return -logarithm(np.float64(np.int64((number >> _11) + _1)) * 1.1102230246251565e-16) / np.float64(bias)
 
 
 @twin
@@ -237,16 +198,8 @@ def functions_reservoir(
                 continue
             positive += 1
             key = exponential_key(second if place & 1 else first, bias)
-            if made == count and not key < keys[out + count - 1]:
-                continue
-            at = made - (made == count)
-            made = at + 1
-            while at > 0 and key < keys[out + at - 1]:
-                keys[out + at] = keys[out + at - 1]
-                chosen[out + at] = chosen[out + at - 1]
-                at -= 1
-            keys[out + at] = key
-            chosen[out + at] = place
+            if made < count or key < keys[out + count - 1]:
+                made = keep_key(keys, chosen, out, made, count, key, place)
         if not replace and positive <= count:
             chosen[out : out + made].sort()
         for s in range(count):

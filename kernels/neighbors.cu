@@ -6,7 +6,7 @@
 //
 // Source: Pandey et al., c-saw, Section II-A.
 #include "neighbors.cuh"
-#include "user.cuh"
+#include "keys.cuh"
 
 extern "C" __global__ void neighbors_counts(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
@@ -207,17 +207,9 @@ extern "C" __global__ void neighbors_keys(long long n, const index_t *__restrict
             const gd_u64 number = words.take();
             const double bias = values[begin + place];
             if (!(bias > 0.0) || !count) continue;
-            const double uniform = __dmul_rn((double)(gd_i64)((number >> 11) + 1), 1.1102230246251565e-16);
-            const double key = __ddiv_rn(__dsub_rn(0.0, gd_logarithm(uniform)), bias);
-            if (made == count && !(key < keys[out + count - 1])) continue;
-            gd_i64 at = made - (made == count);
-            made = at + 1;
-            for (; at > 0 && key < keys[out + at - 1]; --at) {
-                keys[out + at] = keys[out + at - 1];
-                places[out + at] = places[out + at - 1];
-            }
-            keys[out + at] = key;
-            places[out + at] = place;
+            const double key = gd_exponential_key(number, bias);
+            if (made < count || key < keys[out + count - 1])
+                made = gd_keep_key(keys + out, places + out, made, count, key, place);
         }
         for (gd_i64 s = made; s < count; ++s) places[out + s] = -1;
     }

@@ -21,15 +21,15 @@ are, all of them come, in the order of the row.
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, hashed, inlined, key, multiply_high
+from graphdask.kernels.keys import exponential_key, keep_key
 from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
 from graphdask.kernels.twin import twin
-from graphdask.kernels.user import logarithm
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 FEW = 32
 AT_ONCE = 64
 """Items that a CPU draws for before it reads their neighbours."""
-_ONE, _ZERO, _TWO, _11 = np.uint64(1), np.uint64(0), np.uint64(2), np.uint64(11)
+_ONE, _ZERO, _TWO = np.uint64(1), np.uint64(0), np.uint64(2)
 
 
 @inlined
@@ -81,24 +81,16 @@ def neighbors_keys(n, rows, vertices, instances, indptr, values, starts, counts,
     """
     pair = np.empty(1, np.uint64)
     for i in range(n):
-        out, count, made = starts[i], counts[i], 0
+        out, count, made, largest = starts[i], counts[i], 0, -1.0
         begin, end, of_item = indptr[rows[i]], indptr[rows[i] + 1], _key_of(seed, vertices[i])
         for place in range(end - begin):
             number = word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)
             if not values[begin + place] > 0:
                 continue
-            uniform = np.float64(np.int64((number >> _11) + _ONE)) * 1.1102230246251565e-16
-            key = (0.0 - logarithm(uniform)) / values[begin + place]
-            if made == count and (count == 0 or not key < keys[out + count - 1]):
-                continue
-            at = made - (made == count)
-            made = at + 1
-            while at > 0 and key < keys[out + at - 1]:
-                keys[out + at] = keys[out + at - 1]
-                places[out + at] = places[out + at - 1]
-                at -= 1
-            keys[out + at] = key
-            places[out + at] = place
+            key = exponential_key(number, values[begin + place])
+            if made < count or key < largest:
+                made = keep_key(keys, places, out, made, count, key, place)
+                largest = keys[out + made - 1]
         for s in range(made, count):
             places[out + s] = -1
 
