@@ -1,6 +1,5 @@
 """Expressions of a user's function as text in two languages at once, with their type.
 
-Integers have 64 bits, floats are doubles. `bool < int < float`: a narrower type becomes a wider one where both meet.
 Most operations are calls of kernels/user.py and, with the prefix gd_, of kernels/user.cuh; those that can fail take
 the array for failures and the number of their site, from which the line is found again. What can fail, and what is
 evaluated under a condition, is written as statements that set a temporary variable, in the order in which Python
@@ -17,15 +16,14 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.sample._function_source import FunctionSource, Place
+from graphdask.sample._typed_texts import Value, converted, either, local, negated, number, numbers_of, truth_of, wider
 
-WIDTH = {"bool": 0, "int": 1, "float": 2}
-C_TYPE = {"bool": "bool", "int": "long long", "float": "double"}
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 INT_CALLS = {
     "+": "int_add",
@@ -48,62 +46,6 @@ WITHOUT_FAILURE = ("add", "subtract", "multiply", "smaller", "larger", "range_it
 DEEPEST = 80
 """Levels of indentation; Python reads 100."""
 COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-
-
-@dataclass(frozen=True)
-class Value:
-    """An expression in both languages."""
-
-    type: str
-    python: str
-    cuda: str
-    constant: bool | int | float | None = None
-    simple: bool = False
-    """Whether it may be written twice: a name or a number."""
-    numbers: frozenset[float] | None = None
-    """The numbers that it can be, where these are known without its fields."""
-
-
-def numbers_of(value: Value) -> frozenset[float] | None:
-    """The numbers that a value can be; None where they are not known."""
-    return value.numbers if value.constant is None else frozenset((float(value.constant),))
-
-
-def either(one: frozenset[float] | None, other: frozenset[float] | None) -> frozenset[float] | None:
-    return None if one is None or other is None else one | other
-
-
-def wider(*kinds: str) -> str:
-    return max(kinds, key=WIDTH.__getitem__)
-
-
-def local(name: str) -> str:
-    """The name of a local variable in both languages."""
-    return "v_" + name.encode("ascii", "backslashreplace").decode().replace("\\", "_")
-
-
-def number(value: bool | int | float) -> Value:
-    """A number as both languages write it."""
-    if isinstance(value, bool):
-        return Value("bool", str(value), str(value).lower(), value, True)
-    if isinstance(value, int):
-        cuda = f"{value}LL" if value > -(1 << 63) else "GD_SMALLEST_INTEGER"
-        return Value("int", f"({value})" if value < 0 else str(value), f"({cuda})", value, True)
-    if math.isinf(value):
-        sign = "-" if value < 0 else ""
-        return Value("float", f"({sign}1e999)", f"({sign}gd_infinity())", value, True)
-    return Value("float", f"({value!r})", f"({value.hex()})", value, True)
-
-
-def converted(value: Value, kind: str) -> Value:
-    """A value in a wider type."""
-    if value.type == kind:
-        return value
-    if value.constant is not None:
-        return number({"int": int, "float": float}[kind](value.constant))
-    python = value.python if value.type == "int" else f"int({value.python})"  # Numba has no float(bool)
-    python = f"float({python})" if kind == "float" else python
-    return Value(kind, python, f"({C_TYPE[kind]})({value.cuda})", simple=value.simple)
 
 
 class Expressions:
@@ -196,7 +138,7 @@ class Expressions:
             return self._unaryop(node)
         if isinstance(node, ast.BoolOp):
             return self._chosen(node, self.truth)
-        return _true(self.value(node))
+        return truth_of(self.value(node))
 
     def constant(self, node: ast.AST, value: Any, name: str) -> Value:
         if isinstance(value, np.bool_ | np.integer | np.float64):
@@ -265,7 +207,7 @@ class Expressions:
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return _not(self.truth(node.operand))
+            return negated(self.truth(node.operand))
         if isinstance(node.op, ast.Invert):
             self.source.refuse(node, "the operator ~")
         negative = isinstance(node.op, ast.USub)
@@ -303,8 +245,8 @@ class Expressions:
         name = self.temporary()
         result = self.set(name, evaluate(node.values[0]))
         for part in node.values[1:]:
-            true = _true(result)
-            with self.under(true if isinstance(node.op, ast.And) else _not(true)):
+            true = truth_of(result)
+            with self.under(true if isinstance(node.op, ast.And) else negated(true)):
                 result = self.set(name, evaluate(part))
         return result
 
@@ -322,7 +264,7 @@ class Expressions:
                     right = self.set(self.temporary(), right)
                 result = self.set(name, self._comparison(operator, left, right))
                 if part is not node.comparators[-1]:
-                    nested.enter_context(self.under(_true(result)))
+                    nested.enter_context(self.under(truth_of(result)))
                 left = right
         return result
 
@@ -356,17 +298,6 @@ class Expressions:
             count = str(least) if least == most else f"{least} to {most}" if most < 99 else f"{least} or more"
             self.source.fail(node, f"{name} takes {count} numbers here, not {len(node.args)}")
         return make(self, node, [self.value(argument) for argument in node.args])
-
-
-def _true(value: Value) -> Value:
-    if value.type == "bool":
-        return value
-    zero = "0" if value.type == "int" else "0.0"
-    return Value("bool", f"({value.python} != {zero})", f"({value.cuda} != {zero})")
-
-
-def _not(true: Value) -> Value:
-    return Value("bool", f"(not {true.python})", f"(!{true.cuda})")
 
 
 def _extreme(name: str) -> Callable[..., Value]:
@@ -417,7 +348,7 @@ CALLS: tuple[tuple[Any, tuple[int, int, Callable[..., Value]]], ...] = (
     (abs, (1, 1, _absolute)),
     (int, (1, 1, _integer(""))),
     (float, (1, 1, lambda to, node, values: converted(values[0], "float"))),
-    (bool, (1, 1, lambda to, node, values: _true(values[0]))),
+    (bool, (1, 1, lambda to, node, values: truth_of(values[0]))),
     (math.sqrt, (1, 1, _of_float("root"))),
     (math.exp, (1, 1, _of_float("exp"))),
     (math.log, (1, 2, _logarithm)),

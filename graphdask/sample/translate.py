@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.errors import FunctionError, InputError, Unsupported
-from graphdask.sample._expressions import C_TYPE
 from graphdask.sample._function_source import Place, read
 from graphdask.sample._statements import Statements
+from graphdask.sample._typed_texts import C_TYPE
 
 NAME = "user_function"
 """What the Python function is called; `cuda` is told a name."""
