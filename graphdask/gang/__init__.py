@@ -7,21 +7,17 @@ partitions are built again from the graph's lineage on the workers that there ar
 from __future__ import annotations
 
 import importlib
-import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.buffers import Allocation
-from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.errors import (
     GraphdaskError,
-    InputError,
     OverBudget,
     PeerLost,
     Unsupported,
@@ -31,65 +27,21 @@ from graphdask.errors import (
 from graphdask.gang import on_disk
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.building import Built, build_all, gang_for, with_inward
 from graphdask.gang.chunking import chunks
+from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.local import LocalGang
 from graphdask.gang.on_disk import itself
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
-from graphdask.part import Part, WeightFacts
-from graphdask.partition import GHOSTS, VertexMap, make_vertex_map
+from graphdask.part import Part
+from graphdask.partition import GHOSTS
 from graphdask.result import PickColumn
 from graphdask.stats import Stats
 from graphdask.stream.graph import StreamedGraph
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
-
-Workers = Mapping[str, Any]
-"""By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
-
-
-@dataclass
-class Built:
-    """The partitions of a graph."""
-
-    gang: Any
-    """LocalGang or DaskGang."""
-    parts: Any
-    """Kept: a Part for each rank."""
-    vertex_map: VertexMap
-    ghosts: str
-    inward: bool
-    num_edges: int
-    seconds: float
-    """Of the build."""
-    nbytes: list[int] = field(default_factory=list)
-    """Of each partition."""
-    weights: WeightFacts | None = None
-    """None where there are no weights."""
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What the client must know of a partition."""
-
-    offsets: np.ndarray
-    """Of the vertex map; a table that it may have is known already."""
-    counts: dict[str, int]
-    nbytes: int
-    weights: WeightFacts | None
-
-
-def _facts(part: Part) -> _Facts:
-    return _Facts(part.vertex_map.offsets, part.counts, part.nbytes, part.weights)
-
-
-def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
-    return build_part(context.comm, context.backend, piece, plan, context.memory_share)
-
-
-def _add_inward(context: RankContext, part: Part) -> Part:
-    return add_inward(context.comm, context.backend, part)
 
 
 def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
@@ -308,8 +260,8 @@ class GangRuntime(DynamicRuntime):
 
     def _retried(self, client: Any, config: Config, call: Any) -> Any:
         """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used."""
-        client = _checked(client) or _active_client()
-        workers = _workers(client)
+        client = checked(client) or active_client()
+        workers = workers_of(client)
         returning = {address: worker.name for address, worker in workers.items() if worker.returns}
         avoid: frozenset[str] = frozenset()
         lost: GraphdaskError | None = None
@@ -326,7 +278,7 @@ class GangRuntime(DynamicRuntime):
                 lost = error
                 avoid |= getattr(error, "silent", frozenset())
                 expected = frozenset(name for address, name in returning.items() if address not in avoid)
-                workers = _await_workers(client, config, expected, avoid)
+                workers = await_workers(client, config, expected, avoid)
         raise AssertionError("unreachable")
 
     def _built(self, graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool) -> Built:
@@ -342,107 +294,10 @@ class GangRuntime(DynamicRuntime):
             built.gang.use(config)
         show = is_watched(config.progress)
         if built is None:
-            built = graph.built = _build_all(graph, _gang_for(graph, client, config, workers), config, ghosts, show)
+            built = graph.built = build_all(graph, gang_for(graph, client, config, workers), config, ghosts, show)
         if inward and not built.inward:
-            parts = built.gang.run(_add_inward, built.parts, summary=_facts, label="adding in-edges", show=show)
-            nbytes = [fact.nbytes for fact in parts.summary]
-            built = graph.built = replace(built, parts=parts, inward=True, nbytes=nbytes)
+            built = graph.built = with_inward(built, show)
         return built
-
-
-def _checked(client: Any) -> Any:
-    """The client given, if there is one; refuse what is none."""
-    if client is not None and not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
-        raise InputError(f"client={client!r} is not a distributed.Client")
-    return client
-
-
-def _active_client() -> Any:
-    """The client that is open in this process; distributed is not imported where it was not."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return None
-    try:
-        return distributed.Client.current(allow_global=True)
-    except ValueError:
-        return None
-
-
-def _workers(client: Any) -> Workers:
-    """The workers of the client's cluster, by address; none for this process."""
-    if client is None:
-        return {}
-    if client.asynchronous:
-        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
-    if client.status != "running":
-        raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
-    if client.asynchronous:
-        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
-    from graphdask.gang.watch import ask_scheduler
-
-    return ask_scheduler(client)
-
-
-def _gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any:
-    device = graph.plan.device if graph.plan.device != "auto" else config.device
-    if client is None:
-        return LocalGang(graph.plan.parts or LocalGang.default_size(device, graph.source.num_edges), device, config)
-    from graphdask.gang.cluster import DaskGang
-
-    return DaskGang(client, workers, graph.plan.parts, device, config)
-
-
-def _build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
-    started = time.perf_counter()
-    source, plan, size = graph.source, graph.plan, gang.size
-    vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: host_adjacency(graph))
-    ghosts = plan.ghosts or ghosts
-    build_plan = BuildPlan(
-        vertex_map=vertex_map,
-        directed=graph.directed,
-        ghosts=ghosts,
-        merge=graph.merge,
-        num_edges=source.num_edges,
-        weighted=source.weight_dtype is not None,
-    )
-    pieces = PerRank([source.piece(rank, size) for rank in range(size)])
-    parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)
-    facts = parts.summary
-    made, arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("made", "arcs", "self_loops"))
-    edges = arcs if graph.directed else (arcs - loops) // 2 + loops
-    dropped = source.num_edges - made if source.drops_self_loops else 0
-    if source.drops_self_loops:
-        graph.report["self_loops_dropped"] = dropped
-    if graph.merge:
-        graph.report["parallel_edges_merged"] = source.num_edges - dropped - edges
-    graph.report.setdefault("self_loops", loops)
-    return Built(
-        gang=gang,
-        parts=parts,
-        vertex_map=vertex_map.with_offsets(facts[0].offsets),
-        ghosts=ghosts,
-        inward=not graph.directed,
-        num_edges=edges,
-        seconds=time.perf_counter() - started,
-        nbytes=[fact.nbytes for fact in facts],
-        weights=None if source.weight_dtype is None else WeightFacts.joined(w for f in facts if (w := f.weights)),
-    )
-
-
-def _await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
-    """Give lost workers that a nanny starts anew time to come back; return those that there are then."""
-    from graphdask.gang.watch import ask_scheduler
-
-    deadline = time.monotonic() + config.recovery_timeout
-    while True:
-        ready = {address: worker for address, worker in ask_scheduler(client).items() if address not in avoid}
-        if ready and {worker.name for worker in ready.values()} >= expected:
-            return ready
-        if time.monotonic() > deadline:
-            if ready:
-                return ready
-            raise PeerLost(f"all workers are gone, and none came back in {config.recovery_timeout} s")
-        time.sleep(0.1)
 
 
 RUNTIME = GangRuntime()

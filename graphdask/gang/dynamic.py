@@ -18,6 +18,7 @@ from graphdask.dynamic_rows import DynamicPart, RowChanges, apply_batch, build_d
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.building import gang_for
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
 from graphdask.partition import TableMap, VertexMap, make_vertex_map
@@ -159,9 +160,7 @@ def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[st
     if rows is not None:
         rows.gang.use(config)
         return rows if rows.capacity >= least else _enlarged(rows, graph, config, least)
-    from graphdask.gang import _gang_for
-
-    return _built_anew(graph, config, _gang_for(graph.base, client, config, workers), least)
+    return _built_anew(graph, config, gang_for(graph.base, client, config, workers), least)
 
 
 def _enlarged(rows: DynamicBuilt, graph: DynamicGraph, config: Config, least: int) -> DynamicBuilt:

@@ -1,0 +1,61 @@
+"""The Dask client that a call works with, and the workers of its cluster; none where it works in this process."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from graphdask.config import Config
+from graphdask.errors import InputError, PeerLost, Unsupported
+
+Workers = Mapping[str, Any]
+"""By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
+
+
+def checked(client: Any) -> Any:
+    """The client given, if there is one; refuse what is none."""
+    if client is not None and not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
+        raise InputError(f"client={client!r} is not a distributed.Client")
+    return client
+
+
+def active_client() -> Any:
+    """The client that is open in this process; distributed is not imported where it was not."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.Client.current(allow_global=True)
+    except ValueError:
+        return None
+
+
+def workers_of(client: Any) -> Workers:
+    """The workers of the client's cluster, by address; none for this process."""
+    if client is None:
+        return {}
+    if client.asynchronous:
+        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
+    if client.status != "running":
+        raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
+    from graphdask.gang.watch import ask_scheduler
+
+    return ask_scheduler(client)
+
+
+def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
+    """Give lost workers that a nanny starts anew time to come back; return those that there are then."""
+    from graphdask.gang.watch import ask_scheduler
+
+    deadline = time.monotonic() + config.recovery_timeout
+    while True:
+        ready = {address: worker for address, worker in ask_scheduler(client).items() if address not in avoid}
+        if ready and {worker.name for worker in ready.values()} >= expected:
+            return ready
+        if time.monotonic() > deadline:
+            if ready:
+                return ready
+            raise PeerLost(f"all workers are gone, and none came back in {config.recovery_timeout} s")
+        time.sleep(0.1)
