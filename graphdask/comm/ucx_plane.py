@@ -270,10 +270,14 @@ class UcxPlane:
         self._kept.extend(in_use)
 
     def close(self) -> None:
-        """Close the endpoints; takes at most half a second when peers are dead."""
+        """Close the endpoints and end what is under way; takes at most a second when peers are dead."""
         closing = [request for link in self._links.values() if (request := link.close()) is not None]
         deadline = time.perf_counter() + CLOSING
         while not all(request.completed for request in closing) and time.perf_counter() < deadline:
+            self.worker.progress()
+        # What nothing will end holds the worker, which holds it: neither would be let go of, nor what the context
+        # opened. UCX ends receives so; a large payload that a failed peer never took stays, and with it the worker.
+        while self.worker.cancel_inflight_requests() and time.perf_counter() < deadline + CLOSING:
             self.worker.progress()
         self._links.clear()
         self._kept.clear()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from quiet import hold
 from ranks import absent_for_ever, die, exchange_once, needs_ucx, run_in_threads, run_ucx_threads, stop_oneself
+from source_tree import ROOT
 
 from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Cancel
@@ -142,6 +145,30 @@ def test_one_plane_serves_many_runs():
                     return int(communicator.exchange([payload] * 2).payloads[1 - rank].max())
 
             assert run_threads(2, work, deadline=240.0) == [run, run]
+
+
+FAILED_RUNS = """
+import gc, os, sys
+sys.path.insert(0, sys.argv[1])
+from ranks import fail_on, run_ucx_threads
+from graphdask.errors import InputError
+
+for run in range(3):
+    try:
+        run_ucx_threads(3, fail_on, 1, 20, "input", timeout=120.0)
+    except InputError:
+        pass
+    gc.collect()  # errors hold the frames in which they were raised
+    print(len(os.listdir("/proc/self/fd")))
+"""
+
+
+def test_what_failed_runs_opened_is_closed_with_their_planes():
+    needs_ucx()
+    helpers = str(ROOT / "tests" / "helpers")
+    done = subprocess.run([sys.executable, "-c", FAILED_RUNS, helpers], capture_output=True, text=True, timeout=240)
+    first, *others = done.stdout.split()
+    assert others == [first] * 2, done.stderr
 
 
 def test_every_field_of_a_tag_tells_messages_apart():
