@@ -25,13 +25,11 @@ from graphdask.errors import (
     WrongWorker,
 )
 from graphdask.gang import on_disk
-from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.building import Built, build_all, gang_for, with_inward
 from graphdask.gang.chunking import chunks
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.dynamic import DynamicRuntime
-from graphdask.gang.local import LocalGang
 from graphdask.gang.on_disk import itself
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
