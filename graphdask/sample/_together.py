@@ -11,7 +11,6 @@ Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,6 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import DeadlineExceeded
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
@@ -117,7 +115,8 @@ def drawn_together(
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:
-            _check_deadline(sampler, env)
+            env.backend.synchronize()
+            env.check_deadline(sampler.name)
         b = min(a + at_once, n)
         begins = (seeds[a:b], None) if bounds is None else (seeds, bounds[a : b + 1])
         room = (b - a) * shape.edges
@@ -126,7 +125,7 @@ def drawn_together(
         draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
         xp.cumsum(ends, out=ends)
         total = int(ends[-1])
-        refuse_beyond_memory(env, sampler.name, hops - 1, total, 2 * dtype.itemsize + 12)
+        refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * dtype.itemsize + 12)
         columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
         kernels.hops_place(b - a, sampler.first + a, hops, shape.edges, *drawn, ends, *columns, per_item=32)
         made.append(columns)
@@ -136,11 +135,3 @@ def drawn_together(
 
 def _bounds(sampler: Fanouts[Any]) -> np.ndarray:
     return sampler.of(sampler.bounds, sampler.first, sampler.last + 1)
-
-
-def _check_deadline(sampler: Fanouts[Any], env: Environment) -> None:
-    env.backend.synchronize()
-    if time.monotonic() > env.deadline:
-        raise DeadlineExceeded(
-            f"{sampler.name} passed its deadline; raise the setting graphdask.deadline if the run is as long as that"
-        )
