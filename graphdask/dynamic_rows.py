@@ -192,6 +192,9 @@ class DynamicPart(Part):
     """PageRank as it was computed last, float64, shape (num_owned,)."""
     ranked: int = 0
     """How many vertices there were then."""
+    pending: tuple[Array, Array] | None = None
+    """The flags of affected vertices, and of those whose out-neighbours are, that a run to an error left to the next,
+    uint8 by id; those of other ranks' vertices are to be told to their owners."""
     contributions: Array | None = None
     """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by id."""
     said: Array | None = None

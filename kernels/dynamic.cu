@@ -5,6 +5,8 @@
 #include "common.cuh"
 #include "lanes.cuh"
 
+#define GD_MASS 1152921504606846976.0
+
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
                                         const long long *length, const index_t *indices, long long *place,
                                         unsigned char *found) {
@@ -98,13 +100,15 @@ dynamic_sum_high(long long n, const index_t *listed, const long long *begin, con
 extern "C" __global__ void dynamic_update(long long n, const index_t *listed, const index_t *ids, const double *sums,
                                           const double *inverse, const unsigned char *loop, double base, double damping,
                                           long long closed, long long prunes, double prune, long long expands,
-                                          double frontier, double *rank, double *x, unsigned char *affected,
-                                          unsigned char *expand, unsigned char *visited, unsigned long long *counters) {
-    __shared__ unsigned long long block_largest, block_first;
-    if (threadIdx.x == 0) block_largest = block_first = 0;
+                                          double frontier, double scale, long long becomes, const long long *length,
+                                          long long most, double *rank, double *x, unsigned char *affected,
+                                          unsigned char *expand, unsigned char *visited, index_t *low, index_t *high,
+                                          unsigned long long *counters) {
+    __shared__ unsigned long long block_largest, block_first, block_spread, block_untold, block_edges, block_mass;
+    if (threadIdx.x == 0) block_largest = block_first = block_spread = block_untold = block_edges = block_mass = 0;
     __syncthreads();
     double largest = 0.0;
-    unsigned long long first = 0;
+    unsigned long long first = 0, spread = 0, untold = 0, edges = 0, mass = 0;
     GD_FOR(i, n) {
         const index_t v = listed[i], at = ids[v];
         const double old = rank[v], part = inverse[v];
@@ -122,7 +126,21 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
         largest = fmax(largest, moved);
         const double relative = __ddiv_rn(moved, fmax(now, old));
         if (prunes && relative <= prune) affected[at] = 0;
-        if (expands && relative > frontier && !expand[at]) expand[at] = 1;
+        const double weight = closed ? __dmul_rn(moved, __dadd_rn(1.0, -part)) : moved;
+        const unsigned long long goes = (unsigned long long)ceil(__dmul_rn(weight, scale));
+        spread += goes;
+        mass += __double2ull_rn(__dmul_rn(now, GD_MASS));
+        if (expands && !expand[at]) {
+            if (relative > frontier) {
+                expand[at] = (unsigned char)becomes;
+                const long long degree = length[v];
+                if (degree <= most) low[gd_reserve(counters + 7)] = v;
+                else high[gd_reserve(counters + 8)] = v;
+                edges += (unsigned long long)degree;
+            } else {
+                untold += goes;
+            }
+        }
         if (!visited[v]) {
             visited[v] = 1;
             first++;
@@ -130,25 +148,38 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
     }
     if (largest > 0.0) atomicMax(&block_largest, (unsigned long long)__double_as_longlong(largest));
     if (first) atomicAdd(&block_first, first);
+    if (spread) atomicAdd(&block_spread, spread);
+    if (untold) atomicAdd(&block_untold, untold);
+    if (edges) atomicAdd(&block_edges, edges);
+    if (mass) atomicAdd(&block_mass, mass);
     __syncthreads();
     if (threadIdx.x == 0) {
         if (block_largest) atomicMax(counters + 3, block_largest);  // no sign: ordered as integers
         if (block_first) atomicAdd(counters + 4, block_first);
+        if (block_spread) atomicAdd(counters + 5, block_spread);
+        if (block_untold) atomicAdd(counters + 6, block_untold);
+        if (block_edges) atomicAdd(counters + 9, block_edges);
+        if (block_mass) atomicAdd(counters + 10, block_mass);
     }
 }
 
-extern "C" __global__ void dynamic_mark(long long n, const index_t *listed, const long long *begin,
-                                        const long long *length, const index_t *indices, unsigned char *flags) {
-    GD_FOR(i, n) {
+// How many are listed is read here, so that the host need not wait for it; n is the most that there may be.
+extern "C" __global__ void dynamic_mark(long long n, const unsigned long long *count, const index_t *listed,
+                                        const long long *begin, const long long *length, const index_t *indices,
+                                        unsigned char *flags) {
+    const long long end = (long long)*count;
+    GD_FOR(i, end) {
         const index_t v = listed[i];
         const long long first = begin[v], last = first + length[v];
         for (long long e = first; e < last; e++) flags[indices[e]] = 1;  // whoever else writes, writes the same
     }
 }
 
-extern "C" __global__ void dynamic_mark_high(long long n, const index_t *listed, const long long *begin,
-                                             const long long *length, const index_t *indices, unsigned char *flags) {
-    for (long long i = blockIdx.x; i < n; i += gridDim.x) {
+extern "C" __global__ void dynamic_mark_high(long long n, const unsigned long long *count, const index_t *listed,
+                                             const long long *begin, const long long *length, const index_t *indices,
+                                             unsigned char *flags) {
+    const long long end = (long long)*count;
+    for (long long i = blockIdx.x; i < end; i += gridDim.x) {
         const index_t v = listed[i];
         const long long first = begin[v], last = first + length[v];
         for (long long e = first + threadIdx.x; e < last; e += blockDim.x) flags[indices[e]] = 1;

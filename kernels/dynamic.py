@@ -7,8 +7,13 @@ listed         index dtype: own vertices to be worked on, in no order
 x              float64 per id: contributions rank / out-degree, the self-loop that every vertex has counted
 flags          uint8 per id; those of other ranks' vertices are told to their owners
 loop           uint8 per own vertex: whether its row holds the self-loop
-counters       64-bit integers: vertices listed as low and as high, their edges, the bits of the largest |change|, and
-               vertices worked on for the first time
+low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
+               out-neighbours are to be marked, `length` being that of their out-edges
+counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
+               vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
+               over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
+               theirs, low and high, and their edges; the sum of new ranks times MASS
+count          64-bit integer: how many are listed, n at most, which the host need not know
 
 Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
 thread takes a low row and a block a high one.
@@ -19,6 +24,8 @@ import numpy as np
 from graphdask.kernels.lanes import sum_rows
 from graphdask.kernels.twin import twin
 
+MASS = 2.0**60
+"""Fixed point of the sum of ranks."""
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
@@ -69,10 +76,11 @@ def dynamic_sum_high(n, listed, begin, length, indices, x, sums):
 
 @twin
 def dynamic_update(
-    n, listed, ids, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, rank, x, affected,
-    expand, visited, counters,
+    n, listed, ids, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes,
+    length, most, rank, x, affected, expand, visited, low, high, counters,
 ):  # fmt: skip
-    largest, first = 0.0, 0
+    largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
+    lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
     for i in range(n):
         v = listed[i]
         at = ids[v]
@@ -92,24 +100,43 @@ def dynamic_update(
         relative = moved / max(new, old)
         if prunes and relative <= prune:
             affected[at] = 0
-        if expands and relative > frontier and expand[at] == 0:
-            expand[at] = 1
+        goes = np.uint64(np.ceil((moved * (1.0 - inverse[v]) if closed else moved) * scale))
+        spread += goes
+        mass += np.uint64(np.rint(new * MASS))
+        if expands and expand[at] == 0:
+            if relative > frontier:
+                expand[at] = becomes
+                edges += np.uint64(length[v])
+                if length[v] <= most:
+                    low[lows] = v
+                    lows += np.uint64(1)
+                else:
+                    high[highs] = v
+                    highs += np.uint64(1)
+            else:
+                untold += goes
         if not visited[v]:
             visited[v] = 1
             first += 1
     bits = np.array([largest]).view(np.uint64)[0]
     counters[3] = max(counters[3], bits)
     counters[4] += np.uint64(first)
+    counters[5] += spread
+    counters[6] += untold
+    counters[7] = lows
+    counters[8] = highs
+    counters[9] += edges
+    counters[10] += mass
 
 
 @twin
-def dynamic_mark(n, listed, begin, length, indices, flags):
-    for i in range(n):
+def dynamic_mark(n, count, listed, begin, length, indices, flags):
+    for i in range(count[0]):
         v = listed[i]
         for e in range(begin[v], begin[v] + length[v]):
             flags[indices[e]] = 1
 
 
 @twin
-def dynamic_mark_high(n, listed, begin, length, indices, flags):
-    dynamic_mark(n, listed, begin, length, indices, flags)
+def dynamic_mark_high(n, count, listed, begin, length, indices, flags):
+    dynamic_mark(n, count, listed, begin, length, indices, flags)

@@ -10,6 +10,11 @@ of vertices that they own, and nothing else: what they were told in one call the
 Where vertices have appeared, the ranks of the others are scaled by the numbers of vertices: they are exact then for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
 
+With `error` in place of the tolerance an iteration is the last when the bound of rank_error.py has come down to it. A
+frontier method then leaves its affected vertices to the next call, which takes them up, so that nothing of what is left
+in them counts as lost. Once what is lost has taken up a quarter of the bound, no vertex is pruned any more (df), and at
+half of it an iteration ranks all vertices (nd), after which nothing is lost; then the frontier goes on from what moved.
+
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank for dynamic graphs, 2024,
 Section 4 and Algorithms 1 to 5.
 """
@@ -17,126 +22,41 @@ Section 4 and Algorithms 1 to 5.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult, State
+from graphdask.algorithms.rank_error import MASS, Residual, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
-from graphdask.dynamic_rows import DynamicPart, DynamicRows, owners
+from graphdask.dynamic_rows import DynamicPart, owners
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.errors import InputError
 from graphdask.part import Part
-from graphdask.result import Result
-from graphdask.runtime import runtime
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
            "dfp": "Dynamic Frontier with Pruning"}  # fmt: skip
+AUTO = "auto"
 FRONTIERS = ("df", "dfp")
 LOW = 64
 """Most edges of a row that a thread takes: in-edges where ranks are computed, out-edges where vertices are marked."""
 BLOCK = 256
 MARK = -1.0
 """Stands for a mark among contributions, which are above 0."""
-COUNTERS = 5
-
-
-@dataclass
-class State:
-    rank: Array
-    """float64 per own vertex."""
-    inverse: Array
-    """float64 per own vertex: 1 / out-degree, self-loop included."""
-    loop: Array
-    """uint8 per own vertex: whether the self-loop is stored."""
-    x: Array
-    """float64 per id, contributions; 0 where this rank needs none."""
-    told: Array
-    """float64 per own vertex, as other ranks know them; empty where there are none."""
-    sums: Array
-    affected: Array
-    """uint8 per id, those of own vertices to be ranked, and of others until their owners are told."""
-    expand: Array
-    """uint8 per id: 1 where the out-neighbours of an own vertex are to be marked, 2 where they are and stay so."""
-    visited: Array
-    """uint8 per own vertex: whether it was ranked in this run."""
-    seen: Array
-    """uint8 per own vertex: whether a traversal has passed it; empty for other methods."""
-    remote: Array
-    """uint8 per id: whether the vertex is another rank's; empty where there are none."""
-    low: Array
-    high: Array
-    """Index dtype, lists of own vertices."""
-    counters: Array
-    """uint64; see kernels/dynamic.py."""
-    base: float
-    """(1 - damping) / number of vertices."""
-    num_vertices: int
-    traversing: bool
-    last: Array
-    """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
-    passes: int = 0
-    """Steps of the traversal."""
-    listed: tuple[int, int, int] | None = None
-    """Lengths of `low` and `high` and their edges where these stay as they are."""
-    iterations: int = 0
-    affected_vertices: int = 0
-    """Vertices of all ranks that were ranked in this run."""
-    residual: float = math.inf
-
-
-class DynamicPageRankResult(Result):
-    """What `pagerank(D, method=...)` returns."""
-
-    columns = ("rank",)
-
-    @property
-    def rank(self) -> np.ndarray:
-        """The PageRank of every vertex; shape (num_vertices,), in the order of `vertex_ids` of the version it is of."""
-        return self._column("rank")
-
-    @property
-    def method(self) -> str:
-        """What was done: "static" also where there were no ranks to begin with."""
-        return self.primitive.method
-
-    @property
-    def iterations(self) -> int:
-        """How many iterations were done."""
-        return self._value("iterations")
-
-    @property
-    def affected(self) -> int:
-        """How many vertices were ranked anew at least once."""
-        return self._value("affected")
-
-    @property
-    def residual(self) -> float:
-        """The largest change of a rank in the last iteration."""
-        return self._value("residual")
-
-    @property
-    def converged(self) -> bool:
-        """Whether the residual came down to the tolerance."""
-        return self._value("converged")
-
-    def verify(self) -> DynamicPageRankResult:
-        """Prove the result in linear time, on the workers; return it.
-
-        Raises
-        ------
-        VerificationError
-            Naming the first vertex that breaks an invariant.
-        InputError
-            Where the graph has changed since: the rows that the ranks are of are gone.
-        """
-        if self.built.rows.version != self.built.version:
-            raise InputError("the graph has changed since these ranks were computed; verify them before the next batch")
-        runtime().verify(self)
-        return self
+COUNTERS = 11
+LISTS = 7
+"""The counter of vertices that are to mark their out-neighbours."""
+STOP_PRUNING, RANK_ALL = 0.25, 0.5
+"""Shares of the bound that may be lost before vertices are not pruned any more, and before all are ranked."""
+MOST_EDGES = 0.75
+"""Share of all edges, ranked over and marked over, from which method="auto" ranks all vertices from then on."""
+TOLERANCE = 1e-6
+"""Of df and dfp, relative, where neither it nor an error is given."""
+TOLERANCE_OF_ERROR = 0.3
+"""And this times the error, where one is. Of 1, 0.3, 0.1 and 0.01, on sx-askubuntu-a2q at batches of 1e-5 to 1e-3, it
+loses least to the best one: looser ones lose more, so that all vertices are ranked more often; stricter ones mark more.
+"""
 
 
 class DynamicPageRank(Primitive[State]):
@@ -146,8 +66,10 @@ class DynamicPageRank(Primitive[State]):
     record_columns: ClassVar[Mapping[str, Any]] = {"vertex": INDEX, "contribution": np.float64}
     verifier = "graphdask.verify.dynamic_pagerank"
     result_type = DynamicPageRankResult
-    votes = 3
-    """The largest change, how many vertices were ranked for the first time, how many a traversal has reached."""
+    votes = 11
+    """The largest change, how many vertices were ranked for the first time, how many a traversal has reached, upper and
+    lower halves of both sums in fixed point, edges that were looked at, and those that there are, and halves of the sum
+    of ranks."""
 
     def __init__(
         self,
@@ -158,24 +80,27 @@ class DynamicPageRank(Primitive[State]):
         frontier_tol: float,
         prune_tol: float,
         keeps: bool = True,
+        error: float | None = None,
     ):
         self.method, self.damping, self.tol, self.max_iter = method, damping, tol, max_iter
-        self.frontier_tol, self.prune_tol, self.keeps = frontier_tol, prune_tol, keeps
+        self.frontier_tol, self.prune_tol, self.keeps, self.error = frontier_tol, prune_tol, keeps, error
         self.drift = 0.0
-        """What an iteration over all vertices may still change the ranks to begin with, summed."""
+        """What an iteration over all vertices may still change the ranks to begin with, summed, but for vertices that
+        the parts say are to be ranked."""
         self.start: Any = None
         """Ranks of the own vertices to begin with, in place of those of the last run."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"PageRank ({METHODS[self.method]})"
+        return f"PageRank ({METHODS.get(self.method, self.method)})"
 
-    def after(self, damping: float | None, drift: float) -> DynamicPageRank:
-        """The same where the parts hold ranks of this damping and drift; with other ranks or none it is static."""
+    def after(self, damping: float | None, drift: float, left: float) -> DynamicPageRank:
+        """The same where the parts hold ranks of this damping, and where an iteration over all vertices may still
+        change them by `drift`, `left` of it in vertices that are not to be ranked; with other ranks or none static."""
         primitive = copy.copy(self)
         if damping != self.damping:
-            primitive.method, drift = "static", 0.0
-        primitive.drift = drift
+            primitive.method, drift, left = "static", 0.0, 0.0
+        primitive.drift = drift if self.error is None else left
         return primitive
 
     @property
@@ -183,9 +108,13 @@ class DynamicPageRank(Primitive[State]):
         """Whether every vertex is ranked in every iteration."""
         return self.method in ("static", "nd")
 
+    def met(self, residual: float, error: float) -> bool:
+        """Whether ranks are as good as they are to be."""
+        return residual <= self.tol if self.error is None else error <= self.error
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
-        return part.num_owned * (7 * 8 + 4 + 2 * index + 24) + part.num_vertices * (8 + 3) + 2**16
+        return part.num_owned * (7 * 8 + 4 + 4 * index + 24) + part.num_vertices * (8 + 3) + 2**16
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         assert isinstance(part, DynamicPart)
@@ -204,23 +133,36 @@ class DynamicPageRank(Primitive[State]):
         if several:
             remote[part.ids] = 0
         traverses = self.method == "dt"
+        mode = "dfp" if self.method == AUTO else self.method
+        marks = 0 if self.everywhere else owned
         state = State(
             rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8),
             xp.zeros(most, np.uint8), xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8), remote,
-            xp.empty(owned, dtype), xp.empty(owned, dtype), xp.zeros(COUNTERS, np.uint64),
-            (1.0 - self.damping) / max(part.alive, 1), part.alive, traverses, part.ids[:0],
+            xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
+            xp.zeros(COUNTERS, np.uint64), (1.0 - self.damping) / max(part.alive, 1), part.alive,
+            int(part.backward.length.sum()), mode, False, Residual(self.damping, self.drift), traverses, part.ids[:0],
+            part.ids[:0],
         )  # fmt: skip
+        counters = None
         if self.everywhere:
-            state.affected[part.ids[xp.flatnonzero(part.ids < part.alive)]] = 1
+            self._affect_all(part, state, env)
         else:
+            if self.error is not None and part.pending is not None:
+                state.affected |= part.pending[0]
+                if mode == "df":
+                    state.expand |= part.pending[1]
             for sources in part.sources:
                 state.expand[part.ids[sources]] = 1
                 state.affected[part.ids[sources]] = 1  # the out-neighbour of its self-loop
             for targets in part.targets:
                 state.affected[part.ids[targets]] = 1
-            self._mark(part, state, env)
+            counters = self._mark_flagged(part, state, env)
         own = xp.arange(owned, dtype=dtype)
-        return state, self._say(part, state, env, [own], 0, 0, 0)
+        return state, self._say(part, state, env, [own], counters)
+
+    def _affect_all(self, part: DynamicPart, state: State, env: Environment) -> None:
+        state.affected[part.ids[env.xp.flatnonzero(part.ids < part.alive)]] = 1
+        state.listed = None
 
     def _start(self, part: DynamicPart, env: Environment) -> Array:
         """Ranks of the own vertices to begin with; 0 of those that have not appeared."""
@@ -235,32 +177,37 @@ class DynamicPageRank(Primitive[State]):
             return part.pagerank.copy()
         return xp.where(part.ids < part.ranked, part.pagerank * (part.ranked / part.alive), even)
 
-    def _split(self, part: DynamicPart, state: State, env: Environment, flags: Array, rows: DynamicRows) -> Any:
-        """List the own vertices that are flagged by the lengths of their rows; how many, their edges, and the counters
-        of what was done since they were set to 0."""
-        kernels = env.kernels("dynamic", index_t=part.vertex_map.dtype)
-        becomes = 1
-        if flags is state.expand:
-            # what is marked once is not pruned but by dfp, and need not be marked again
-            becomes = 0 if self.method == "dfp" else 2
-        kernels.dynamic_split(
-            part.num_owned, part.ids, flags, becomes, rows.length, LOW, state.low, state.high, state.counters
-        )
-        counters = env.backend.to_host(state.counters).copy()
-        state.counters[:] = 0
-        return counters
+    def _list_affected(self, part: DynamicPart, state: State, env: Environment) -> None:
+        """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
+        how many."""
+        env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
+            part.num_owned, part.ids, state.affected, 1, part.backward.length, LOW, state.low, state.high,
+            state.counters,
+        )  # fmt: skip
 
-    def _mark(self, part: DynamicPart, state: State, env: Environment) -> Any:
-        """Mark the out-neighbours of the own vertices that say so as affected."""
-        kernels = env.kernels("dynamic", index_t=part.vertex_map.dtype)
-        rows = part.outward
-        counters = self._split(part, state, env, state.expand, rows)
-        low, high = int(counters[0]), int(counters[1])
-        kernels.dynamic_mark(low, state.low, rows.begin, rows.length, rows.indices, state.affected)
+    def _becomes(self, state: State) -> int:
+        """What is marked once is not pruned but by dfp, and need not be marked again."""
+        return 0 if state.mode == "dfp" else 2
+
+    def _mark_flagged(self, part: DynamicPart, state: State, env: Environment) -> Any:
+        """Mark the out-neighbours of the own vertices that say so as affected; the counters."""
+        counters = state.counters
+        counters[:] = 0
+        env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
+            part.num_owned, part.ids, state.expand, self._becomes(state), part.outward.length, LOW, state.mark_low,
+            state.mark_high, counters[LISTS:],
+        )  # fmt: skip
+        self._mark(part, state, env, part.num_owned)
+        return env.backend.to_host(counters).copy()
+
+    def _mark(self, part: DynamicPart, state: State, env: Environment, most: int) -> None:
+        """Mark the out-neighbours of the own vertices that are listed, `most` of them, as affected."""
+        kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.outward
+        low, high = state.counters[LISTS:], state.counters[LISTS + 1 :]
+        kernels.dynamic_mark(most, low, state.mark_low, rows.begin, rows.length, rows.indices, state.affected)
         kernels.dynamic_mark_high(
-            high, state.high, rows.begin, rows.length, rows.indices, state.affected, per_item=BLOCK
+            most, high, state.mark_high, rows.begin, rows.length, rows.indices, state.affected, per_item=BLOCK
         )
-        return counters
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         assert isinstance(part, DynamicPart)
@@ -272,31 +219,47 @@ class DynamicPageRank(Primitive[State]):
         if state.traversing:
             return self._traverse(part, state, env)
         kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
-        if state.listed is None or self.method in FRONTIERS:
-            counters = self._split(part, state, env, state.affected, rows)
-            state.listed = int(counters[0]), int(counters[1]), int(counters[2])
+        frontier = state.mode in FRONTIERS
+        if state.everyone:
+            self._affect_all(part, state, env)
+            if state.mode == "dfp":
+                state.expand[:] = 0
+        if state.factor is not None:
+            for array in (state.rank, state.x, state.told):
+                array *= state.factor
+            state.factor = None
+        if state.listed is None:
+            state.counters[:] = 0
+            self._list_affected(part, state, env)
+            state.listed = _listed(env.backend.to_host(state.counters))
         low, high, edges = state.listed
         lists = [state.low[:low], state.high[:high]]
+        state.counters[:] = 0
         kernels.dynamic_sum(low, lists[0], rows.begin, rows.length, rows.indices, state.x, state.sums)
         kernels.dynamic_sum_high(
             high, lists[1], rows.begin, rows.length, rows.indices, state.x, state.sums, per_item=BLOCK
         )
+        prunes = int(state.mode == "dfp")
+        closed = int(self.method in ("dfp", AUTO))
         for listed in lists:
             kernels.dynamic_update(
                 len(listed), listed, part.ids, state.sums, state.inverse, state.loop, state.base, self.damping,
-                int(self.method == "dfp"), int(self.method == "dfp"), self.prune_tol, int(self.method in FRONTIERS),
-                self.frontier_tol, state.rank, state.x, state.affected, state.expand, state.visited, state.counters,
+                closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
+                self._becomes(state), part.outward.length, LOW, state.rank, state.x, state.affected, state.expand,
+                state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
-        if part.size > 1:
-            lists = [each.copy() for each in lists]  # marking makes lists of its own in the same memory
-        if self.method in FRONTIERS:
-            counters = self._mark(part, state, env)
-        else:
-            counters = env.backend.to_host(state.counters).copy()
-            state.counters[:] = 0
-        state.iterations += 1
-        largest = float(counters[3:4].view(np.float64)[0])
-        return self._say(part, state, env, lists, largest, int(counters[4]), 0, low + high, edges)
+        if frontier:
+            self._mark(part, state, env, low + high)
+            if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
+                self._list_affected(part, state, env)
+        counters = env.backend.to_host(state.counters).copy()
+        if frontier:
+            state.listed = _listed(counters) if part.size == 1 else None
+        state.swept = state.everyone or state.mode in ("static", "nd")
+        state.everyone = False
+        by = "nd" if state.swept and state.mode != "static" else state.mode
+        state.steps[by] = state.steps.get(by, 0) + 1
+        return self._say(part, state, env, lists, counters, 0, low + high, edges)
 
     def _traverse(self, part: DynamicPart, state: State, env: Environment) -> Messages:
         """Mark the out-neighbours of the vertices that were marked last."""
@@ -305,20 +268,30 @@ class DynamicPageRank(Primitive[State]):
         state.passes += 1
         state.seen[reached] = 1
         state.expand[part.ids[reached]] = 1
-        counters = self._mark(part, state, env)
-        return self._say(part, state, env, [], 0.0, 0, len(reached), len(reached), int(counters[2]))
+        counters = self._mark_flagged(part, state, env)
+        edges = int(counters[LISTS + 2])
+        return self._say(part, state, env, [], None, len(reached), len(reached), edges)
 
     def _say(
-        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array], largest: float, first: int,
-        reached: int, frontier: int = 0, edges: int = 0,
+        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array], counters: Any, reached: int = 0,
+        frontier: int = 0, edges: int = 0,
     ) -> Messages:  # fmt: skip
         """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it."""
-        votes = (largest, float(first), float(reached))
+        largest, first, sums, looked, mass = 0.0, 0, [0, 0], edges, 0
+        if counters is not None:
+            largest, first = float(counters[3:4].view(np.float64)[0]), int(counters[4])
+            sums, mass = [int(total) for total in counters[5:7]], int(counters[10])
+            looked = edges + int(counters[LISTS + 2])
+        votes = (
+            largest, float(first), float(reached), *halves(sums[0]), *halves(sums[1]), float(looked),
+            float(state.num_edges), *halves(mass),
+        )  # fmt: skip
         if part.size == 1:
             return Messages(part.ids[:0], part.ids[:0], {}, True, frontier, edges, votes=votes)
         xp = env.xp
         marked = xp.flatnonzero(state.affected * state.remote).astype(part.vertex_map.dtype)
         state.affected[marked] = 0
+        state.marked = marked
         at = owners(env.backend, part, marked)
         own = xp.concatenate(ranked) if ranked else part.ids[:0]
         now = state.x[part.ids[own]]
@@ -341,33 +314,68 @@ class DynamicPageRank(Primitive[State]):
     def ends(self, state: State, votes: np.ndarray) -> bool:
         state.affected_vertices += int(votes[:, 1].sum())
         if not state.num_vertices:
-            state.residual = 0.0
+            state.residual = state.left.left = state.left.told = 0.0
             return True
+        state.all_edges = float(votes[:, 8].sum())
         if state.traversing:
             state.traversing = state.passes == 0 or bool(votes[:, 2].any())
             return False
         if state.iterations:
+            spread, untold = ((int(votes[:, k].sum()) << 32) + int(votes[:, k + 1].sum()) for k in (3, 5))
             state.residual = float(votes[:, 0].max())
-        return state.residual <= self.tol or state.iterations >= self.max_iter
+            state.left.take(spread, untold, state.swept)
+            if self.met(state.residual, state.left.error) or state.iterations >= self.max_iter:
+                return True
+            if self.method == AUTO and state.mode == "nd":
+                total = (int(votes[:, 9].sum()) << 32) + int(votes[:, 10].sum())
+                state.factor = state.left.rescaled(total / MASS)
+        if self.error is not None and not self.everywhere:
+            self._choose(state, float(votes[:, 7].sum()))
+        return False
+
+    def _choose(self, state: State, looked: float) -> None:
+        """Say how the next iteration is done, from what is lost and from the edges that the last one looked at."""
+        assert self.error is not None
+        lost = state.left.left / (self.error * (1.0 - self.damping))
+        if state.mode == "nd":
+            return
+        if (self.method == AUTO and looked >= MOST_EDGES * state.all_edges) or (
+            self.method == "dt" and lost > RANK_ALL
+        ):
+            state.mode, state.everyone = "nd", True
+        elif lost > RANK_ALL:
+            state.mode, state.everyone = "df" if self.method == "df" else "dfp", True
+        elif lost > STOP_PRUNING:
+            state.mode = "df"
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         assert isinstance(part, DynamicPart)
-        drift = part.alive * state.residual if state.iterations else 0.0
-        if self.method in FRONTIERS:
-            drift += state.iterations * max(self.frontier_tol, self.prune_tol if self.method == "dfp" else 0.0)
-        if not self.everywhere:
-            drift += self.drift
+        drift = left = state.left.sum
+        pending = None
+        if self.error is not None and state.mode not in ("static", "nd"):
+            left = state.left.left
+            state.affected[state.marked] = 1
+            pending = state.affected, state.expand
         if self.keeps:
             part.pagerank, part.ranked = state.rank, part.alive
-            part.sources, part.targets = [], []
+            part.sources, part.targets, part.pending = [], [], pending
             if part.size > 1:
                 state.told[state.last] = -1.0
                 part.contributions, part.said = state.x, state.told
         return {
             "rank": state.rank[env.xp.flatnonzero(part.ids < part.alive)],
+            "method": next((method for method in METHODS if method in state.steps), self.method),
+            "steps": state.steps,
             "iterations": state.iterations,
             "affected": state.affected_vertices,
             "residual": state.residual,
-            "converged": state.residual <= self.tol,
+            "converged": self.met(state.residual, state.left.error),
+            "error": state.left.error,
             "drift": drift,
+            "left": left,
         }
+
+
+def _listed(counters: Any) -> tuple[int, int, int]:
+    """How many vertices are listed, low and high, and their edges."""
+    return int(counters[0]), int(counters[1]), int(counters[2])

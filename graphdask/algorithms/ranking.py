@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.distribution import distribution
-from graphdask.algorithms.dynamic_pagerank import FRONTIERS, METHODS, DynamicPageRank, DynamicPageRankResult
+from graphdask.algorithms.dynamic_pagerank import (
+    AUTO,
+    FRONTIERS,
+    METHODS,
+    TOLERANCE,
+    TOLERANCE_OF_ERROR,
+    DynamicPageRank,
+)
+from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
 from graphdask.dynamic import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported
@@ -20,9 +28,10 @@ from graphdask.runtime import runtime
 def pagerank(
     G: Graph,
     damping: float = 0.85,
-    tol: float = 1e-10,
+    tol: float | None = None,
     max_iter: int = 500,
     *,
+    error: float | None = None,
     method: str | None = None,
     frontier_tol: float | None = None,
     prune_tol: float | None = None,
@@ -45,20 +54,27 @@ def pagerank(
         An undirected edge counts both ways, a self-loop once; parallel edges add up.
     damping : float
         In [0, 1).
-    tol : float
-        Stop when the norm of the change of the ranks in an iteration is at most this.
+    tol : float, optional
+        Stop when the norm of the change of the ranks in an iteration is at most this. Default: 1e-10.
     max_iter : int
         Iterations at most; where the change is then still above `tol`, a GraphdaskWarning is given.
-    method : {"static", "nd", "dt", "df", "dfp"}, optional
+    error : float, optional
+        In place of `tol`: stop when the L1 distance to the exact ranks is proved to be at most this, so that methods
+        can be compared. The bound of dt, df and dfp counts what they have skipped, over all calls; where it would not
+        be kept, dfp prunes no more (df), and then an iteration ranks all vertices (nd): see `steps` of the result.
+    method : {"static", "nd", "dt", "df", "dfp", "auto"}, optional
         Of a DynamicGraph: on its rows, from the ranks that the last such call has left on the workers; static from
         none. nd: naive-dynamic, all vertices. dt: dynamic traversal, what can be reached from the changes. df: dynamic
         frontier, the out-neighbours of the changes, and of vertices whose rank changes by more than `frontier_tol`.
         dfp: with pruning, df without the vertices whose rank changes by `prune_tol` at most, each self-loop solved for.
+        auto, with `error`: dfp until an iteration looks at 3/4 as many edges as there are, then nd with self-loops
+        solved for, and the ranks multiplied so that they sum to 1 where that pays: as fast as nd, or faster.
         Where there are no ranks yet, or of another damping, all are static. With a method, `dangling` is "self-loop"
         and `norm` "linf", and there is neither weight nor personalization, start, or float32. Default: from scratch,
         of a DynamicGraph on its partitions as an ordinary graph, which are built for it.
     frontier_tol, prune_tol : float, optional
-        Of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6.
+        Of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6; with `error` 0.3 times
+        that.
     dangling : {"uniform", "self-loop"}, optional
         What a walker does at a vertex without out-edges. "uniform", the default: starts anew, as in NetworkX, anywhere
         or by `personalization`. "self-loop": every vertex that has no self-loop is given one, of weight 1.
@@ -91,9 +107,10 @@ def pagerank(
         `residual`, `converged`, and `error`, a bound of the L1 distance to the exact ranks. Identical bit for bit for
         every number of partitions and on every device.
     DynamicPageRankResult
-        With a method. `rank`, `iterations`, `residual`, `converged`; `method`, what was done, and `affected`, how many
-        vertices were ranked. Ranks of static sum to 1 but for rounding, as do those of nd after static or nd; of the
-        others they do only up to what they leave out. Identical bit for bit likewise.
+        With a method. `rank`, `iterations`, `residual`, `converged`, `error` as above; `method`, what was done,
+        `steps`, iterations by method, and `affected`, how many vertices were ranked. Ranks of static sum to 1 but for
+        rounding, as do those of nd after static or nd; of the others they do only up to what they leave out. Identical
+        bit for bit likewise.
 
     Raises
     ------
@@ -125,8 +142,11 @@ def pagerank(
     checked_graph(G)
     if not (_is_number(damping) and 0 <= damping < 1):
         raise InputError(f"damping={damping!r} is not a number in [0, 1)")
-    if not (_is_number(tol) and tol > 0):
-        raise InputError(f"tol={tol!r} is not a number above 0")
+    for given, value in (("tol", tol), ("error", error)):
+        if value is not None and not (_is_number(value) and value > 0):
+            raise InputError(f"{given}={value!r} is not a number above 0")
+    if tol is not None and error is not None:
+        raise InputError(f"tol={tol:g} and error={error:g} both say when to stop; leave one out")
     if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
         raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
     if dangling is not None:
@@ -146,14 +166,19 @@ def pagerank(
             "allocation": allocation is None, "exchange": exchange in (None, "selective"),
         }  # fmt: skip
         return dynamic_pagerank(
-            G, method, float(damping), float(tol), int(max_iter), frontier_tol, prune_tol, plain, weighted is None,
-            client=client, progress=progress,
+            G, method, float(damping), 1e-10 if tol is None else float(tol), int(max_iter), frontier_tol, prune_tol,
+            plain, weighted is None, error=None if error is None else float(error), client=client, progress=progress,
         )  # fmt: skip
     if frontier_tol is not None or prune_tol is not None:
         raise Unsupported("frontier_tol= and prune_tol= are of method='df' and 'dfp'")
+    if error is not None and norm == "linf":
+        raise Unsupported("error= is an L1 distance; leave norm='linf' out, or say tol=")
+    if error is not None:
+        tol = float(error) * (1.0 - damping) / max(float(damping), 0.01)
+    tol = 1e-10 if tol is None else float(tol)
     primitive = (PageRank if name == "float64" else SinglePageRank)(
         float(damping),
-        float(tol),
+        tol,
         int(max_iter),
         self_loops=dangling == "self-loop",
         weighted=G.weighted if weighted is None else bool(weighted),
@@ -163,7 +188,7 @@ def pagerank(
     )
     result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
     if not result.converged:
-        warn_of_residual(result, max_iter, tol, 3)
+        warn_of_residual(result, max_iter, tol, 3, error)
     return result
 
 
@@ -187,6 +212,7 @@ def dynamic_pagerank(
     plain: Mapping[str, bool],
     unsaid: bool,
     *,
+    error: float | None = None,
     keeps: bool = True,
     client: Any = None,
     progress: bool | None = None,
@@ -202,8 +228,10 @@ def dynamic_pagerank(
     keeps : bool
         Whether the ranks stay on the workers for the next call to begin with.
     """
-    if method not in METHODS:
-        raise InputError(f"method={method!r} is not one of {', '.join(METHODS)}")
+    if method not in (*METHODS, AUTO):
+        raise InputError(f"method={method!r} is not one of {', '.join((*METHODS, AUTO))}")
+    if method == AUTO and error is None:
+        raise InputError("method='auto' chooses the fastest way to an error; say error=")
     if not isinstance(G, DynamicGraph):
         raise Unsupported(f"method={method!r} follows the batches of a DynamicGraph, and G is none; leave it out")
     for name, fits in plain.items():
@@ -214,23 +242,24 @@ def dynamic_pagerank(
     for name, value in (("frontier_tol", frontier_tol), ("prune_tol", prune_tol)):
         if value is None:
             continue
-        if method not in (FRONTIERS if name == "frontier_tol" else ("dfp",)):
+        if method not in ((*FRONTIERS, AUTO) if name == "frontier_tol" else ("dfp", AUTO)):
             raise Unsupported(f"{name}= has no meaning with method={method!r}")
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
             raise InputError(f"{name}={value!r} is not a number of 0 or more")
-    frontier, prune = (1e-6 if value is None else float(value) for value in (frontier_tol, prune_tol))
-    primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps)
+    usual = TOLERANCE if error is None else TOLERANCE_OF_ERROR * error
+    frontier, prune = (usual if value is None else float(value) for value in (frontier_tol, prune_tol))
+    primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps, error)
     result: DynamicPageRankResult = runtime().rank(G, primitive, client=client, progress=progress)
     if keeps and not result.converged:
-        warn_of_residual(result, max_iter, tol, 4)
+        warn_of_residual(result, max_iter, tol, 4, error)
     return result
 
 
-def warn_of_residual(result: Any, max_iter: int, tol: float, stacklevel: int) -> None:
+def warn_of_residual(result: Any, max_iter: int, tol: float, stacklevel: int, error: float | None = None) -> None:
     """Say that the iterations stopped before they converged."""
+    missed = f"a residual of {result.residual:.3g}, above tol={tol:g}; raise max_iter= or tol="
+    if error is not None:
+        missed = f"an error of up to {result.error:.3g}, above error={error:g}; raise max_iter= or error="
     warnings.warn(
-        f"pagerank stopped after max_iter={max_iter} iterations with a residual of {result.residual:.3g}, above "
-        f"tol={tol:g}; raise max_iter= or tol=",
-        GraphdaskWarning,
-        stacklevel=stacklevel,
+        f"pagerank stopped after max_iter={max_iter} iterations with {missed}", GraphdaskWarning, stacklevel=stacklevel
     )

@@ -42,7 +42,8 @@ class DynamicBuilt:
     """Of the ranks that the parts hold; None where they hold none."""
     drift: float = 0.0
     """What an iteration over all vertices may still change these ranks, summed."""
-
+    left: float = 0.0
+    """Of this, what is not in vertices that the parts say are to be ranked."""
     shown: VertexMap | None = None
     """Of the vertices in the ascending order of their ids, as results have them; made where it is not there."""
 
@@ -177,7 +178,7 @@ def _enlarged(rows: DynamicBuilt, graph: DynamicGraph, config: Config, least: in
         larger.parts = larger.gang.run(
             _restore, larger.parts, ranks, ranked, *changes, summary=_told, label="moving ranks", show=False
         )
-    larger.damping, larger.drift = rows.damping, rows.drift
+    larger.damping, larger.drift, larger.left = rows.damping, rows.drift, rows.drift
     rows.version = -1
     return larger
 
@@ -307,7 +308,7 @@ def _dealt(
 def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int, config: Config) -> Any:
     """Rank the vertices, and leave the ranks where they are."""
     present: Graph = graph.present
-    primitive = primitive.after(rows.damping, rows.drift)
+    primitive = primitive.after(rows.damping, rows.drift, rows.left)
     started = time.perf_counter()
     kept = rows.gang.run(
         _run, rows.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
@@ -315,7 +316,8 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
     )  # fmt: skip
     seconds = time.perf_counter() - started
     if primitive.keeps:
-        rows.damping, rows.drift = primitive.damping, kept.summary[0].values["drift"]
+        values = kept.summary[0].values
+        rows.damping, rows.drift, rows.left = primitive.damping, values["drift"], values["left"]
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
     stats.restarts = restarts
     ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.in_order(graph.order))

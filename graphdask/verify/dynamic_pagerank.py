@@ -52,7 +52,9 @@ def _support(
 
 def _claims(primitive: DynamicPageRank, result: RankResult) -> Violation | None:
     said = result.values
-    if said["converged"] == (said["residual"] <= primitive.tol) and said["iterations"] <= primitive.max_iter:
+    if said["converged"] == primitive.met(said["residual"], said["error"]) and (
+        said["iterations"] <= primitive.max_iter
+    ):
         return None
     return Violation(
         -1, -1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from kernel_launch import POISON, ordered_sum
@@ -87,9 +89,9 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
     for name, high in (("", False), ("_high", True)):
         listed = np.flatnonzero((case.length > LOW) == high)
         listed = case.to(case.rng.permutation(listed[listed != skipped]).astype(case.dtype))
-        options = {"per_item": BLOCK} if high else {}
+        options, count = {"per_item": BLOCK} if high else {}, case.to(np.array([len(listed)], np.uint64))
         getattr(case.kernels, f"dynamic_sum{name}")(len(listed), listed, *case.rows, case.to(x), sums, **options)
-        getattr(case.kernels, f"dynamic_mark{name}")(len(listed), listed, *case.rows, flags, **options)
+        getattr(case.kernels, f"dynamic_mark{name}")(len(listed) + 9, count, listed, *case.rows, flags, **options)
     expected = [ordered_sum(x[case.row(v)].tolist()) for v in range(len(case.length))]
     expected[skipped] = float(POISON)
     np.testing.assert_array_equal(case.back(sums), expected)
@@ -97,22 +99,24 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
     assert np.flatnonzero(case.back(flags)).tolist() == sorted(marked)
 
 
-@pytest.mark.parametrize(("closed", "prunes", "expands"), [(0, 0, 0), (0, 0, 1), (1, 1, 1)])
-def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, expands):
-    n, rng = len(case.own), case.rng
-    listed = rng.permutation(n)[:20].astype(case.dtype)
+@pytest.mark.parametrize(("closed", "prunes", "expands", "becomes"), [(0, 0, 0, 2), (0, 0, 1, 2), (1, 1, 1, 0)])
+def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, expands, becomes):
+    n, rng, scale = len(case.own), case.rng, 2.0**50
+    listed = rng.permutation(n)[:30].astype(case.dtype)
     sums, inverse, rank = rng.random(n), rng.random(n), rng.random(n)
     loop, visited = rng.integers(0, 2, (2, n)).astype(np.uint8)
     x = rng.random(case.ids) / 8
     affected, expand = np.ones(case.ids, np.uint8), np.zeros(case.ids, np.uint8)
     expand[case.own[listed[:5]]] = 2
-    sent = [case.to(array) for array in (rank, x, affected, expand, visited, np.zeros(5, np.uint64))]
+    lists = [case.to(np.full(n, POISON, case.dtype)) for _ in range(2)]
+    sent = [case.to(array) for array in (rank, x, affected, expand, visited)]
+    counters = case.to(np.zeros(11, np.uint64))
     before = visited.copy()
     case.kernels.dynamic_update(
         len(listed), case.to(listed), case.to(case.own), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5,
-        closed, prunes, 0.7, expands, 0.6, *sent,
+        closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
     )  # fmt: skip
-    largest = 0.0
+    largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
     for v in listed.tolist():
         at = case.own[v]
         if closed:
@@ -121,15 +125,31 @@ def test_ranks_are_updated_and_vertices_pruned_and_marked(case, closed, prunes, 
             new = 0.25 + 0.5 * (sums[v] if loop[v] else sums[v] + x[at])
         moved = abs(new - rank[v])
         relative, largest = moved / max(new, rank[v]), max(largest, moved)
+        goes = math.ceil(moved * (1.0 - inverse[v]) * scale if closed else moved * scale)
+        spread += goes
+        mass += round(new * 2**60)
         rank[v], x[at], visited[v] = new, new * inverse[v], 1
         affected[at] = not (prunes and relative <= 0.7)
-        expand[at] = expand[at] or (expands and relative > 0.6)
-    found = [case.back(array) for array in sent]
-    for one, other in zip(found, (rank, x, affected, expand, visited), strict=False):
-        np.testing.assert_array_equal(one, other)
-    assert found[5].tolist()[:3] == [0, 0, 0]
-    assert found[5][3:4].view(np.float64)[0] == largest
-    assert found[5][4] == (visited - before).sum()
+        if expands and not expand[at]:
+            if relative > 0.6:
+                marks.append(v)
+            else:
+                untold += goes
+    expand[case.own[marks]] = becomes
+    for one, other in zip(sent, (rank, x, affected, expand, visited), strict=True):
+        np.testing.assert_array_equal(case.back(one), other)
+    found = case.back(counters)
+    lengths = case.length[marks]
+    listed_to_mark = [sorted(np.array(marks, int)[each].tolist()) for each in (lengths <= LOW, lengths > LOW)]
+    assert marks or not expands
+    for array, expected in zip(lists, listed_to_mark, strict=True):
+        array = case.back(array)
+        assert sorted(array[: len(expected)].tolist()) == expected
+        assert (array[len(expected) :] == POISON).all()
+    assert found[3:4].view(np.float64)[0] == largest
+    sums = [(visited - before).sum(), spread, untold, *map(len, listed_to_mark), lengths.sum(), mass % 2**64]
+    assert found.tolist()[4:] == sums
+    assert found.tolist()[:3] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])

@@ -153,6 +153,87 @@ def test_ranks_follow_a_hundred_batches_without_drift():
     assert abs(found.rank.sum() - 1) < 1e-9
 
 
+def local_changes(n, batches):
+    """A directed graph of near neighbours and a few hubs, and batches of edges to insert and to delete."""
+    rng = np.random.default_rng(3)
+    src = rng.integers(0, n, 4 * n)
+    dst = np.where(rng.random(4 * n) < 0.05, rng.integers(0, 5, 4 * n), (src + rng.integers(1, 20, 4 * n)) % n)
+    changes = []
+    for _ in range(batches):
+        insert = rng.integers(0, n, 3)
+        gone = rng.integers(0, 4 * n, 2)
+        changes.append(((insert, (insert + 7) % n), (src[gone], dst[gone])))
+    return gd.from_edges(src, dst, num_vertices=n), changes
+
+
+@pytest.mark.parametrize("method", [*METHODS, "auto"])
+def test_ranks_are_as_near_to_the_exact_ones_as_they_are_asked_to_be(method):
+    G, changes = local_changes(400, 12)
+    expected = None
+    for parts in (1, 3):
+        D = gd.DynamicGraph(G.partition(parts))
+        gd.pagerank(D, method="static", error=1e-5)
+        done = []
+        for insert, delete in changes:
+            D.update(insert=insert, delete=delete)
+            found = gd.pagerank(D, method=method, error=1e-5).verify()
+            assert np.abs(found.rank - exact(D)).sum() <= found.error <= 1e-5
+            assert found.converged
+            done.append((found.rank.tolist(), found.steps, found.affected, found.error))
+        expected = expected or done
+        assert done == expected
+
+
+def test_a_result_says_where_vertices_had_to_be_ranked_to_keep_the_error():
+    G, changes = local_changes(400, 8)
+    D = gd.DynamicGraph(G)
+    gd.pagerank(D, method="static", error=1e-6)
+    steps, methods = {}, set()
+    for insert, delete in changes:
+        D.update(insert=insert, delete=delete)
+        found = gd.pagerank(D, method="dfp", error=1e-6, frontier_tol=1e-4, prune_tol=1e-4).verify()
+        assert np.abs(found.rank - exact(D)).sum() <= found.error <= 1e-6
+        assert sum(found.steps.values()) == found.iterations
+        methods.add(found.method)
+        steps = {name: steps.get(name, 0) + count for name, count in found.steps.items()} | steps
+    assert "nd" in methods
+    assert set(steps) <= {"nd", "df", "dfp"}
+    # where all ranks are wanted to be exact nearly, and nearly everything is lost, it is naive-dynamic
+    found = gd.pagerank(D, method="dfp", error=1e-12, frontier_tol=0.5, prune_tol=0.5).verify()
+    assert (found.method, np.abs(found.rank - exact(D)).sum() <= 1e-12) == ("nd", True)
+
+
+def test_a_batch_of_many_edges_is_left_to_naive_dynamic():
+    D = gd.DynamicGraph(local_changes(400, 0)[0])
+    gd.pagerank(D, method="static", error=1e-6)
+    rng = np.random.default_rng(1)
+    D.update(insert=rng.integers(0, 400, (2, 3000)))
+    found = gd.pagerank(D, method="auto", error=1e-6).verify()
+    assert (found.method, found.steps) == ("nd", {"nd": found.iterations})
+    assert found.iterations <= gd.pagerank(D, method="static", error=1e-6).iterations
+
+
+def test_runs_to_an_error_and_to_a_tolerance_follow_each_other():
+    G, changes = local_changes(300, 9)
+    D = gd.DynamicGraph(G.partition(2))
+    gd.pagerank(D, method="static")
+    for k, (insert, delete) in enumerate(changes):
+        D.update(insert=insert, delete=delete)
+        if k == 5:
+            D.update(insert=(np.arange(1000, 1400), np.arange(1400, 1800)))  # more than there is room for
+        how = {"error": 1e-5} if k % 3 else {"tol": 1e-8}
+        found = gd.pagerank(D, method="dfp", **how).verify()
+        assert np.abs(found.rank - exact(D)).sum() <= found.error
+        assert found.error <= 1e-5 or k % 3 == 0
+
+
+def test_an_ordinary_graph_is_ranked_to_an_error_too():
+    D = gd.DynamicGraph(local_changes(300, 0)[0])
+    found = gd.pagerank(D.present, error=1e-4, dangling="self-loop")
+    assert np.abs(found.rank - exact(D)).sum() <= found.error <= 1e-4
+    assert found.iterations < gd.pagerank(D.present, dangling="self-loop").iterations / 2
+
+
 @pytest.mark.filterwarnings("ignore:pagerank stopped")
 def test_the_reference_run_solves_the_equations():
     D = gd.DynamicGraph(gd.from_edges([0, 1, 2, 2], [1, 2, 0, 2], num_vertices=4))
@@ -270,7 +351,11 @@ def test_a_wrong_result_is_found_out(wrong):
 @pytest.mark.parametrize(
     ("options", "error", "reason"),
     [
-        ({"method": "fast"}, gd.InputError, "method='fast' is not one of static, nd, dt, df, dfp"),
+        ({"method": "fast"}, gd.InputError, "method='fast' is not one of static, nd, dt, df, dfp, auto"),
+        ({"method": "auto"}, gd.InputError, "method='auto' chooses the fastest way to an error; say error="),
+        ({"method": "nd", "error": 0}, gd.InputError, "error=0 is not a number above 0"),
+        ({"method": "nd", "error": 1e-6, "tol": 1e-9}, gd.InputError, "error=1e-06 both say when"),
+        ({"error": 1e-6, "norm": "linf"}, gd.Unsupported, "error= is an L1 distance"),
         ({"method": "nd", "dangling": "uniform"}, gd.Unsupported, "dangling= is as it is with method='nd'"),
         ({"method": "nd", "norm": "l1"}, gd.Unsupported, "norm= is as it is"),
         ({"method": "nd", "dtype": "float32"}, gd.Unsupported, "dtype= is as it is"),

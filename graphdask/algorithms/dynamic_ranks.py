@@ -1,0 +1,143 @@
+"""What PageRank of a dynamic graph keeps while it runs, and what it returns; the primitive is dynamic_pagerank.py."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphdask.algorithms.rank_error import Residual
+from graphdask.backend import Array
+from graphdask.errors import InputError
+from graphdask.result import Result
+from graphdask.runtime import runtime
+
+
+@dataclass
+class State:
+    rank: Array
+    """float64 per own vertex."""
+    inverse: Array
+    """float64 per own vertex: 1 / out-degree, self-loop included."""
+    loop: Array
+    """uint8 per own vertex: whether the self-loop is stored."""
+    x: Array
+    """float64 per id, contributions; 0 where this rank needs none."""
+    told: Array
+    """float64 per own vertex, as other ranks know them; empty where there are none."""
+    sums: Array
+    affected: Array
+    """uint8 per id, those of own vertices to be ranked, and of others until their owners are told."""
+    expand: Array
+    """uint8 per id: 1 where the out-neighbours of an own vertex are to be marked, 2 where they are and stay so."""
+    visited: Array
+    """uint8 per own vertex: whether it was ranked in this run."""
+    seen: Array
+    """uint8 per own vertex: whether a traversal has passed it; empty for other methods."""
+    remote: Array
+    """uint8 per id: whether the vertex is another rank's; empty where there are none."""
+    low: Array
+    high: Array
+    """Index dtype, lists of own vertices to be ranked."""
+    mark_low: Array
+    mark_high: Array
+    """And of those whose out-neighbours are to be marked."""
+    counters: Array
+    """uint64; see kernels/dynamic.py."""
+    base: float
+    """(1 - damping) / number of vertices."""
+    num_vertices: int
+    num_edges: int
+    """Stored in-edges of this rank."""
+    mode: str
+    """The method of the next iteration."""
+    everyone: bool
+    """Whether that ranks all vertices, whatever the method."""
+    left: Residual
+    traversing: bool
+    last: Array
+    """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
+    marked: Array
+    """Vertices of other ranks that these were told to mark in the last step."""
+    passes: int = 0
+    """Steps of the traversal."""
+    listed: tuple[int, int, int] | None = None
+    """Lengths of `low` and `high` and their edges; None where the lists are to be made."""
+    steps: dict[str, int] = field(default_factory=dict)
+    """Iterations by method."""
+    factor: float | None = None
+    """What the next iteration multiplies all ranks by before it begins."""
+    swept: bool = False
+    """Whether the last iteration ranked all vertices."""
+    all_edges: float = 0.0
+    """Stored in-edges of all ranks."""
+    affected_vertices: int = 0
+    """Vertices of all ranks that were ranked in this run."""
+    residual: float = math.inf
+
+    @property
+    def iterations(self) -> int:
+        return sum(self.steps.values())
+
+
+class DynamicPageRankResult(Result):
+    """What `pagerank(D, method=...)` returns."""
+
+    columns = ("rank",)
+
+    @property
+    def rank(self) -> np.ndarray:
+        """The PageRank of every vertex; shape (num_vertices,), in the order of `vertex_ids` of the version it is of."""
+        return self._column("rank")
+
+    @property
+    def method(self) -> str:
+        """What was done: "static" also where there were no ranks to begin with; of the methods of several iterations
+        the one that ranks most vertices, such as "nd" where all had to be ranked to keep the error."""
+        return self._value("method")
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """How many iterations were done by which method."""
+        return self._value("steps")
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations were done."""
+        return self._value("iterations")
+
+    @property
+    def affected(self) -> int:
+        """How many vertices were ranked anew at least once."""
+        return self._value("affected")
+
+    @property
+    def residual(self) -> float:
+        """The largest change of a rank in the last iteration."""
+        return self._value("residual")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual came down to the tolerance, or the bound of the error to what was asked for."""
+        return self._value("converged")
+
+    @property
+    def error(self) -> float:
+        """A bound of the L1 distance to the exact ranks, rounding left aside; graphdask/algorithms/rank_error.py."""
+        return self._value("error")
+
+    def verify(self) -> DynamicPageRankResult:
+        """Prove the result in linear time, on the workers; return it.
+
+        Raises
+        ------
+        VerificationError
+            Naming the first vertex that breaks an invariant.
+        InputError
+            Where the graph has changed since: the rows that the ranks are of are gone.
+        """
+        if self.built.rows.version != self.built.version:
+            raise InputError("the graph has changed since these ranks were computed; verify them before the next batch")
+        runtime().verify(self)
+        return self
