@@ -51,6 +51,9 @@ class Stats:
     over all ranks `transfers` of partitions to devices, and their `nbytes`; `in_place`, queue entries that were
     sampled in host memory; `imbalance`, the standard deviation of queue entries per thread block divided by their
     mean, of partitions that are sampled at the same time, on the mean of the supersteps. Empty for other runs."""
+    chosen: dict[str, Any] = field(default_factory=dict)
+    """Of PageRank of a dynamic graph: `method`, which was done, `steps`, iterations by method, `frontier_tol` and
+    `prune_tol`. Empty for other runs."""
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 

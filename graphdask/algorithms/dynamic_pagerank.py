@@ -112,6 +112,13 @@ class DynamicPageRank(Primitive[State]):
         """Whether ranks are as good as they are to be."""
         return residual <= self.tol if self.error is None else error <= self.error
 
+    def chosen(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What statistics say of the methods of a run, from the values of its result."""
+        found = {"method": values["method"], "steps": values["steps"]}
+        if self.method in (*FRONTIERS, AUTO):
+            found |= {"frontier_tol": self.frontier_tol, "prune_tol": self.prune_tol}
+        return found
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
         return part.num_owned * (7 * 8 + 4 + 4 * index + 24) + part.num_vertices * (8 + 3) + 2**16

@@ -25,8 +25,9 @@ NOISE = 2.0**-40
 """What a sum of changes may grow by through rounding, from one iteration to the next."""
 MASS = 2.0**60
 """Fixed point of the sum of ranks (kernels/dynamic.py)."""
-MOSTLY = 0.5
-"""Share of the residual that has to be wrong by a factor for all ranks to be multiplied."""
+FACTOR = 0.05
+"""Share of the residual that has to be a wrong sum for all ranks to be multiplied: of 0.001 to 0.75 on R-MAT, random
+batches and preferential attachment, iterations are fewest below 0.05, and hardly fewer far below."""
 FIRST = 4.0
 """No less than the residual of any ranks to begin with."""
 
@@ -57,7 +58,7 @@ class Residual:
         f have the residual f q + (1 - f) b.
         """
         wrong = (1.0 - self.damping) * abs(1.0 - mass)
-        if wrong <= MOSTLY * self.sum or not mass > 0.5:
+        if wrong <= FACTOR * self.sum or not mass > 0.5:
             return None
         factor = 1.0 / mass
         self.told, self.left = factor * self.told, factor * self.left + (1.0 - self.damping) * abs(1.0 - factor)

@@ -222,6 +222,46 @@ def analytics(
     _show(records, as_json, output, SHOWN)
 
 
+@command.command("dynamic")
+@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="temporal or random.  [default: both]")
+@click.option("--temporal", "files", multiple=True, metavar="FILE", help="`source destination time`, in place of "
+              "generated temporal graphs; may be repeated.")  # fmt: skip
+@click.option("--method", "methods", multiple=True, metavar="NAME", help="Besides static and nd; may be repeated.")
+@click.option("--stop", "stops", multiple=True, metavar="NAME", help="tolerance or error.  [default: both]")
+@click.option("--error", type=float, default=1e-6, show_default=True, help="L1, at which methods are compared.")
+@click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
+@click.option("--batches", type=Whole(min=1), help="In a stream; default: the suite's.")
+@click.option("--errors", type=Whole(min=1), help="After how many batches the error is measured.  [default: 4]")
+@click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
+@click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs and batches.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
+@device_option
+@cluster_options
+@json_lines
+@records_file
+def dynamic(
+    as_json: bool,
+    output: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    **arguments: Any,
+) -> None:
+    """PageRank of graphs that change: every method, at the same tolerance and at the same error.
+
+    Methods: static, nd, dt, df, dfp, and at the same error auto.
+    """
+    from graphdask.bench.dynamic import SHOWN, run
+
+    if output is not None:
+        writable(output)
+    records, keep = _kept(header("dynamic", {**arguments, "workers": workers}), output)
+    with cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
+        run(progress=_bar, each=keep, client=client, **arguments)
+    _show(records, as_json, output, SHOWN)
+
+
 def _kept(first: dict[str, Any], output: Path | None) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], None]]:
     """The records with their header, and what adds one; a long run that is ended leaves what it has measured."""
     records = [first]

@@ -26,7 +26,7 @@ from graphdask.commands.options import (
 )
 from graphdask.errors import InputError
 
-METHODS = ("static", "nd", "dt", "df", "dfp")
+METHODS = ("static", "nd", "dt", "df", "dfp", "auto")
 
 stream_options = stacked(
     click.option("--preload", default=0.9, show_default=True, metavar="SHARE",
@@ -40,7 +40,9 @@ stream_options = stacked(
     click.option("--method", "methods", multiple=True, type=click.Choice(METHODS), default=("dfp",), show_default=True,
                  help="May be given more than once: each has a graph and ranks of its own."),
     click.option("--damping", default=0.85, show_default=True, help="Probability of following an edge, in [0, 1)."),
-    click.option("--tol", default=1e-10, show_default=True, help="Largest change of a rank at the end."),
+    click.option("--tol", type=float, help="Largest change of a rank at the end.  [default: 1e-10]"),
+    click.option("--l1-error", "bound", type=float, metavar="ERROR",
+                 help="Instead of --tol: stop where the L1 error is proved to be this at most; auto wants it."),
     click.option("--max-iter", default=500, show_default=True, help="Iterations at most."),
     click.option("--frontier-tol", type=float, metavar="TOL",
                  help="Relative change from which out-neighbours are affected; of df and dfp.  [default: 1e-6]"),
@@ -62,7 +64,8 @@ class Request:
     appear: bool
     methods: tuple[str, ...]
     damping: float
-    tol: float
+    tol: float | None
+    bound: float | None
     max_iter: int
     frontier_tol: float | None
     prune_tol: float | None
@@ -76,6 +79,7 @@ class Request:
     scheduler_file: str | None
     scheduler: str | None
     output: Path | None
+    plot: Path | None
     as_json: bool
 
     def check(self) -> None:
@@ -85,18 +89,20 @@ class Request:
         if not 0 < self.batch <= 1:
             raise InputError(f"--batch {self.batch} is not a share above 0 and up to 1")
         for name, given, takes in (
-            ("--frontier-tol", self.frontier_tol, ("df", "dfp")),
-            ("--prune-tol", self.prune_tol, ("dfp",)),
+            ("--frontier-tol", self.frontier_tol, ("df", "dfp", "auto")),
+            ("--prune-tol", self.prune_tol, ("dfp", "auto")),
         ):
             if given is not None and not set(self.methods) & set(takes):
                 raise InputError(f"{name} is of {' and '.join(takes)}, which --method does not name")
+        if "auto" in self.methods and self.bound is None:
+            raise InputError("--method auto chooses the fastest way to an error; say --l1-error")
 
     def of(self, method: str) -> dict[str, Any]:
         """Arguments of `pagerank`."""
-        found: dict[str, Any] = {"damping": self.damping, "tol": self.tol, "max_iter": self.max_iter}
-        if method in ("df", "dfp"):
+        found = {"damping": self.damping, "tol": self.tol, "error": self.bound, "max_iter": self.max_iter}
+        if method in ("df", "dfp", "auto"):
             found["frontier_tol"] = self.frontier_tol
-        if method == "dfp":
+        if method in ("dfp", "auto"):
             found["prune_tol"] = self.prune_tol
         return found
 
@@ -113,6 +119,8 @@ class Request:
 @cluster_options
 @click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write a line of JSON for each batch "
               "and method.")  # fmt: skip
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw runtime, affected vertices and "
+              "error of every batch; the ending says the format.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print these lines instead of a table.")
 def command(**options: Any) -> None:
     """Replay the edges of FILE, `source destination time`, in batches, with PageRank after each."""
@@ -120,6 +128,8 @@ def command(**options: Any) -> None:
     request.check()
     if request.output is not None:
         writable(request.output)
+    if request.plot is not None:
+        writable(request.plot)
     records = []
     with ExitStack() as stack:
         lines = None if request.output is None else stack.enter_context(open(request.output, "w"))
@@ -131,6 +141,11 @@ def command(**options: Any) -> None:
                 print(terminal.to_json(record), file=lines, flush=True)
             if request.as_json:
                 terminal.print_json(record)
+    if request.plot is not None:
+        from graphdask.plot import changing_ranks
+
+        drawn = [record | {"ms": 1e3 * record["seconds"]} for record in records]
+        changing_ranks(drawn, request.plot, title=f"{request.path.name}, batches of {request.batch:g} of its edges")
     if not request.as_json:
         click.echo(summary(request, records))
 
@@ -152,8 +167,8 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     how: dict[str, Any] = {"client": client, "progress": False}
     for method, D in graphs.items():
         if first:
-            load_kernels(D, method, src[:1], dst[:1], how)
-        pagerank(D, method="static", damping=request.damping, tol=request.tol, max_iter=request.max_iter, **how)
+            load_kernels(D, method, request.bound is not None, src[:1], dst[:1], how)
+        pagerank(D, method="static", **request.of("static"), **how)
     for k in tqdm(range(number), unit=" batches", leave=False, disable=not terminal.watched()):
         batch = slice(first + k * size, first + (k + 1) * size)
         exact = None
@@ -166,6 +181,7 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
                 "appeared": update.vertices, "vertices": D.num_vertices, "num_edges": D.num_edges,
                 "update_seconds": update.seconds, "seconds": result.stats.seconds, "iterations": result.iterations,
                 "affected": result.affected, "residual": result.residual, "converged": result.converged,
+                "steps": result.steps, "bound": result.error,
             }  # fmt: skip
             if request.with_error:
                 if exact is None:
@@ -176,14 +192,15 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def load_kernels(D: Any, method: str, src: Any, dst: Any, how: dict[str, Any]) -> None:
+def load_kernels(D: Any, method: str, to_error: bool, src: Any, dst: Any, how: dict[str, Any]) -> None:
     """Delete an edge and insert it again, so that what is built and loaded on first use counts in no batch."""
     from graphdask.algorithms.ranking import pagerank
 
-    pagerank(D, method="static", tol=1.0, **how)
+    loose = {"error": 1.0} if to_error else {"tol": 1.0}
+    pagerank(D, method="static", **loose, **how)
     for change in ("delete", "insert"):
         D.update(**{change: (src, dst)}, **how)
-        pagerank(D, method=method, tol=1.0, **how)
+        pagerank(D, method=method, **loose, **how)
 
 
 def stream(request: Request) -> tuple[Any, Any, int, int, int]:

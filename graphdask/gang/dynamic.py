@@ -320,5 +320,6 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
         rows.damping, rows.drift, rows.left = primitive.damping, values["drift"], values["left"]
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
     stats.restarts = restarts
+    stats.chosen = primitive.chosen(kept.summary[0].values)
     ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.in_order(graph.order))
     return primitive.result_type(present, primitive, kept, ranked, stats)

@@ -1,8 +1,9 @@
 """Pictures: degree distributions, drawings of small graphs, measured curves, and what the supersteps of a run did."""
 
+from graphdask.plot.changing import changing_ranks
 from graphdask.plot.curves import bars, curves
 from graphdask.plot.degrees import degree_distribution
 from graphdask.plot.drawing import draw
 from graphdask.plot.supersteps import superstep_profile
 
-__all__ = ["bars", "curves", "degree_distribution", "draw", "superstep_profile"]
+__all__ = ["bars", "changing_ranks", "curves", "degree_distribution", "draw", "superstep_profile"]

@@ -83,12 +83,25 @@ def test_without_json_there_is_a_table(call, temporal):
     assert [line.split()[0] for line in result.stdout.splitlines() if line.strip()][-1] == "dfp"
 
 
+def test_methods_stand_beside_each_other_at_the_same_error_and_are_drawn(call, temporal, tmp_path):
+    picture = tmp_path / "batches.png"
+    methods = [option for name in ("nd", "auto") for option in ("--method", name)]
+    options = ("--batch", 0.025, "--l1-error", 1e-5, *methods, "--plot", picture, "--json")
+    for record in records(call("pagerank-stream", temporal[0], *options)):
+        assert record["error"] <= record["bound"] <= 1e-5
+        assert sum(record["steps"].values()) == record["iterations"]
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
         (("--preload", 1), "--preload 1.0 is not a share of 0 or more and below 1"),
         (("--batch", 0), "--batch 0.0 is not a share above 0 and up to 1"),
-        (("--method", "df", "--prune-tol", 1e-3), "--prune-tol is of dfp, which --method does not name"),
+        (("--method", "df", "--prune-tol", 1e-3), "--prune-tol is of dfp and auto, which --method does not name"),
+        (("--method", "auto"), "say --l1-error"),
+        (("--tol", 1e-9, "--l1-error", 1e-3), "both say when to stop"),
+        (("--plot", "no/such/folder.png"), "there is no directory"),
         (("--preload", 0.999), "no edge is left of 40 for a batch; take a smaller --preload"),
         (("--damping", 2), "--damping 2.0 is not a number in [0, 1)"),
     ],

@@ -1,0 +1,82 @@
+"""Pictures of PageRank on graphs that change: runtime, affected vertices and error, a line for each method.
+
+Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank for dynamic graphs, 2024,
+Figures 3 to 5.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+
+PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), ("error", "L1 error"))
+"""Quantities, and how they are labelled."""
+
+
+def changing_ranks(
+    records: Sequence[Mapping[str, Any]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    x: str = "batch",
+    xlabel: str = "batch",
+    title: str = "",
+    xscale: str = "linear",
+) -> Any:
+    """Draw runtime, affected vertices and error beside each other, logarithmic.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        With `method`, `ms`, `affected`, `x`, and where it is known `error`. Where a method has several records of the
+        same x, their mean is drawn.
+    path : path-like, optional
+        Where to save the picture; the ending says the format.
+    x : str
+        What the horizontal axis shows.
+    xlabel, title : str
+    xscale : {"linear", "log"}
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> found = [{"method": "nd", "batch": k, "ms": 2.0, "affected": 9, "error": 1e-7} for k in range(3)]
+    >>> len(changing_ranks(found).axes)
+    3
+    """
+    shown = [panel for panel in PANELS if any(record.get(panel[0]) is not None for record in records)]
+    figure = new_figure(4.6 * max(len(shown), 1), 4.0)
+    methods = list(dict.fromkeys(record["method"] for record in records))
+    for place, (name, label) in enumerate(shown, start=1):
+        axes = figure.add_subplot(1, len(shown), place)
+        for number, method in enumerate(methods):
+            at, values = _means([r for r in records if r["method"] == method], x, name)
+            few = len(at) <= 20
+            axes.plot(
+                at, values, (MARKERS[number % len(MARKERS)] if few else "") + "-", color=COLOURS[number % len(COLOURS)],
+                label=method, linewidth=1.3, markersize=4.5, markerfacecolor="white",
+            )  # fmt: skip
+        drawn = [value for line in axes.get_lines() for value in np.asarray(line.get_ydata()) if value > 0]
+        axes.set(xlabel=xlabel, ylabel=label, xscale=xscale)
+        if drawn:
+            axes.set_yscale("log")
+        tidy(axes)
+    if figure.axes:
+        figure.axes[0].legend(frameon=False, fontsize="small")
+    if title:
+        figure.suptitle(title, fontsize="medium")
+    return saved(figure, path)
+
+
+def _means(records: Sequence[Mapping[str, Any]], x: str, name: str) -> tuple[list[float], list[float]]:
+    """The mean of a quantity for each x; what is 0 has no place on a logarithmic axis."""
+    at = sorted({record[x] for record in records if record.get(name) is not None})
+    means = [float(np.mean([r[name] for r in records if r[x] == place and r.get(name) is not None])) for place in at]
+    return at, [mean if mean > 0 else float("nan") for mean in means]

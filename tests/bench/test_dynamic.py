@@ -1,0 +1,66 @@
+"""The benchmark of changing graphs measures every method on every stream, and their errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphdask.bench import dynamic
+from graphdask.bench.dynamic import METHODS, SUITES, Suite
+from graphdask.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, (1e-2,), 2, (6,), (1e-2,), 2))
+
+
+def test_every_method_is_measured_at_the_same_tolerance_and_at_the_same_error(tmp_path):
+    kept = []
+    rows = dynamic.run(device="cpu", error=1e-4, plot=tmp_path, each=kept.append)
+    assert rows == kept
+    streams = [("temporal", "R-MAT 6"), ("temporal", "PA 2^6"), ("random", "R-MAT 6")]
+    expected = [
+        (*stream, stop, method)
+        for stream in streams
+        for stop, methods in (("tolerance", METHODS), ("error", (*METHODS, "auto")))
+        for method in methods
+    ]
+    assert [(row["experiment"], row["graph"], row["stop"], row["method"]) for row in rows] == expected
+    for row in rows:
+        assert row["error"] <= row["bound"] * (1 + 1e-6) + 1e-12
+        assert row["stop"] == "tolerance" or row["bound"] <= 1e-4
+        assert row["batches"] == 2
+        assert 0 < row["affected"] <= row["vertices"]
+        assert sum(row["done"].values()) == round(row["iterations"] * row["batches"])
+        assert row["method"] == "static" or row["static_over_it"] > 0
+    assert len(list(tmp_path.glob("*.png"))) == 6
+
+
+def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
+    file = tmp_path / "times.txt"
+    file.write_text("".join(f"{100 + k % 9} {100 + k * k % 11} {(k * 7) % 100}\n" for k in range(100)))
+    rows = dynamic.run(files=(str(file),), experiments=("temporal",), methods=("nd",), device="cpu", ranks=(1, 2))
+    times = sorted(range(100), key=lambda k: (k * 7) % 100)[:93]
+    edges = {(k % 9, k * k % 11) for k in times}
+    assert {row["graph"] for row in rows} == {"times.txt"}
+    assert {row["edges"] for row in rows} == {len(edges)}
+    assert [row["ranks"] for row in rows] == [1] * 4 + [2] * 4
+    np.testing.assert_array_equal([row["iterations"] for row in rows[:4]], [row["iterations"] for row in rows[4:]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"suite": "slow"}, "suite="),
+        ({"methods": ("fast",)}, "methods: 'fast'"),
+        ({"stops": ("soon",)}, "stops: 'soon'"),
+        ({"batches": 0}, "batches=0"),
+        ({"ranks": (0,)}, "ranks=0"),
+        ({"error": 0.0}, "error=0.0"),
+        ({"files": ("x",), "experiments": ("random",)}, "files are for the temporal experiment"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(wrong, reason):
+    with pytest.raises(InputError, match=reason):
+        dynamic.run(device="cpu", **wrong)
