@@ -30,6 +30,7 @@ _HOME = {
     "local_clustering_coefficient": "algorithms.clustering",
     "pagerank": "algorithms.ranking",
     "read_graph": "construct",
+    "read_stream": "temporal",
     "sssp": "algorithms.sssp",
     "strongly_connected_components": "algorithms.strong",
     "triangles": "algorithms.triangles",

@@ -105,7 +105,7 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     )
 
 
-def _values(column: Any) -> np.ndarray:
+def column_values(column: Any) -> np.ndarray:
     """A pandas column as NumPy values; of a nullable or Arrow column of numbers too, with NaN for what is missing."""
     dtype = getattr(column.dtype, "numpy_dtype", None)
     if dtype is None or dtype.kind not in "iufb":
@@ -127,14 +127,14 @@ class _FrameChunk:
         frame = self.partition.compute(scheduler="synchronous")
         src, dst, weight = self.columns
         return (
-            self.ids.to_internal(checked_ids(src, _values(frame[src]))),
-            self.ids.to_internal(checked_ids(dst, _values(frame[dst]))),
-            None if weight is None else checked_weights(_values(frame[weight]), len(frame)),
+            self.ids.to_internal(checked_ids(src, column_values(frame[src]))),
+            self.ids.to_internal(checked_ids(dst, column_values(frame[dst]))),
+            None if weight is None else checked_weights(column_values(frame[weight]), len(frame)),
         )
 
 
 def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = checked_ids(src, _values(frame[src])), checked_ids(dst, _values(frame[dst]))
+    ends = checked_ids(src, column_values(frame[src])), checked_ids(dst, column_values(frame[dst]))
     check_same_kind(*ends)
     return np.unique(np.concatenate(ends)), len(frame)
 
@@ -178,7 +178,7 @@ def from_dask_dataframe(
         ids.to_internal(ends, "vertex")
     chunks = [_FrameChunk(partition, (src, dst, weight), ids) for partition in partitions]
     rows = sum(count for _, count in found)
-    weights = None if weight is None else checked_weights(_values(ddf._meta[weight]), 0)
+    weights = None if weight is None else checked_weights(column_values(ddf._meta[weight]), 0)
     weight_dtype = None if weights is None else weights.dtype
     report = {"edges_read": rows, "vertices": ids.count, "renumbered": ids.table is not None}
     return Graph(ChunkSource(ids.count, rows, chunks, weight_dtype, skewed=True), ids, directed, report)

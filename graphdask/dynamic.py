@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.batch_frames import frame_edges, is_frame
 from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Log, no_batch
 from graphdask.construct import checked_ids, checked_weights
 from graphdask.errors import InputError
@@ -156,8 +157,8 @@ class DynamicGraph(Graph):
 
     def update(
         self,
-        insert: Sequence[Any] | None = None,
-        delete: Sequence[Any] | None = None,
+        insert: Any = None,
+        delete: Any = None,
         *,
         client: Any = None,
         progress: bool | None = None,
@@ -166,11 +167,12 @@ class DynamicGraph(Graph):
 
         Parameters
         ----------
-        insert : (src, dst) or (src, dst, weights), optional
+        insert : (src, dst) or (src, dst, weights) or DataFrame, optional
             Arrays of one length, by the caller's ids; weights exactly where the graph has them. An id that is no vertex
             becomes one. Inserting an edge that is there sets its weight. Of an edge that stands more than once the last
-            weight counts.
-        delete : (src, dst), optional
+            weight counts. A data frame of pandas or Dask has the columns src, dst and weight; of Dask, the workers
+            reduce its partitions to distinct edges, which come to this process: it keeps every batch.
+        delete : (src, dst) or DataFrame, optional
             Edges to delete, before any is inserted: an edge that is deleted and inserted is there afterwards. Those
             that are not there are counted. Vertices stay, also those whose last edge goes.
         client : distributed.Client, optional
@@ -201,6 +203,11 @@ class DynamicGraph(Graph):
         >>> D
         <DynamicGraph: 4 vertices, 3 edges, directed, version 1>
         """
+        again = [0, 0]
+        if is_frame(insert):
+            insert, again[0] = frame_edges("insert", insert, self.weighted, client)
+        if is_frame(delete):
+            delete, again[1] = frame_edges("delete", delete, False, client)
         inserted, weights = self._checked_insertions(insert)
         deleted = self._checked_ends("delete", delete, 2)
         new = self._new_vertices(inserted)
@@ -217,7 +224,8 @@ class DynamicGraph(Graph):
             self.directed,
         )
         there, seconds = runtime().update(self, batch, n, client=client, progress=progress)
-        return self._changed(batch, there, seconds, appeared, len(new), int((~known).sum()))
+        batch = replace(batch, repeated_insertions=batch.repeated_insertions + again[0])
+        return self._changed(batch, there, seconds, appeared, len(new), int((~known).sum()) + again[1])
 
     def _changed(
         self, batch: Batch, there: np.ndarray, seconds: float, appeared: np.ndarray, new: int, unknown: int

@@ -276,14 +276,11 @@ def _temporal(name: str, is_file: bool, share: float, count: int, seed: int) -> 
 
 def _file(name: str) -> tuple[np.ndarray, np.ndarray, int]:
     """Edges of a temporal file in the order of time, vertices numbered."""
-    from graphdask.io import read_edges
+    from graphdask.temporal import read_stream
 
-    edges = read_edges(name, format="temporal")
-    assert edges.times is not None
-    order = np.argsort(edges.times, kind="stable")
-    ids, numbers = np.unique(np.concatenate([edges.src, edges.dst]), return_inverse=True)
-    src, dst = numbers[: len(edges.src)], numbers[len(edges.src) :]
-    return src[order], dst[order], len(ids)
+    stream = read_stream(name)
+    ids, numbers = np.unique(np.concatenate([stream.src, stream.dst]), return_inverse=True)
+    return numbers[: len(stream.src)], numbers[len(stream.src) :], len(ids)
 
 
 def _generated(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:

@@ -84,10 +84,6 @@ class Request:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is read."""
-        if not 0 <= self.preload < 1:
-            raise InputError(f"--preload {self.preload} is not a share of 0 or more and below 1")
-        if not 0 < self.batch <= 1:
-            raise InputError(f"--batch {self.batch} is not a share above 0 and up to 1")
         for name, given, takes in (
             ("--frontier-tol", self.frontier_tol, ("df", "dfp", "auto")),
             ("--prune-tol", self.prune_tol, ("dfp", "auto")),
@@ -156,28 +152,28 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
     from graphdask.algorithms.ranking import dynamic_pagerank, pagerank
-    from graphdask.construct import from_edges
     from graphdask.dynamic import DynamicGraph
+    from graphdask.temporal import read_stream
 
-    src, dst, first, size, number = stream(request)
-    vertices = None if request.appear else np.unique(np.concatenate([src, dst]))
-    G = from_edges(src[:first], dst[:first], directed=request.directed, vertices=vertices)
-    G = G.partition(request.partitions, request.by, device=request.device)
+    stream = read_stream(
+        request.path, preload=request.preload, batch=request.batch, batches=request.batches,
+        directed=request.directed, appear=request.appear, ids=request.ids,
+    )  # fmt: skip
+    G = stream.graph.partition(request.partitions, request.by, device=request.device)
     graphs = {method: DynamicGraph(G) for method in dict.fromkeys(request.methods)}
     how: dict[str, Any] = {"client": client, "progress": False}
     for method, D in graphs.items():
-        if first:
-            load_kernels(D, method, request.bound is not None, src[:1], dst[:1], how)
+        if stream.first:
+            load_kernels(D, method, request.bound is not None, stream.src[:1], stream.dst[:1], how)
         pagerank(D, method="static", **request.of("static"), **how)
-    for k in tqdm(range(number), unit=" batches", leave=False, disable=not terminal.watched()):
-        batch = slice(first + k * size, first + (k + 1) * size)
+    for k, batch in enumerate(tqdm(stream, unit=" batches", leave=False, disable=not terminal.watched())):
         exact = None
         for method, D in graphs.items():
-            update = D.update(insert=(src[batch], dst[batch]), **how)
+            update = D.update(insert=batch, **how)
             result: Any = pagerank(D, method=method, **request.of(method), **how)
             record = {
                 "file": request.path.name, "batch": k, "method": method, "done": result.method,
-                "edges": len(src[batch]), "inserted": update.inserted, "duplicates": update.duplicates,
+                "edges": len(batch[0]), "inserted": update.inserted, "duplicates": update.duplicates,
                 "appeared": update.vertices, "vertices": D.num_vertices, "num_edges": D.num_edges,
                 "update_seconds": update.seconds, "seconds": result.stats.seconds, "iterations": result.iterations,
                 "affected": result.affected, "residual": result.residual, "converged": result.converged,
@@ -201,23 +197,6 @@ def load_kernels(D: Any, method: str, to_error: bool, src: Any, dst: Any, how: d
     for change in ("delete", "insert"):
         D.update(**{change: (src, dst)}, **how)
         pagerank(D, method=method, **loose, **how)
-
-
-def stream(request: Request) -> tuple[Any, Any, int, int, int]:
-    """Sources and destinations in the order of time; how many come first, how many in a batch, and batches."""
-    import numpy as np
-
-    from graphdask.io import read_edges
-
-    edges = read_edges(request.path, format="temporal", ids=request.ids)
-    assert edges.times is not None
-    order = np.argsort(edges.times, kind="stable")
-    first = round(request.preload * len(order))
-    size = max(1, round(request.batch * len(order)))
-    number = min(request.batches, -(-(len(order) - first) // size))
-    if not number:
-        raise InputError(f"{request.path}: no edge is left of {len(order)} for a batch; take a smaller --preload")
-    return edges.src[order], edges.dst[order], first, size, number
 
 
 def summary(request: Request, records: list[dict[str, Any]]) -> str:

@@ -96,13 +96,13 @@ def test_methods_stand_beside_each_other_at_the_same_error_and_are_drawn(call, t
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--preload", 1), "--preload 1.0 is not a share of 0 or more and below 1"),
-        (("--batch", 0), "--batch 0.0 is not a share above 0 and up to 1"),
+        (("--preload", 1), "preload=1.0 is not a share of 0 or more and below 1"),
+        (("--batch", 0), "batch=0.0 is not a share above 0 and up to 1"),
         (("--method", "df", "--prune-tol", 1e-3), "--prune-tol is of dfp and auto, which --method does not name"),
         (("--method", "auto"), "say --l1-error"),
         (("--tol", 1e-9, "--l1-error", 1e-3), "both say when to stop"),
         (("--plot", "no/such/folder.png"), "there is no directory"),
-        (("--preload", 0.999), "no edge is left of 40 for a batch; take a smaller --preload"),
+        (("--preload", 0.999), "no edge is left of 40 for a batch; take a smaller preload"),
         (("--damping", 2), "--damping 2.0 is not a number in [0, 1)"),
     ],
 )

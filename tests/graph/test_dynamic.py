@@ -197,6 +197,62 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0)])
 
 
+@pytest.mark.parametrize("kind", ["pandas", "dask"])
+def test_batches_may_be_data_frames(kind):
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    framed = pytest.importorskip("dask.dataframe", reason="needs dask[dataframe]")
+
+    def frame(**columns):
+        made = pandas.DataFrame(columns)
+        return made if kind == "pandas" else framed.from_pandas(made, npartitions=3)
+
+    rng = np.random.default_rng(1)
+    G = gd.from_edges(*rng.integers(0, 9, (2, 30)), rng.random(30))
+    D, plain = gd.DynamicGraph(G), gd.DynamicGraph(G)
+    src, dst, weight = *rng.integers(0, 12, (2, 60)), rng.random(60)
+    gone = rng.integers(0, 9, (2, 20))
+    found = D.update(insert=frame(dst=dst, time=src, weight=weight, src=src), delete=frame(src=gone[0], dst=gone[1]))
+    expected = plain.update(insert=(src, dst, weight), delete=gone)
+    for name in ("inserted", "deleted", "duplicates", "absent", "vertices"):
+        assert getattr(found, name) == getattr(expected, name), name
+    for one, other in zip(D.edges(device="cpu"), plain.edges(device="cpu"), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(gd.InputError, match="insert: the data frame has no column 'weight'; it has src, dst"):
+        D.update(insert=frame(src=src, dst=dst))
+    with pytest.raises(gd.InputError, match="negative; vertex ids start at 0"):
+        D.update(delete=frame(src=src - 5, dst=dst))
+    assert D.version == 1
+
+
+def test_a_temporal_file_is_a_graph_and_batches(tmp_path):
+    rng = np.random.default_rng(2)
+    src, dst, times = rng.integers(0, 20, 50), rng.integers(0, 20, 50), rng.permutation(50)
+    file = tmp_path / "times.txt"
+    file.write_text("".join(f"{u} {v} {t}\n" for u, v, t in zip(src, dst, times, strict=True)))
+    order = np.argsort(times)
+    stream = gd.read_stream(file, preload=0.5, batch=0.2)
+    assert [len(batch[0]) for batch in stream] == [10, 10, 5]
+    assert len(stream) == 3
+    D, edges = gd.DynamicGraph(stream.graph), Edges(True)
+    edges.apply((src[order[:25]], dst[order[:25]]))
+    for k, batch in enumerate(stream):
+        D.update(insert=batch)
+        cut = order[25 + 10 * k : 35 + 10 * k]
+        edges.apply((src[cut], dst[cut]))
+        check(D, edges)
+    assert D.num_vertices == len(np.unique([src, dst]))
+    assert gd.read_stream(file, preload=0.5, batch=0.2, appear=True).graph.num_vertices == len(
+        np.unique([src[order[:25]], dst[order[:25]]])
+    )
+    for wrong, reason in (
+        ({"preload": 1}, "preload=1 is"),
+        ({"batch": 2}, "batch=2 is"),
+        ({"batches": 0}, "batches=0"),
+    ):
+        with pytest.raises(gd.InputError, match=reason):
+            gd.read_stream(file, **wrong)
+
+
 def test_every_edge_may_go_and_its_vertices_stay():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], directed=False).partition(3))
     assert D.update(delete=([2, 1], [1, 0])).deleted == 2

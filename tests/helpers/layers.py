@@ -11,6 +11,7 @@ LAYERS = (
     ("backend",),
     (
         "adapters",
+        "batch_frames",
         "blocks",
         "changes",
         "construct",
@@ -21,6 +22,7 @@ LAYERS = (
         "part",
         "partition",
         "sources",
+        "temporal",
         "io",
     ),
     ("comm",),

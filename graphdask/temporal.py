@@ -1,0 +1,119 @@
+"""Edges in the order of time: a graph of the first ones, and batches of those that follow.
+
+Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank for dynamic graphs, 2024,
+Section 5.1.4: 90 % of the edges are there at the start, batches are a share of all edges.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.construct import from_edges
+from graphdask.errors import InputError
+from graphdask.graph import Graph
+
+
+@dataclass(frozen=True)
+class EdgeStream:
+    """What `read_stream` returns: iterate over it for the batches, `(src, dst)` in the caller's ids."""
+
+    src: np.ndarray
+    """In the order of time, as is `dst`."""
+    dst: np.ndarray
+    first: int
+    """Edges of the graph to begin with."""
+    size: int
+    """Edges of a batch."""
+    batches: int
+    directed: bool
+    appear: bool
+
+    @property
+    def graph(self) -> Graph:
+        """The graph to begin with, an ordinary one."""
+        vertices = None if self.appear else np.unique(np.concatenate([self.src, self.dst]))
+        src, dst = self.src[: self.first], self.dst[: self.first]
+        return from_edges(src, dst, directed=self.directed, vertices=vertices)
+
+    def __len__(self) -> int:
+        return self.batches
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for k in range(self.batches):
+            cut = slice(self.first + k * self.size, self.first + (k + 1) * self.size)
+            yield self.src[cut], self.dst[cut]
+
+
+def read_stream(
+    path: str | os.PathLike[str],
+    *,
+    preload: float = 0.9,
+    batch: float = 1e-4,
+    batches: int | None = None,
+    directed: bool = True,
+    appear: bool = False,
+    ids: str | None = None,
+) -> EdgeStream:
+    """Read a file of edges with times, to follow a graph as it grew.
+
+    Parameters
+    ----------
+    path : path-like
+        Lines of `source destination time`, also compressed.
+    preload : float
+        Share of the edges, the earliest, that the graph begins with.
+    batch : float
+        Share of all edges in a batch, one edge at least.
+    batches : int, optional
+        At most. Default: until the edges end.
+    directed : bool
+    appear : bool
+        Whether vertices appear with their first edge. Default: all are there from the start.
+    ids : {"int", "str"}, optional
+        How to read ids, as in `graphdask.io.read_edges`.
+
+    Returns
+    -------
+    EdgeStream
+        With `graph`, to begin with; its batches are what `DynamicGraph.update(insert=...)` takes.
+
+    Raises
+    ------
+    InputError
+        For shares that cannot be, or where no edge is left for a batch.
+    FormatError
+        For a line that is none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import graphdask as gd
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "times.txt"
+    >>> _ = file.write_text("".join(f"{k} {k + 1} {k}\\n" for k in range(10)))
+    >>> stream = gd.read_stream(file, preload=0.7, batch=0.1)
+    >>> D = gd.DynamicGraph(stream.graph)
+    >>> [D.update(insert=edges).inserted for edges in stream]
+    [1, 1, 1]
+    """
+    from graphdask.io import read_edges
+
+    if not 0 <= preload < 1:
+        raise InputError(f"preload={preload} is not a share of 0 or more and below 1")
+    if not 0 < batch <= 1:
+        raise InputError(f"batch={batch} is not a share above 0 and up to 1")
+    if batches is not None and batches < 1:
+        raise InputError(f"batches={batches} must be at least 1")
+    edges = read_edges(path, format="temporal", ids=ids)
+    assert edges.times is not None
+    order = np.argsort(edges.times, kind="stable")
+    first = round(preload * len(order))
+    size = max(1, round(batch * len(order)))
+    number = -(-(len(order) - first) // size)
+    if not number:
+        raise InputError(f"{path}: no edge is left of {len(order)} for a batch; take a smaller preload")
+    number = number if batches is None else min(number, batches)
+    return EdgeStream(edges.src[order], edges.dst[order], first, size, number, directed, appear)
