@@ -16,6 +16,8 @@ from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
 
 PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), ("error", "L1 error"))
 """Quantities, and how they are labelled."""
+LINES = ("-", "--", "-.", ":")
+"""Methods may lie on each other."""
 
 
 def changing_ranks(
@@ -58,10 +60,10 @@ def changing_ranks(
         axes = figure.add_subplot(1, len(shown), place)
         for number, method in enumerate(methods):
             at, values = _means([r for r in records if r["method"] == method], x, name)
-            few = len(at) <= 20
+            marker = MARKERS[number % len(MARKERS)] if len(at) <= 20 else ""
             axes.plot(
-                at, values, (MARKERS[number % len(MARKERS)] if few else "") + "-", color=COLOURS[number % len(COLOURS)],
-                label=method, linewidth=1.3, markersize=4.5, markerfacecolor="white",
+                at, values, marker + LINES[number % len(LINES)], color=COLOURS[number % len(COLOURS)], label=method,
+                linewidth=1.3, markersize=4.5, markerfacecolor="white",
             )  # fmt: skip
         drawn = [value for line in axes.get_lines() for value in np.asarray(line.get_ydata()) if value > 0]
         axes.set(xlabel=xlabel, ylabel=label, xscale=xscale)
@@ -69,7 +71,8 @@ def changing_ranks(
             axes.set_yscale("log")
         tidy(axes)
     if figure.axes:
-        figure.axes[0].legend(frameon=False, fontsize="small")
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize="small")
     if title:
         figure.suptitle(title, fontsize="medium")
     return saved(figure, path)
