@@ -24,21 +24,16 @@ BLOCK = 256
 
 @dataclass
 class RowChanges:
-    """Entries of the own rows that are to be there, or not to be there; distinct, by row and then by column."""
+    """Entries of the own rows that are to be there, or not to be there; distinct, by row and then by column. On the
+    host."""
 
-    row: Array
+    row: np.ndarray
     """Index dtype: local numbers."""
-    column: Array
+    column: np.ndarray
     """Index dtype: ids."""
-    insert: Array
+    insert: np.ndarray
     """bool: whether the entry is there afterwards."""
-    weights: Array | None
-
-    def on(self, backend: Backend) -> RowChanges:
-        """The same on a device."""
-        weights = None if self.weights is None else backend.from_host(self.weights)
-        row, column, insert = (backend.from_host(array) for array in (self.row, self.column, self.insert))
-        return RowChanges(row, column, insert, weights)
+    weights: np.ndarray | None
 
 
 @dataclass
@@ -75,67 +70,80 @@ class DynamicRows:
         kernels.dynamic_find(len(row), row, column, self.begin, self.length, self.indices, place, found)
         return place, found.astype(bool)
 
-    def apply(self, backend: Backend, changes: RowChanges) -> Array:
-        """Make the changes; say of each entry whether it was there before."""
-        xp = backend.xp
-        place, found = self.find(backend, changes.row, changes.column)
+    def apply(self, backend: Backend, changes: RowChanges) -> np.ndarray:
+        """Make the changes; say of each entry whether it was there before, on the host.
+
+        The device is asked once: what is to be done is worked out on the host, which has sorted the batch too.
+        """
+        count = len(changes.row)
+        if not count:
+            return np.zeros(0, bool)
+        looked = backend.xp.empty(5 * count, np.int64)
+        row, column = backend.from_host(changes.row), backend.from_host(changes.column)
+        backend.kernels("dynamic", index_t=self.indices.dtype).dynamic_look(
+            count, row, column, self.begin, self.length, self.room, self.indices, looked
+        )
+        place, there, begin, length, room = backend.to_host(looked).reshape(5, count)
+        found = there.astype(bool)
         if changes.weights is not None and self.weights is not None:
-            again = xp.flatnonzero(found & changes.insert)
-            self.weights[self.begin[changes.row[again]] + place[again]] = changes.weights[again]
-        at = xp.flatnonzero(found != changes.insert)
+            again = np.flatnonzero(found & changes.insert)
+            if len(again):
+                at = backend.from_host(begin[again] + place[again])
+                self.weights[at] = backend.from_host(changes.weights[again])
+        at = np.flatnonzero(found != changes.insert)
         if len(at):
             weights = None if changes.weights is None else changes.weights[at]
             named = RowChanges(changes.row[at], changes.column[at], changes.insert[at], weights)
-            self._merge(backend, named, place[at])
+            self._merge(backend, named, place[at], begin[at], length[at], room[at])
         return found
 
-    def _merge(self, backend: Backend, changes: RowChanges, place: Array) -> None:
-        """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not."""
+    def _merge(
+        self, backend: Backend, changes: RowChanges, place: np.ndarray, begin: np.ndarray, length: np.ndarray,
+        room: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not.
+
+        Of each entry `place` is how many of its row are less, and the others tell of the row.
+        """
         xp = backend.xp
-        count = len(place)
-        first = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), changes.row[1:] != changes.row[:-1]]))
-        rows = changes.row[first]
-        first = xp.concatenate([first, xp.full(1, count, first.dtype)])
-        inserted, deleted = xp.zeros(count + 1, np.int64), xp.zeros(count + 1, np.int64)
-        xp.cumsum(changes.insert.astype(np.int64), out=inserted[1:])
-        xp.cumsum((~changes.insert).astype(np.int64), out=deleted[1:])
-        begin, before = self.begin[rows], self.length[rows]
-        after = before + (inserted[first[1:]] - inserted[first[:-1]]) - (deleted[first[1:]] - deleted[first[:-1]])
-        new = _bounds(backend, after)
-        total = int(new[-1])
+        new_row = np.ones(len(place), bool)
+        new_row[1:] = changes.row[1:] != changes.row[:-1]
+        first = np.flatnonzero(new_row)
+        begin, before, room = begin[first], length[first], room[first]
+        rows, first = changes.row[first].astype(np.int64), np.append(first, len(place))
+        inserted, deleted = (np.concatenate([[0], np.cumsum(each)]) for each in (changes.insert, ~changes.insert))
+        after = before + np.diff(inserted[first]) - np.diff(deleted[first])
+        new = np.concatenate([[0], np.cumsum(after)])
+        outgrown = np.flatnonzero(after > room)
+        goes, room[outgrown] = begin.copy(), _with_slack(after[outgrown])
+        ends = self.used + np.cumsum(room[outgrown])
+        goes[outgrown] = ends - room[outgrown]
+        sent = [rows, begin, before, first, place, inserted, deleted, new, after, goes, room]
+        cuts = np.cumsum([len(each) for each in sent])[:-1]
+        on = xp.split(backend.from_host(np.concatenate(sent, dtype=np.int64)), cuts.tolist())
+        named, begin_on, before_on, first_on, place_on, inserted_on, deleted_on, new_on, after_on, goes_on, room_on = on
+        insert = backend.from_host(changes.insert.astype(np.uint8))
         merged = []
         for pool, values in ((self.indices, changes.column), (self.weights, changes.weights)):
             if pool is None or values is None:
                 continue
-            merged.append(xp.empty(total, pool.dtype))
+            merged.append(xp.empty(int(new[-1]), pool.dtype))
             backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_merge(
-                len(rows), begin, before, first, place, changes.insert.astype(np.uint8), inserted, deleted, new, values,
-                pool, merged[-1], per_item=BLOCK,
+                len(rows), begin_on, before_on, first_on, place_on, insert, inserted_on, deleted_on, new_on,
+                backend.from_host(values), pool, merged[-1], per_item=BLOCK,
             )  # fmt: skip
-        self._give_room(backend, rows, after)
-        self.length[rows] = after
-        begin = self.begin[rows]
+        if len(outgrown) and int(ends[-1]) > len(self.indices):
+            every = self.length.copy()
+            every[named] = after_on
+            self._lay_out(backend, every)
+            goes_on = self.begin[named]
+        elif len(outgrown):
+            self.begin[named], self.room[named] = goes_on, room_on
+            self.used = int(ends[-1])
+        self.length[named] = after_on
         for pool, values in zip((self.indices, self.weights), merged, strict=False):
             kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
-            kernels.dynamic_rows_put(len(rows), begin, new, values, pool, per_item=BLOCK)
-
-    def _give_room(self, backend: Backend, rows: Array, wanted: Array) -> None:
-        """Let each of the rows have room for as many entries; one that moves leaves its entries behind."""
-        xp = backend.xp
-        outgrown = xp.flatnonzero(wanted > self.room[rows])
-        if not len(outgrown):
-            return
-        room = _with_slack(wanted[outgrown])
-        ends = xp.cumsum(room)
-        needed = int(ends[-1])
-        if self.used + needed > len(self.indices):
-            every = self.length.copy()
-            every[rows] = wanted
-            self._lay_out(backend, every)
-            return
-        moving = rows[outgrown]
-        self.begin[moving], self.room[moving] = self.used + (ends - room), room
-        self.used += needed
+            kernels.dynamic_rows_put(len(rows), goes_on, new_on, values, pool, per_item=BLOCK)
 
     def _lay_out(self, backend: Backend, wanted: Array) -> None:
         """Move all rows into new memory, with room for as many entries and more; entries beyond those are left."""
@@ -195,6 +203,11 @@ class DynamicPart(Part):
     pending: tuple[Array, Array] | None = None
     """The flags of affected vertices, and of those whose out-neighbours are, that a run to an error left to the next,
     uint8 by id; those of other ranks' vertices are to be told to their owners."""
+    degrees: tuple[Array, Array] | None = None
+    """What PageRank knows of the rows but of those of `stale`: 1 / out-degree, float64, and whether the self-loop is
+    stored, uint8, shape (num_owned,)."""
+    stale: list[Array] = field(default_factory=list)
+    """Own vertices whose out-edges changed since, batch by batch."""
     contributions: Array | None = None
     """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by id."""
     said: Array | None = None
@@ -251,21 +264,20 @@ def apply_batch(
 
     `backward` holds what changes of the in-edges; None where the graph is undirected.
     """
-    outward = outward.on(backend)
     found = part.outward.apply(backend, outward)
-    changed = backend.xp.flatnonzero(found != outward.insert)
-    row, column = outward.row[changed], outward.column[changed]
+    changed = np.flatnonzero(found != outward.insert)
+    row, column = (backend.from_host(each[changed]) for each in (outward.row, outward.column))
     part.sources.append(row)
+    if part.degrees is not None:
+        part.stale.append(row)
     if part.said is not None:
         part.said[row] = -1.0  # a rank may need them that did not before
     _hold(backend, part, part.held, row, column)
-    gone = ~outward.insert
-    lost, of = gone & found, outward.row
+    lost, of = ~outward.insert & found, outward.row
     if backward is not None:
-        backward = backward.on(backend)
         lost, of = part.backward.apply(backend, backward) & ~backward.insert, backward.row
-    part.targets.append(of[backend.xp.flatnonzero(lost)])
+    part.targets.append(backend.from_host(of[lost]))
     part.alive = alive
-    part.told = backend.to_host(found)
+    part.told = found
     backend.synchronize()
     return part

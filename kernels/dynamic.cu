@@ -7,20 +7,41 @@
 
 #define GD_MASS 1152921504606846976.0
 
+// How many of the `end` entries from indices[first] on are less than `wanted`.
+__device__ __forceinline__ long long gd_place(const index_t *indices, long long first, long long end, index_t wanted) {
+    long long low = 0, high = end;
+    while (low < high) {
+        const long long middle = (low + high) >> 1;
+        if (indices[first + middle] < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
                                         const long long *length, const index_t *indices, long long *place,
                                         unsigned char *found) {
     GD_FOR(i, n) {
         const long long first = begin[row[i]], end = length[row[i]];
         const index_t wanted = column[i];
-        long long low = 0, high = end;
-        while (low < high) {
-            const long long middle = (low + high) >> 1;
-            if (indices[first + middle] < wanted) low = middle + 1;
-            else high = middle;
-        }
+        const long long low = gd_place(indices, first, end, wanted);
         place[i] = low;
         found[i] = low < end && indices[first + low] == wanted;
+    }
+}
+
+extern "C" __global__ void dynamic_look(long long n, const index_t *row, const index_t *column, const long long *begin,
+                                        const long long *length, const long long *room, const index_t *indices,
+                                        long long *out) {
+    GD_FOR(i, n) {
+        const index_t v = row[i], wanted = column[i];
+        const long long first = begin[v], end = length[v];
+        const long long low = gd_place(indices, first, end, wanted);
+        out[i] = low;
+        out[n + i] = low < end && indices[first + low] == wanted;
+        out[2 * n + i] = first;
+        out[3 * n + i] = end;
+        out[4 * n + i] = room[v];
     }
 }
 

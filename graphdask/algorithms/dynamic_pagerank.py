@@ -127,9 +127,7 @@ class DynamicPageRank(Primitive[State]):
         assert isinstance(part, DynamicPart)
         xp, owned, most = env.xp, part.num_owned, part.num_vertices
         dtype = part.vertex_map.dtype
-        _, loops = part.outward.find(env.backend, xp.arange(owned, dtype=dtype), part.ids)
-        loop = loops.astype(np.uint8)
-        inverse = 1.0 / (part.outward.length + (1 - loop)).astype(np.float64)
+        inverse, loop = self._degrees(part, env)
         rank = self._start(part, env)
         several = part.size > 1
         x, told = part.contributions, part.said
@@ -171,6 +169,21 @@ class DynamicPageRank(Primitive[State]):
         state.affected[part.ids[env.xp.flatnonzero(part.ids < part.alive)]] = 1
         state.listed = None
 
+    def _degrees(self, part: DynamicPart, env: Environment) -> tuple[Array, Array]:
+        """Of the own vertices 1 / out-degree, self-loop included, and whether the self-loop is stored; looked up where
+        the rows have changed since it was last done."""
+        xp = env.xp
+        if part.degrees is None:
+            part.degrees = xp.empty(part.num_owned, np.float64), xp.empty(part.num_owned, np.uint8)
+            part.stale = [xp.arange(part.num_owned, dtype=part.vertex_map.dtype)]
+        inverse, loop = part.degrees
+        for rows in part.stale:
+            _, found = part.outward.find(env.backend, rows, part.ids[rows])
+            loop[rows] = found
+            inverse[rows] = 1.0 / (part.outward.length[rows] + ~found)
+        part.stale = []
+        return inverse, loop
+
     def _start(self, part: DynamicPart, env: Environment) -> Array:
         """Ranks of the own vertices to begin with; 0 of those that have not appeared."""
         xp, alive = env.xp, part.ids < part.alive
@@ -199,7 +212,7 @@ class DynamicPageRank(Primitive[State]):
     def _mark_flagged(self, part: DynamicPart, state: State, env: Environment) -> Any:
         """Mark the out-neighbours of the own vertices that say so as affected; the counters."""
         counters = state.counters
-        counters[:] = 0
+        counters.fill(0)
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
             part.num_owned, part.ids, state.expand, self._becomes(state), part.outward.length, LOW, state.mark_low,
             state.mark_high, counters[LISTS:],
@@ -236,12 +249,12 @@ class DynamicPageRank(Primitive[State]):
                 array *= state.factor
             state.factor = None
         if state.listed is None:
-            state.counters[:] = 0
+            state.counters.fill(0)
             self._list_affected(part, state, env)
             state.listed = _listed(env.backend.to_host(state.counters))
         low, high, edges = state.listed
         lists = [state.low[:low], state.high[:high]]
-        state.counters[:] = 0
+        state.counters.fill(0)
         kernels.dynamic_sum(low, lists[0], rows.begin, rows.length, rows.indices, state.x, state.sums)
         kernels.dynamic_sum_high(
             high, lists[1], rows.begin, rows.length, rows.indices, state.x, state.sums, per_item=BLOCK

@@ -293,7 +293,8 @@ def _dealt(
         row, column = np.concatenate([row, column[again]]), np.concatenate([column, row[again]])
         number, edge = np.concatenate([number, again]), np.concatenate([edge, np.full(len(again), -1)])
     at = rows.rows_map.to_position(cpu, row.astype(dtype))
-    order = np.lexsort((column, at))
+    # below 2**64, since there are 3,750,000,064 at most
+    order = np.argsort(at.astype(np.uint64) * np.uint64(rows.capacity) + column.astype(np.uint64), kind="stable")
     at, column, number, edge = at[order], column[order].astype(dtype), number[order], edge[order]
     cuts = np.searchsorted(at, rows.rows_map.offsets)
     pieces = []

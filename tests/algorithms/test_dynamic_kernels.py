@@ -56,6 +56,13 @@ def test_entries_are_found_and_placed(case):
     case.kernels.dynamic_find(len(rows), case.to(rows), case.to(columns), *case.rows, place, found)
     expected = [int(np.searchsorted(case.row(v), u)) for v, u in zip(rows, columns, strict=True)]
     assert case.back(place).tolist() == expected
+    room = case.rng.integers(0, 9, len(case.length))
+    looked = case.to(np.full(5 * len(rows), POISON))
+    case.kernels.dynamic_look(
+        len(rows), case.to(rows), case.to(columns), *case.rows[:2], case.to(room), case.rows[2], looked
+    )
+    known = [expected, case.back(found), case.begin[rows], case.length[rows], room[rows]]
+    np.testing.assert_array_equal(case.back(looked), np.concatenate(known))
     assert case.back(found).tolist() == [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
 
 

@@ -307,6 +307,28 @@ def test_ranks_of_the_gang_are_told_only_what_they_do_not_know():
     assert 0 < told("dfp") < every / 10
 
 
+def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_the_rows_of_a_batch(monkeypatch):
+    backend = emulated()
+    stand_in(monkeypatch, backend)
+    G, changes = local_changes(400, 2)
+    D = gd.DynamicGraph(G.partition(1, device="cuda"))
+    gd.pagerank(D, method="static")
+    waits, ask = [], type(backend).to_host
+
+    def counted(self, array):
+        waits.append(len(array))
+        return ask(self, array)
+
+    monkeypatch.setattr(type(backend), "to_host", counted)
+    for method, (insert, delete) in zip(("dfp", "nd"), changes, strict=True):
+        waits.clear()
+        D.update(insert=insert, delete=delete)
+        assert len(waits) == 2  # out-edges and in-edges
+        waits.clear()
+        found = gd.pagerank(D, method=method)
+        assert len(waits) <= found.iterations + 2  # the marks of the batch, and the first list
+
+
 def test_without_ranks_every_method_is_static():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
     assert [gd.pagerank(D, method="dfp").method for _ in range(2)] == ["static", "dfp"]

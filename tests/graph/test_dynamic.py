@@ -182,8 +182,8 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     D.update(insert=([0], [2]))
     again = dynamic_rows.DynamicRows._merge
 
-    def fails_in_one_row(self, backend, changes, place):
-        again(self, backend, changes, place)
+    def fails_in_one_row(self, backend, changes, *rows):
+        again(self, backend, changes, *rows)
         if 1 in changes.column:
             raise gd.OverBudget("no more memory")
 
