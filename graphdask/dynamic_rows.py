@@ -15,11 +15,14 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.build import BuildPlan, add_inward, build_part, from_cyclic, row_of_each
 from graphdask.comm.protocol import Communicator
+from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
 from graphdask.sources import Piece
 
 BLOCK = 256
-"""Threads of a block, which takes a row."""
+"""Threads of a block, which takes a row that changes."""
+WARP = 32
+"""Threads that take a row where all rows move."""
 
 
 @dataclass
@@ -51,11 +54,11 @@ class DynamicRows:
     """Entries of `indices` that belong to a row, or did."""
 
     @classmethod
-    def of(cls, backend: Backend, csr: Csr) -> DynamicRows:
-        """Lay out packed rows, whose indices are ids."""
+    def of(cls, backend: Backend, csr: Csr, memory_share: float = 1.0) -> DynamicRows:
+        """Lay out packed rows, whose indices are ids; OverBudget where there is no memory for it."""
         length = csr.indptr[1:] - csr.indptr[:-1]
         rows = cls(csr.indptr[:-1].copy(), length, length.copy(), csr.indices, csr.weights, csr.num_edges)
-        rows._lay_out(backend, length)
+        rows._lay_out(backend, length, memory_share)
         return rows
 
     @property
@@ -70,8 +73,9 @@ class DynamicRows:
         kernels.dynamic_find(len(row), row, column, self.begin, self.length, self.indices, place, found)
         return place, found.astype(bool)
 
-    def apply(self, backend: Backend, changes: RowChanges) -> np.ndarray:
-        """Make the changes; say of each entry whether it was there before, on the host.
+    def apply(self, backend: Backend, changes: RowChanges, memory_share: float = 1.0) -> np.ndarray:
+        """Make the changes; say of each entry whether it was there before, on the host. OverBudget where the rows have
+        to move and there is no memory for it.
 
         The device is asked once: what is to be done is worked out on the host, which has sorted the batch too.
         """
@@ -94,12 +98,12 @@ class DynamicRows:
         if len(at):
             weights = None if changes.weights is None else changes.weights[at]
             named = RowChanges(changes.row[at], changes.column[at], changes.insert[at], weights)
-            self._merge(backend, named, place[at], begin[at], length[at], room[at])
+            self._merge(backend, named, memory_share, place[at], begin[at], length[at], room[at])
         return found
 
     def _merge(
-        self, backend: Backend, changes: RowChanges, place: np.ndarray, begin: np.ndarray, length: np.ndarray,
-        room: np.ndarray,
+        self, backend: Backend, changes: RowChanges, memory_share: float, place: np.ndarray, begin: np.ndarray,
+        length: np.ndarray, room: np.ndarray,
     ) -> None:  # fmt: skip
         """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not.
 
@@ -135,7 +139,7 @@ class DynamicRows:
         if len(outgrown) and int(ends[-1]) > len(self.indices):
             every = self.length.copy()
             every[named] = after_on
-            self._lay_out(backend, every)
+            self._lay_out(backend, every, memory_share)
             goes_on = self.begin[named]
         elif len(outgrown):
             self.begin[named], self.room[named] = goes_on, room_on
@@ -145,25 +149,31 @@ class DynamicRows:
             kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
             kernels.dynamic_rows_put(len(rows), goes_on, new_on, values, pool, per_item=BLOCK)
 
-    def _lay_out(self, backend: Backend, wanted: Array) -> None:
+    def _lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
         """Move all rows into new memory, with room for as many entries and more; entries beyond those are left."""
         xp = backend.xp
         kept = xp.minimum(self.length, wanted)
         room = _with_slack(wanted)
-        bounds, packed = _bounds(backend, room), _bounds(backend, kept)
-        self.used = int(bounds[-1])
-        memory = self.used + self.used // 4 + 1024
-        row = row_of_each(backend, Csr(packed, xp.empty(int(packed[-1]), np.int64)), 0)
-        entry = xp.arange(len(row)) - packed[row]
-        target, source = bounds[row] + entry, self.begin[row] + entry
-        indices = xp.empty(memory, self.indices.dtype)
-        indices[target] = self.indices[source]
-        self.indices = indices
-        if self.weights is not None:
-            weights = xp.empty(memory, self.weights.dtype)
-            weights[target] = self.weights[source]
-            self.weights = weights
-        self.begin, self.room = bounds[:-1].copy(), room
+        bounds = _bounds(backend, room)
+        used = int(bounds[-1])
+        memory = used + used // 4 + 1024
+        pools = [self.indices] if self.weights is None else [self.indices, self.weights]
+        needed, free = memory * sum(pool.itemsize for pool in pools), int(backend.free_memory() * memory_share)
+        if needed > free:
+            raise OverBudget(
+                f"the rows of {len(kept):,} vertices of a dynamic graph, moved to where they can grow, need "
+                f"{needed / 2**30:.1f} GiB beside the {self.nbytes / 2**30:.1f} GiB that they have, and "
+                f"{backend.description} may use {free / 2**30:.1f} GiB; use more workers, or raise the setting "
+                f"graphdask.memory-fraction"
+            )
+        moved = []
+        for pool in pools:
+            moved.append(xp.empty(memory, pool.dtype))
+            backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_move(
+                len(kept), self.begin, kept, bounds, pool, moved[-1], per_item=WARP
+            )
+        self.indices, self.weights = moved[0], None if self.weights is None else moved[1]
+        self.begin, self.room, self.used = bounds[:-1].copy(), room, used
 
 
 def _with_slack(length: Array) -> Array:
@@ -237,8 +247,8 @@ def build_dynamic(
     for csr in part.directions:
         csr.indices = part.vertex_map.to_id(backend, from_cyclic(part, csr.indices))
     held = backend.xp.zeros((comm.size, part.num_owned) if comm.size > 1 else (0, 0), np.uint8)
-    outward = DynamicRows.of(backend, part.out)
-    backward = outward if part.inward is part.out else DynamicRows.of(backend, part.inward)
+    outward = DynamicRows.of(backend, part.out, memory_share)
+    backward = outward if part.inward is part.out else DynamicRows.of(backend, part.inward, memory_share)
     _hold(backend, part, held, row_of_each(backend, part.out, 0), part.out.indices)
     empty = Csr(backend.xp.zeros(part.num_owned + 1, np.int64), part.ids[:0])
     known = {each.name: getattr(part, each.name) for each in fields(Part)} | {"out": empty, "inward": empty}
@@ -258,13 +268,14 @@ def owners(backend: Backend, part: Part, ids: Array) -> Array:
 
 
 def apply_batch(
-    backend: Backend, part: DynamicPart, outward: RowChanges, backward: RowChanges | None, alive: int
-) -> DynamicPart:
+    backend: Backend, part: DynamicPart, outward: RowChanges, backward: RowChanges | None, alive: int,
+    memory_share: float = 1.0,
+) -> DynamicPart:  # fmt: skip
     """Apply a batch to the rows of this rank; `told` says which of the entries of `outward` were there before.
 
     `backward` holds what changes of the in-edges; None where the graph is undirected.
     """
-    found = part.outward.apply(backend, outward)
+    found = part.outward.apply(backend, outward, memory_share)
     changed = np.flatnonzero(found != outward.insert)
     row, column = (backend.from_host(each[changed]) for each in (outward.row, outward.column))
     part.sources.append(row)
@@ -275,7 +286,7 @@ def apply_batch(
     _hold(backend, part, part.held, row, column)
     lost, of = ~outward.insert & found, outward.row
     if backward is not None:
-        lost, of = part.backward.apply(backend, backward) & ~backward.insert, backward.row
+        lost, of = part.backward.apply(backend, backward, memory_share) & ~backward.insert, backward.row
     part.targets.append(backend.from_host(of[lost]))
     part.alive = alive
     part.told = found

@@ -39,3 +39,13 @@ extern "C" __global__ void dynamic_rows_put(long long n, const long long *begin,
         for (long long k = threadIdx.x; k < size; k += blockDim.x) pool[begin[r] + k] = out[from + k];
     }
 }
+
+extern "C" __global__ void dynamic_rows_move(long long n, const long long *begin, const long long *length,
+                                             const long long *target, const entry_t *pool, entry_t *out) {
+    const int lane = threadIdx.x & 31;
+    for (long long v = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; v < n;
+         v += ((long long)gridDim.x * blockDim.x) >> 5) {
+        const long long from = begin[v], to = target[v], size = length[v];
+        for (long long k = lane; k < size; k += 32) out[to + k] = pool[from + k];
+    }
+}

@@ -9,7 +9,8 @@ before_out
 new_begin      int64, one more than there are rows: where each row begins in `out`, as it is to be
 values         per entry what is inserted, as `pool` and `out` entry_t: ids, or weights
 
-On a GPU a block takes a row.
+On a GPU a block takes a row that changes, and a warp a row where all of them move, of `length` entries each, to where
+`target` says.
 """
 
 from graphdask.kernels.twin import twin
@@ -42,3 +43,10 @@ def dynamic_rows_put(n, begin, new_begin, out, pool):
     for r in range(n):
         for k in range(new_begin[r + 1] - new_begin[r]):
             pool[begin[r] + k] = out[new_begin[r] + k]
+
+
+@twin
+def dynamic_rows_move(n, begin, length, target, pool, out):
+    for v in range(n):
+        for k in range(length[v]):
+            out[target[v] + k] = pool[begin[v] + k]

@@ -86,7 +86,7 @@ def _build(context: RankContext, piece: Any, plan: BuildPlan, alive: int) -> Dyn
 
 
 def _apply(context: RankContext, part: DynamicPart, outward: Any, backward: Any, alive: int) -> DynamicPart:
-    return apply_batch(context.backend, part, outward, backward, alive)
+    return apply_batch(context.backend, part, outward, backward, alive, context.memory_share)
 
 
 def _run(context: RankContext, part: DynamicPart, primitive: Any) -> RankResult:

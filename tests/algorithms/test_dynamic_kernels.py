@@ -9,6 +9,7 @@ import pytest
 from kernel_launch import POISON, ordered_sum
 
 from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
+from graphdask.dynamic_rows import WARP
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 
@@ -198,3 +199,17 @@ def test_rows_that_change_are_merged_and_put_in_their_place(backend, kind):
     for at, row in zip(target.tolist(), expected, strict=False):
         large[at : at + len(row)] = row
     np.testing.assert_array_equal(backend.to_host(put), large)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float64])
+def test_all_rows_move(backend, kind):
+    rng = np.random.default_rng(3)
+    length = np.array([0, 1, 31, 32, 33, 700, *rng.integers(0, 9, 300)])
+    begin, target = (np.cumsum(length + rng.integers(0, 4, len(length))) - length for _ in range(2))
+    pool, out = rng.integers(0, 1000, begin[-1] + 9).astype(kind), np.full(target[-1] + 9, POISON, kind)
+    sent = [backend.from_host(np.array(each)) for each in (begin, length, target, pool, out)]
+    backend.kernels("dynamic_rows", entry_t=kind).dynamic_rows_move(len(length), *sent, per_item=WARP)
+    backend.synchronize()
+    for first, size, to in zip(begin, length, target, strict=True):
+        out[to : to + size] = pool[first : first + size]
+    np.testing.assert_array_equal(backend.to_host(sent[-1]), out)

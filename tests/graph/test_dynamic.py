@@ -11,6 +11,7 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask import dynamic_rows
+from graphdask.backend import CpuBackend
 from graphdask.runtime import runtime
 
 
@@ -195,6 +196,19 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
     assert D.update(delete=([0], [2])).deleted == 1
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0)])
+
+
+def test_rows_that_outgrow_the_memory_are_refused_and_the_graph_stays(monkeypatch):
+    D, edges = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0], num_vertices=2000)), Edges(True)
+    edges.apply(([0, 1, 2, 0], [1, 2, 0, 2]))
+    D.update(insert=([0], [2]))
+    many = np.arange(2000)
+    with monkeypatch.context() as scarce:
+        scarce.setattr(CpuBackend, "free_memory", lambda self: 20_000)
+        with pytest.raises(gd.OverBudget, match=r"moved to where they can grow, need .* use more workers"):
+            D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3)), delete=([1], [2]))
+    check(D, edges)
+    assert D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3))).inserted == 6000 - 4
 
 
 @pytest.mark.parametrize("kind", ["pandas", "dask"])
