@@ -41,6 +41,9 @@ AUTO = "auto"
 FRONTIERS = ("df", "dfp")
 LOW = 64
 """Most edges of a row that a thread takes: in-edges where ranks are computed, out-edges where vertices are marked."""
+PARTITIONS = {"both": (LOW, LOW), "in": (LOW, 2**62), "none": (-1, 2**62)}
+"""Most edges of a row that a thread takes where vertices are ranked and where their out-neighbours are marked, by the
+degrees after which vertices are partitioned (the paper's Figure 1)."""
 BLOCK = 256
 MARK = -1.0
 """Stands for a mark among contributions, which are above 0."""
@@ -81,9 +84,11 @@ class DynamicPageRank(Primitive[State]):
         prune_tol: float,
         keeps: bool = True,
         error: float | None = None,
+        partition_by: str = "both",
     ):
         self.method, self.damping, self.tol, self.max_iter = method, damping, tol, max_iter
         self.frontier_tol, self.prune_tol, self.keeps, self.error = frontier_tol, prune_tol, keeps, error
+        self.lows = PARTITIONS[partition_by]
         self.drift = 0.0
         """What an iteration over all vertices may still change the ranks to begin with, summed, but for vertices that
         the parts say are to be ranked."""
@@ -201,7 +206,7 @@ class DynamicPageRank(Primitive[State]):
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
         how many."""
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, part.ids, state.affected, 1, part.backward.length, LOW, state.low, state.high,
+            part.num_owned, part.ids, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high,
             state.counters,
         )  # fmt: skip
 
@@ -214,8 +219,8 @@ class DynamicPageRank(Primitive[State]):
         counters = state.counters
         counters.fill(0)
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, part.ids, state.expand, self._becomes(state), part.outward.length, LOW, state.mark_low,
-            state.mark_high, counters[LISTS:],
+            part.num_owned, part.ids, state.expand, self._becomes(state), part.outward.length, self.lows[1],
+            state.mark_low, state.mark_high, counters[LISTS:],
         )  # fmt: skip
         self._mark(part, state, env, part.num_owned)
         return env.backend.to_host(counters).copy()
@@ -265,8 +270,8 @@ class DynamicPageRank(Primitive[State]):
             kernels.dynamic_update(
                 len(listed), listed, part.ids, state.sums, state.inverse, state.loop, state.base, self.damping,
                 closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
-                self._becomes(state), part.outward.length, LOW, state.rank, state.x, state.affected, state.expand,
-                state.visited, state.mark_low, state.mark_high, state.counters,
+                self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x, state.affected,
+                state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
         if frontier:
             self._mark(part, state, env, low + high)

@@ -31,6 +31,7 @@ SHOWN = (
 """Columns of the table."""
 METHODS = ("static", "nd", "dt", "df", "dfp")
 EXPERIMENTS = ("temporal", "random")
+PARTITIONS = ("both", "in", "none")
 STOPS = ("tolerance", "error")
 DAMPING, TOLERANCE, PRELOAD = 0.85, 1e-10, 0.9
 Ends = tuple[np.ndarray, np.ndarray]
@@ -85,6 +86,7 @@ def run(
     batches: int | None = None,
     ranks: Sequence[int] = (1,),
     errors: int | None = None,
+    partition_by: str = "both",
     device: str = "auto",
     seed: int = 0,
     plot: str | os.PathLike[str] | None = None,
@@ -115,6 +117,8 @@ def run(
         Workers, or ranks of this process.
     errors : int, optional
         After how many batches of a stream the error is measured, spread over it, the last among them. Default: 4.
+    partition_by : {"both", "in", "none"}
+        As in `pagerank`: the partitionings of the paper's Figure 1.
     device : {"auto", "cpu", "cuda"}
     seed : int
     plot : path-like, optional
@@ -149,6 +153,8 @@ def run(
     for name, number in (("scale", scale), ("batches", batches), ("errors", errors), *(("ranks", r) for r in ranks)):
         if number is not None and number < 1:
             raise InputError(f"{name}={number} must be at least 1")
+    if partition_by not in PARTITIONS:
+        raise InputError(f"partition_by={partition_by!r} is not one of {', '.join(PARTITIONS)}")
     if not error > 0:
         raise InputError(f"error={error} must be above 0")
     if files and experiments and "temporal" not in experiments:
@@ -162,7 +168,17 @@ def run(
     for stream in progress(streams):
         made = stream()
         for count in ranks:
-            bench = Bench(made, wanted, stops or STOPS, error, count, 4 if errors is None else errors, device, client)
+            bench = Bench(
+                made,
+                wanted,
+                stops or STOPS,
+                error,
+                count,
+                4 if errors is None else errors,
+                partition_by,
+                device,
+                client,
+            )
             for record in bench.records():
                 records.append(record)
                 if each is not None:
@@ -182,6 +198,7 @@ class Bench:
     error: float
     ranks: int
     errors: int
+    partition_by: str
     device: str
     client: Any
 
@@ -203,6 +220,7 @@ class Bench:
                 yield {
                     "benchmark": "dynamic", "experiment": stream.experiment, "graph": stream.name,
                     "vertices": stream.vertices, "batch": stream.share, "ranks": self.ranks, "device": self.device,
+                    "partition_by": self.partition_by,
                     "stop": stop, "method": method, **row,
                 } | {f"{m}_over_it": compared[m] / row["ms"] for m in ("static", "nd") if m in compared}  # fmt: skip
 
@@ -219,7 +237,7 @@ class Bench:
         done: dict[str, int] = {}
         for k, (insert, delete) in enumerate(zip(self.stream.insert, self.stream.delete, strict=True)):
             update = D.update(insert=insert, delete=delete, **where)
-            result: Any = pagerank(D, method=method, damping=DAMPING, **how, **where)
+            result: Any = pagerank(D, method=method, damping=DAMPING, partition_by=self.partition_by, **how, **where)
             if k == 0:  # kernels are compiled
                 continue
             seconds.append(result.stats.seconds)

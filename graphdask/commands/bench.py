@@ -232,6 +232,8 @@ def analytics(
 @click.option("--error", type=float, default=1e-6, show_default=True, help="L1, at which methods are compared.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
 @click.option("--batches", type=Whole(min=1), help="In a stream; default: the suite's.")
+@click.option("--partition-by", default="both", show_default=True, help="both, in or none: after which degrees "
+              "vertices are for a thread or a block of a GPU.")  # fmt: skip
 @click.option("--errors", type=Whole(min=1), help="After how many batches the error is measured.  [default: 4]")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs and batches.")

@@ -329,6 +329,24 @@ def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_the_rows_
         assert len(waits) <= found.iterations + 2  # the marks of the batch, and the first list
 
 
+@pytest.mark.parametrize("device", DEVICES[1:])
+def test_partitions_by_degree_change_no_bit(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    rng = np.random.default_rng(3)
+    hub = np.zeros(250, np.int64), rng.integers(0, 300, 250)  # rows for a block, out and in
+    src, dst = (np.concatenate([*hub[::way], rng.integers(0, 300, 300)]) for way in (1, -1))
+    expected = None
+    for partition_by in ("both", "in", "none"):
+        G = gd.from_edges(src, dst, num_vertices=300)
+        D = gd.DynamicGraph(G.partition(1, device="cpu" if expected is None else "cuda"))
+        gd.pagerank(D, method="static")
+        D.update(insert=([0, 5], [9, 0]))
+        found = gd.pagerank(D, method="df", partition_by=partition_by)
+        expected = found.rank if expected is None else expected
+        np.testing.assert_array_equal(found.rank, expected)
+
+
 def test_without_ranks_every_method_is_static():
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
     assert [gd.pagerank(D, method="dfp").method for _ in range(2)] == ["static", "dfp"]
@@ -375,6 +393,8 @@ def test_a_wrong_result_is_found_out(wrong):
     [
         ({"method": "fast"}, gd.InputError, "method='fast' is not one of static, nd, dt, df, dfp, auto"),
         ({"method": "auto"}, gd.InputError, "method='auto' chooses the fastest way to an error; say error="),
+        ({"method": "nd", "partition_by": "out"}, gd.InputError, "partition_by='out' is not one of both, in, none"),
+        ({"partition_by": "in"}, gd.Unsupported, "partition_by= is of the methods of a DynamicGraph"),
         ({"method": "nd", "error": 0}, gd.InputError, "error=0 is not a number above 0"),
         ({"method": "nd", "error": 1e-6, "tol": 1e-9}, gd.InputError, "error=1e-06 both say when"),
         ({"error": 1e-6, "norm": "linf"}, gd.Unsupported, "error= is an L1 distance"),

@@ -58,6 +58,7 @@ def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
         ({"batches": 0}, "batches=0"),
         ({"ranks": (0,)}, "ranks=0"),
         ({"error": 0.0}, "error=0.0"),
+        ({"partition_by": "out"}, "partition_by='out'"),
         ({"files": ("x",), "experiments": ("random",)}, "files are for the temporal experiment"),
     ],
 )
