@@ -69,7 +69,7 @@ def pagerank(
         none. nd: naive-dynamic, all vertices. dt: dynamic traversal, what can be reached from the changes. df: dynamic
         frontier, the out-neighbours of the changes, and of vertices whose rank changes by more than `frontier_tol`.
         dfp: with pruning, df without the vertices whose rank changes by `prune_tol` at most, each self-loop solved for.
-        auto, with `error`: dfp until an iteration looks at 3/4 as many edges as there are, then nd with self-loops
+        auto, with `error`: dfp until an iteration looks at as many edges as there are, then nd with self-loops
         solved for, and the ranks multiplied so that they sum to 1 where that pays: as fast as nd, or faster.
         Where there are no ranks yet, or of another damping, all are static. With a method, `dangling` is "self-loop"
         and `norm` "linf", and there is neither weight nor personalization, start, or float32. Default: from scratch,

@@ -168,7 +168,7 @@ def local_changes(n, batches):
 
 @pytest.mark.parametrize("method", [*METHODS, "auto"])
 def test_ranks_are_as_near_to_the_exact_ones_as_they_are_asked_to_be(method):
-    G, changes = local_changes(400, 12)
+    G, changes = local_changes(150, 6)
     expected = None
     for parts in (1, 3):
         D = gd.DynamicGraph(G.partition(parts))
