@@ -192,7 +192,7 @@ def load_kernels(D: Any, method: str, to_error: bool, src: Any, dst: Any, how: d
     """Delete an edge and insert it again, so that what is built and loaded on first use counts in no batch."""
     from graphdask.algorithms.ranking import pagerank
 
-    loose = {"error": 1.0} if to_error else {"tol": 1.0}
+    loose: dict[str, Any] = {"error": 1.0} if to_error else {"tol": 1.0}
     pagerank(D, method="static", **loose, **how)
     for change in ("delete", "insert"):
         D.update(**{change: (src, dst)}, **how)
