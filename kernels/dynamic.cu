@@ -5,6 +5,8 @@
 #include "common.cuh"
 #include "lanes.cuh"
 
+#define GD_FEW 8
+#define GD_HUB 4096
 #define GD_MASS 1152921504606846976.0
 
 __device__ __forceinline__ unsigned long long gd_warp_sum(unsigned long long value) {
@@ -101,54 +103,125 @@ extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsign
     if (threadIdx.x == 0 && block_edges) atomicAdd(counters + 2, block_edges);
 }
 
-// Low rows have at most one chunk.
+// This thread's share of the edges begin + lane, + 8, ... below end, GD_AHEAD of them on their way at a time. An edge that
+// is not there adds 0, which changes no bit of a sum that began with 0.
+template <int ahead>
+__device__ __forceinline__ double gd_lane_sum(const index_t *indices, const double *x, long long begin, long long end,
+                                              int lane) {
+    double sum = 0.0;
+#pragma unroll 1
+    for (long long e = begin + lane; e < end; e += ahead * GD_LANES) {
+        index_t at[ahead];
+        double value[ahead];
+#pragma unroll
+        for (int i = 0; i < ahead; i++) at[i] = e + i * GD_LANES < end ? __ldcs(indices + e + i * GD_LANES) : (index_t)-1;
+#pragma unroll
+        for (int i = 0; i < ahead; i++) value[i] = at[i] < 0 ? 0.0 : __ldg(x + at[i]);
+#pragma unroll
+        for (int i = 0; i < ahead; i++) sum = __dadd_rn(sum, value[i]);
+    }
+    return sum;
+}
+
+// Low rows have at most one chunk. A warp takes 32 of them: a thread each one of a few edges, and then eight threads
+// each of the others, of which four are on their way at a time.
 extern "C" __global__ void dynamic_sum(long long n, const index_t *listed, const long long *begin,
                                        const long long *length, const index_t *indices, const double *x,
                                        double *sums) {
-    GD_FOR(i, n) {
-        const index_t v = listed[i];
-        const long long first = begin[v], last = first + length[v];
-        double lane[GD_LANES];
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x & 31, group = lane / GD_LANES;
+    for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n;
+         base += (long long)gridDim.x * blockDim.x) {
+        const bool there = base + lane < n;
+        const index_t v = there ? listed[base + lane] : (index_t)0;
+        const long long first = there ? begin[v] : 0;
+        const int degree = there ? (int)length[v] : 0;
+        if (there && degree <= GD_FEW) {
+            index_t at[GD_LANES];
+            double value[GD_LANES];
 #pragma unroll
-        for (int k = 0; k < GD_LANES; k++) lane[k] = 0.0;
-        for (long long e = first; e < last; e += GD_LANES) {
+            for (int k = 0; k < GD_LANES; k++) at[k] = k < degree ? __ldcs(indices + first + k) : (index_t)-1;
 #pragma unroll
-            for (int k = 0; k < GD_LANES; k++)
-                if (e + k < last) lane[k] = __dadd_rn(lane[k], x[indices[e + k]]);
+            for (int k = 0; k < GD_LANES; k++) value[k] = at[k] < 0 ? 0.0 : __ldg(x + at[k]);
+            sums[v] = gd_tree(value);
         }
-        sums[v] = gd_tree(lane);
+        for (unsigned left = __ballot_sync(all, degree > GD_FEW); left;) {
+            unsigned mine = left;
+            for (int k = 0; k < group; k++) mine &= mine - 1;
+            const int from = mine ? __ffs(mine) - 1 : 0;
+            const long long row_begin = __shfl_sync(all, first, from);
+            const int edges = __shfl_sync(all, degree, from);
+            const index_t row = __shfl_sync(all, v, from);
+            const long long row_end = mine ? row_begin + edges : row_begin;
+            const double sum = gd_warp_tree(gd_lane_sum<4>(indices, x, row_begin, row_end, lane % GD_LANES));
+            if (mine && lane % GD_LANES == 0) sums[row] = sum;
+            for (int k = 0; k < 32 / GD_LANES; k++) left &= left - 1;
+        }
     }
 }
 
-// A block a row, of 256 threads: thirty-two groups of eight lanes take a chunk each; group g always has chunks that are
-// dealt to lane g % 8, and the first warp adds what they found in the order of chunks.
+// A warp's sum of a row: its four groups of eight threads take a chunk each, so that a group has chunks that are dealt
+// to two lanes, in turn. All threads get it.
+__device__ __forceinline__ double gd_warp_row(const index_t *indices, const double *x, long long first, long long last,
+                                              int lane) {
+    double even = 0.0, odd = 0.0;
+    bool turn = false;
+    for (long long round = first; round < last; round += 32 / GD_LANES * GD_CHUNK, turn = !turn) {
+        const long long from = round + (long long)(lane / GD_LANES) * GD_CHUNK;
+        const double sum =
+            gd_warp_tree(gd_lane_sum<4>(indices, x, from, min(from + GD_CHUNK, last), lane % GD_LANES));
+        if (turn) odd = __dadd_rn(odd, sum);
+        else even = __dadd_rn(even, sum);
+    }
+    const int group = (lane & 3) * GD_LANES;
+    const double one = __shfl_sync(0xffffffffu, even, group), other = __shfl_sync(0xffffffffu, odd, group);
+    return gd_warp_tree(lane & 4 ? other : one);
+}
+
+// A block looks at 256 high rows at a time. All of it takes those of more than GD_HUB edges, one after the other, by
+// thirty-two groups of eight threads with a chunk each, whose sums the first eight threads add in the order of chunks;
+// then a warp takes each of the others.
 extern "C" __global__ void __launch_bounds__(256)
 dynamic_sum_high(long long n, const index_t *listed, const long long *begin, const long long *length,
                  const index_t *indices, const double *x, double *sums) {
-    __shared__ double edges[256];
+    __shared__ index_t rows[256];
+    __shared__ int hubs, others;
     __shared__ double chunk[32];
-    __shared__ double lanes[GD_LANES];
     const int group = threadIdx.x / GD_LANES, lane = threadIdx.x % GD_LANES;
-    for (long long i = blockIdx.x; i < n; i += gridDim.x) {
-        const index_t v = listed[i];
-        const long long first = begin[v], last = first + length[v];
-        double dealt = 0.0;
-        for (long long round = first; round < last; round += 32 * GD_CHUNK) {
-            const long long from = round + (long long)group * GD_CHUNK;
-            const long long end = min(from + GD_CHUNK, last);
-            double sum = 0.0;
-            for (long long e = from + lane; e < end; e += GD_LANES) sum = __dadd_rn(sum, x[indices[e]]);
-            edges[threadIdx.x] = sum;
-            __syncthreads();
-            if (lane == 0) chunk[group] = gd_tree(edges + threadIdx.x);
-            __syncthreads();
-            if (threadIdx.x < GD_LANES)
-#pragma unroll
-                for (int k = 0; k < 32; k += GD_LANES) dealt = __dadd_rn(dealt, chunk[k + threadIdx.x]);
-        }
-        if (threadIdx.x < GD_LANES) lanes[threadIdx.x] = dealt;
+    for (long long tile = blockIdx.x; tile < n; tile += 256 * (long long)gridDim.x) {
+        if (threadIdx.x == 0) hubs = others = 0;
         __syncthreads();
-        if (threadIdx.x == 0) sums[v] = gd_tree(lanes);
+        const long long i = tile + (long long)threadIdx.x * gridDim.x;
+        if (i < n) {
+            const index_t v = listed[i];
+            if (length[v] > GD_HUB) rows[atomicAdd(&hubs, 1)] = v;
+            else rows[255 - atomicAdd(&others, 1)] = v;
+        }
+        __syncthreads();
+        for (int h = 0; h < hubs; h++) {
+            const index_t v = rows[h];
+            const long long first = begin[v], last = first + length[v];
+            double dealt = 0.0;
+            for (long long round = first; round < last; round += 32 * GD_CHUNK) {
+                const long long from = round + (long long)group * GD_CHUNK;
+                const double sum = gd_warp_tree(gd_lane_sum<8>(indices, x, from, min(from + GD_CHUNK, last), lane));
+                if (lane == 0) chunk[group] = sum;
+                __syncthreads();
+                if (threadIdx.x < GD_LANES)
+#pragma unroll
+                    for (int k = 0; k < 32; k += GD_LANES) dealt = __dadd_rn(dealt, chunk[k + threadIdx.x]);
+                __syncthreads();
+            }
+            if (threadIdx.x < 32) {
+                const double sum = gd_warp_tree(dealt);
+                if (threadIdx.x == 0) sums[v] = sum;
+            }
+        }
+        for (int k = threadIdx.x / 32; k < others; k += 8) {
+            const index_t v = rows[255 - k];
+            const double sum = gd_warp_row(indices, x, begin[v], begin[v] + length[v], threadIdx.x % 32);
+            if (threadIdx.x % 32 == 0) sums[v] = sum;
+        }
         __syncthreads();
     }
 }
@@ -254,15 +327,40 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
     }
 }
 
-// How many are listed is read here, so that the host need not wait for it; n is the most that there may be.
+// How many are listed is read here, so that the host need not wait for it; n is the most that there may be. Most flags
+// are set already, and a flag that is not is set by whoever sees so.
+__device__ __forceinline__ void gd_flag(unsigned char *flag) {
+    if (!*flag) *flag = 1;
+}
+
+// A warp takes 32 rows, and its threads share the edges of all.
 extern "C" __global__ void dynamic_mark(long long n, const unsigned long long *count, const index_t *listed,
                                         const long long *begin, const long long *length, const index_t *indices,
                                         unsigned char *flags) {
+    const unsigned all = 0xffffffffu;
     const long long end = (long long)*count;
-    GD_FOR(i, end) {
-        const index_t v = listed[i];
-        const long long first = begin[v], last = first + length[v];
-        for (long long e = first; e < last; e++) flags[indices[e]] = 1;  // whoever else writes, writes the same
+    const int lane = threadIdx.x & 31;
+    for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < end;
+         base += (long long)gridDim.x * blockDim.x) {
+        const bool there = base + lane < end;
+        const index_t v = there ? listed[base + lane] : (index_t)0;
+        const long long first = there ? begin[v] : 0, edges = there ? length[v] : 0;
+        long long until = edges;
+        for (int step = 1; step < 32; step <<= 1) {
+            const long long before = __shfl_up_sync(all, until, step);
+            if (lane >= step) until += before;
+        }
+        const long long total = __shfl_sync(all, until, 31), since = until - edges;
+        for (long long round = 0; round < total; round += 32) {
+            const long long e = round + lane;
+            int row = 0;
+            for (int step = 16; step; step >>= 1) {
+                const long long starts = __shfl_sync(all, since, row + step);
+                if (starts <= e) row += step;
+            }
+            const long long at = __shfl_sync(all, first, row) + e - __shfl_sync(all, since, row);
+            if (e < total) gd_flag(flags + indices[at]);
+        }
     }
 }
 
@@ -273,6 +371,7 @@ extern "C" __global__ void dynamic_mark_high(long long n, const unsigned long lo
     for (long long i = blockIdx.x; i < end; i += gridDim.x) {
         const index_t v = listed[i];
         const long long first = begin[v], last = first + length[v];
-        for (long long e = first + threadIdx.x; e < last; e += blockDim.x) flags[indices[e]] = 1;
+#pragma unroll 8
+        for (long long e = first + threadIdx.x; e < last; e += blockDim.x) gd_flag(flags + __ldcs(indices + e));
     }
 }

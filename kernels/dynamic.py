@@ -16,7 +16,7 @@ counters       64-bit integers: vertices listed as low and as high, their edges;
 count          64-bit integer: how many are listed, n at most, which the host need not know
 
 Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
-thread takes a low row and a block a high one.
+warp takes 32 low rows, of 256 edges at most, and a warp or a block a high one.
 """
 
 import numpy as np

@@ -3,7 +3,7 @@ and Dynamic Frontier with Pruning.
 
 Every vertex has a self-loop, given to those that have none, so that there are no dead ends. Iterations pull over the
 in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change. The
-affected vertices are listed anew in each iteration, those of few and of many edges apart, for a thread or a block each.
+affected vertices are listed anew in each iteration, those of few and of many edges apart, for different kernels.
 Ranks of the gang are sent the contributions that changed, of vertices of which they have out-neighbours, and the marks
 of vertices that they own, and nothing else: what they were told in one call they know in the next one.
 
@@ -39,11 +39,12 @@ METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal",
            "dfp": "Dynamic Frontier with Pruning"}  # fmt: skip
 AUTO = "auto"
 FRONTIERS = ("df", "dfp")
-LOW = 64
-"""Most edges of a row that a thread takes: in-edges where ranks are computed, out-edges where vertices are marked."""
+LOW = 256
+"""Most edges of a low row: in-edges where ranks are computed, out-edges where vertices are marked. A GPU takes 32 low
+rows with a warp, a high one with a warp or a block."""
 PARTITIONS = {"both": (LOW, LOW), "in": (LOW, 2**62), "none": (-1, 2**62)}
-"""Most edges of a row that a thread takes where vertices are ranked and where their out-neighbours are marked, by the
-degrees after which vertices are partitioned (the paper's Figure 1)."""
+"""Most edges of a low row where vertices are ranked and where their out-neighbours are marked, by the degrees after
+which vertices are partitioned (the paper's Figure 1)."""
 BLOCK = 256
 MARK = -1.0
 """Stands for a mark among contributions, which are above 0."""

@@ -78,10 +78,10 @@ def pagerank(
         Of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6; with `error` 0.3 times
         that.
     partition_by : {"both", "in", "none"}, optional
-        With a method, on a GPU: after which degrees vertices are told apart into those for a thread and those for a
-        block of threads: in-degrees where they are ranked and out-degrees where their out-neighbours are marked, only
-        in-degrees (then a thread marks), or none (then a block ranks). The answer is the same. Default: "both", the
-        fastest in Sahu's Figure 1.
+        With a method, on a GPU: after which degrees vertices are told apart into those of which a warp takes 32 and
+        those that have a warp or a block of their own: in-degrees where they are ranked and out-degrees where their
+        out-neighbours are marked, only in-degrees (then all are marked from by warps), or none (then each is ranked by
+        a warp or a block). The answer is the same. Default: "both", the fastest in Sahu's Figure 1.
     dangling : {"uniform", "self-loop"}, optional
         What a walker does at a vertex without out-edges. "uniform", the default: starts anew, as in NetworkX, anywhere
         or by `personalization`. "self-loop": every vertex that has no self-loop is given one, of weight 1.

@@ -70,7 +70,7 @@ def test_entries_are_found_and_placed(case):
 @pytest.mark.parametrize("becomes", [0, 1, 2])
 def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
     flags = case.rng.integers(0, 3, case.ids).astype(np.uint8)
-    flags[case.own[case.length >= 64]] = 1
+    flags[case.own[case.length >= 256]] = 1
     sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
     low, high = (case.to(np.full(len(case.own), POISON, case.dtype)) for _ in range(2))
     case.kernels.dynamic_split(
@@ -79,7 +79,7 @@ def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
     lows, highs, edges, *others = case.back(counters).tolist()
     flagged = np.flatnonzero(flags[case.own] == 1)
     for found, count, expected in (
-        (low, lows, flagged[case.length[flagged] <= 64]), (high, highs, flagged[case.length[flagged] > 64]),
+        (low, lows, flagged[case.length[flagged] <= 256]), (high, highs, flagged[case.length[flagged] > 256]),
     ):  # fmt: skip
         found = case.back(found)
         assert sorted(found[:count].tolist()) == expected.tolist()
