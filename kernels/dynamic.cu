@@ -242,6 +242,7 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
                                             unsigned char *visited, index_t *low, index_t *high,
                                             unsigned long long *counters) {
     Ranked all{0.0, 0, 0, 0, 0, 0};
+#pragma unroll 1
     GD_FOR(i, n) {
         const index_t v = listed[i], at = ids[v];
         const double old = rank[v], part = inverse[v], mine = x[at], gathered = sums[v];

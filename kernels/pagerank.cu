@@ -188,6 +188,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
                                                double dangling_scale, double change_scale, real_t *rank, real_t *x,
                                                real_t *told) {
     Changed all{0, 0, 0.0};
+#pragma unroll 1
     GD_FOR(v, n) {
         const index_t at = place[v], to = tells ? slot[v] : (index_t)0;
         const double part = inverse[v], old = (double)rank[v];
