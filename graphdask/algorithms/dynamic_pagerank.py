@@ -241,9 +241,8 @@ class DynamicPageRank(Primitive[State]):
         assert isinstance(part, DynamicPart)
         if part.size > 1 and len(inbox.records["vertex"]):
             vertex, contribution = inbox.records["vertex"], inbox.records["contribution"]
-            marks = contribution == MARK
-            state.affected[vertex[marks]] = 1
-            state.x[vertex[~marks]] = contribution[~marks]
+            taking = env.kernels("telling", index_t=part.vertex_map.dtype)
+            taking.telling_take(len(vertex), vertex, contribution, state.x, state.affected)
         if state.traversing:
             return self._traverse(part, state, env)
         kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
@@ -316,28 +315,46 @@ class DynamicPageRank(Primitive[State]):
         )  # fmt: skip
         if part.size == 1:
             return Messages(part.ids[:0], part.ids[:0], {}, True, frontier, edges, votes=votes)
-        xp = env.xp
-        marked = xp.flatnonzero(state.affected * state.remote).astype(part.vertex_map.dtype)
-        state.affected[marked] = 0
-        state.marked = marked
-        at = owners(env.backend, part, marked)
-        own = xp.concatenate(ranked) if ranked else part.ids[:0]
-        now = state.x[part.ids[own]]
-        new = xp.flatnonzero(now != state.told[own])
-        own, now = own[new], now[new]
-        state.told[own], state.last = now, own
-        vertices, contributions, counts = [], [], [0]
-        for rank in range(part.size):
-            marks, needed = marked[at == rank], part.held[rank, own] > 0
-            if rank == part.rank:
-                needed[:] = False
-            vertices += [marks, part.ids[own[needed]]]
-            contributions += [xp.full(len(marks), MARK), now[needed]]
-            counts.append(len(vertices[-2]) + len(vertices[-1]))
-        records = {"vertex": xp.concatenate(vertices), "contribution": xp.concatenate(contributions)}
+        counts, records = self._records(part, state, env, ranked)
         return Messages.of_records(
-            records, np.cumsum(counts).astype(np.int64), active=True, frontier=frontier, edges=edges, votes=votes
+            records, np.append(0, np.cumsum(counts)), active=True, frontier=frontier, edges=edges, votes=votes
         )
+
+    def _records(
+        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array]
+    ) -> tuple[np.ndarray, dict[str, Array]]:
+        """How many records go to each rank, and these: of each rank contributions, and then marks."""
+        xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
+        kernels = env.kernels("telling", index_t=dtype)
+        counters = xp.zeros(size + 2, np.uint64)
+        shared = (part.ids, state.x, state.told, part.held, part.num_owned, size, part.rank)
+        for listed in ranked:
+            kernels.telling_count(len(listed), listed, *shared, counters)
+        if state.mode not in ("static", "nd"):
+            kernels.telling_marks_count(part.num_vertices, state.affected, state.remote, counters[size + 1 :])
+        found = env.backend.to_host(counters).astype(np.int64)
+        marked, marks = xp.empty(int(found[-1]), dtype), np.zeros(size, np.int64)
+        if len(marked):
+            counters.fill(0)
+            kernels.telling_marks(part.num_vertices, state.affected, state.remote, marked, counters)
+            at = owners(env.backend, part, marked)
+            order = xp.argsort(at)
+            marked, at = marked[order], at[order]
+            marks = np.diff(env.backend.to_host(xp.searchsorted(at, xp.arange(size + 1))))
+        counts = found[:size] + marks
+        begin = np.cumsum(counts) - counts
+        vertex, contribution = xp.empty(int(counts.sum()), dtype), xp.empty(int(counts.sum()), np.float64)
+        state.marked, state.last = marked, xp.empty(int(found[size]), dtype)
+        if found[size]:
+            places = env.backend.from_host(np.append(begin, 0).astype(np.uint64))
+            for listed in ranked:
+                kernels.telling_fill(len(listed), listed, *shared, places, vertex, contribution, state.last)
+        taken = 0
+        for rank in np.flatnonzero(marks).tolist():
+            where = slice(int(begin[rank] + found[rank]), int(begin[rank] + counts[rank]))
+            vertex[where], contribution[where] = marked[taken : taken + int(marks[rank])], MARK
+            taken += int(marks[rank])
+        return counts, {"vertex": vertex, "contribution": contribution}
 
     def ends(self, state: State, votes: np.ndarray) -> bool:
         state.affected_vertices += int(votes[:, 1].sum())

@@ -1,0 +1,112 @@
+// What a rank says to the others of contributions that changed and of vertices that it marked. Places are reserved by a
+// block for all its threads at once: one counter for every warp would be what the kernels wait for. Twins and arguments:
+// telling.py.
+#include "common.cuh"
+
+#define GD_RANKS 64
+
+// How many contributions go to each rank are added up in a block, of GD_RANKS ranks at a time.
+extern "C" __global__ void telling_count(long long n, const index_t *listed, const index_t *ids, const double *x,
+                                         const double *told, const unsigned char *held, long long owned,
+                                         long long size, long long rank, unsigned long long *counts) {
+    __shared__ unsigned long long block[GD_RANKS];
+    const int lane = threadIdx.x & 31;
+    for (long long ranks = 0; ranks <= size; ranks += GD_RANKS) {
+        const long long until = min(size + 1, ranks + GD_RANKS);
+        __syncthreads();
+        if (threadIdx.x < GD_RANKS) block[threadIdx.x] = 0;
+        __syncthreads();
+        for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n;
+             base += (long long)gridDim.x * blockDim.x) {
+            const long long i = base + lane;
+            const index_t v = i < n ? listed[i] : (index_t)0;
+            const bool changed = i < n && x[ids[v]] != told[v];
+            for (long long r = ranks; r < until; r++) {
+                const bool goes = changed && r != rank && (r == size || held[r * owned + v]);
+                const unsigned mask = __ballot_sync(0xffffffffu, goes);
+                if (lane == 0 && mask) atomicAdd(block + (r - ranks), (unsigned long long)__popc(mask));
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x < until - ranks && block[threadIdx.x]) atomicAdd(counts + ranks + threadIdx.x, block[threadIdx.x]);
+    }
+}
+
+// A place after `*next` for every thread that wants one. All threads of the block, of up to 1,024, call it together.
+__device__ __forceinline__ unsigned long long gd_places(bool wants, unsigned long long *next) {
+    __shared__ unsigned long long start;
+    __shared__ int before[32];
+    const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+    const unsigned mask = __ballot_sync(0xffffffffu, wants);
+    __syncthreads();
+    if (lane == 0) before[warp] = __popc(mask);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int total = 0;
+        for (int k = 0; k < (int)((blockDim.x + 31) >> 5); k++) {
+            const int count = before[k];
+            before[k] = total;
+            total += count;
+        }
+        if (total) start = atomicAdd(next, (unsigned long long)total);
+    }
+    __syncthreads();
+    return start + before[warp] + __popc(mask & ((1u << lane) - 1));
+}
+
+extern "C" __global__ void telling_fill(long long n, const index_t *listed, const index_t *ids, const double *x,
+                                        double *told, const unsigned char *held, long long owned, long long size,
+                                        long long rank, unsigned long long *next, index_t *vertex,
+                                        double *contribution, index_t *last) {
+    for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
+        const long long i = tile + threadIdx.x;
+        const index_t v = i < n ? listed[i] : (index_t)0, id = i < n ? ids[v] : (index_t)0;
+        const double now = i < n ? x[id] : 0.0;
+        const bool changed = i < n && now != told[v];
+        for (long long r = 0; r <= size; r++) {
+            if (r == rank) continue;
+            const bool goes = changed && (r == size || held[r * owned + v]);
+            const unsigned long long at = gd_places(goes, next + r);
+            if (!goes) continue;
+            if (r == size) {
+                last[at] = v;
+            } else {
+                vertex[at] = id;
+                contribution[at] = now;
+            }
+        }
+        if (changed) told[v] = now;
+    }
+}
+
+extern "C" __global__ void telling_marks_count(long long n, const unsigned char *affected, const unsigned char *remote,
+                                               unsigned long long *count) {
+    __shared__ unsigned long long block;
+    if (threadIdx.x == 0) block = 0;
+    __syncthreads();
+    unsigned long long found = 0;
+    GD_FOR(u, n) found += affected[u] && remote[u];
+    if (found) atomicAdd(&block, found);
+    __syncthreads();
+    if (threadIdx.x == 0 && block) atomicAdd(count, block);
+}
+
+extern "C" __global__ void telling_marks(long long n, unsigned char *affected, const unsigned char *remote,
+                                         index_t *marked, unsigned long long *next) {
+    for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
+        const long long u = tile + threadIdx.x;
+        const bool goes = u < n && affected[u] && remote[u];
+        const unsigned long long at = gd_places(goes, next);
+        if (!goes) continue;
+        affected[u] = 0;
+        marked[at] = (index_t)u;
+    }
+}
+
+extern "C" __global__ void telling_take(long long n, const index_t *vertex, const double *contribution, double *x,
+                                        unsigned char *affected) {
+    GD_FOR(i, n) {
+        if (contribution[i] == -1.0) affected[vertex[i]] = 1;
+        else x[vertex[i]] = contribution[i];
+    }
+}
