@@ -112,9 +112,9 @@ extern "C" __global__ void sssp_arrive(long long n, long long step, long long sp
 // The fences of the barrier order what it parts, so that plain reads see it.
 // As many blocks as fit hide the latency of memory: hence the bound on registers.
 extern "C" __global__ void __launch_bounds__(256, 8)
-sssp_advance(long long n, long long step, long long split, long long splits, double nearest, double delta,
-             const long long *indptr, const index_t *indices, const weight_t *weights, long long each,
-             const index_t *ids, label_t *labels, int *stamp, dist_t *limit, long long owned, long long mark,
+sssp_advance(long long n, long long step, long long split, long long splits, long long enough, double nearest,
+             double delta, const long long *indptr, const index_t *indices, const weight_t *weights,
+             long long each, const index_t *ids, label_t *labels, int *stamp, dist_t *limit, long long owned, long long mark,
              index_t *even_near, index_t *odd_near, index_t *even_far, index_t *odd_far, index_t *ghost_queue,
              index_t *hubs, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
@@ -122,11 +122,13 @@ sssp_advance(long long n, long long step, long long split, long long splits, dou
     const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
     const long long last = split + splits, begun = step;
     dist_t bound = *limit;
+    bool relaxed = false;
     if (first_thread) counters[GHOSTS + (mark + 1) % 2] = 0;
     for (;; step++) {
         const long long length = *(volatile long long *)(counters + NEAR + step % 3);
         const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
         if (length == 0 && (split == last || !(from < Distance<double>::none()))) break;
+        if (relaxed && length >= enough) break;
         if (first_thread) {
             counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
             counters[ACTED] += length;
@@ -148,6 +150,7 @@ sssp_advance(long long n, long long step, long long split, long long splits, dou
                           counters + NEAR + (step + 1) % 3, counters + GHOSTS + mark % 2, counters + FAR + split % 3,
                           true, &queues, &mine};
         if (length) {
+            relaxed = true;
             unsigned long long *const hub_count = counters + HUBS + step % 3;
             gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, counters + EDGES, relax);
             gd_least(mine, least + split % 3);

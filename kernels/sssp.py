@@ -23,7 +23,9 @@ counters     int64, shape (16,): edges looked at and vertices whose edges were r
 
 `sssp_advance` relaxes the edges of near vertices until there are none, and then splits the far ones, at most `splits`
 times: those below the next limit, which lies above `nearest` in the first step and else above the smallest distance
-among them, become near. It needs a cooperative launch, always of the same `n`, in every superstep the next `mark`.
+among them, become near. Once it has relaxed any, it ends before a step of `enough` near vertices or more: what there is
+for other ranks to do should not wait for that. It needs a cooperative launch, always of the same `n`, in every
+superstep the next `mark`.
 `sssp_result` takes labels of both kinds apart.
 
 On a CPU most of the time would go into waiting for labels, and for rows that no cache has. So a row is gone through
@@ -76,8 +78,8 @@ def sssp_arrive(n, step, split, slots, values, labels, stamp, limit, owned, near
 
 @twin
 def sssp_advance(
-    n, step, split, splits, nearest, delta, indptr, indices, weights, each, ids, labels, stamp, limit, owned, mark,
-    even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
+    n, step, split, splits, enough, nearest, delta, indptr, indices, weights, each, ids, labels, stamp, limit, owned,
+    mark, even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
 ):  # fmt: skip
     begun, last, none, bound = step, split + splits, unreached(labels), limit[0]
     here, there = (odd_near, even_near) if step % 2 else (even_near, odd_near)
@@ -86,6 +88,10 @@ def sssp_advance(
     slots, offered = np.empty(FEW, indices.dtype), np.empty(FEW, labels.dtype)
     edges = acted = 0
     while length or (split < last and (nearest if step == begun else closest) < np.inf):
+        if acted and length >= enough:
+            for i in range(length):
+                stamp[here[i]] = step
+            break
         tail = 0
         acted += length
         for i in range(length):
@@ -157,6 +163,7 @@ def sssp_advance(
         length = tail
         step += 1
     counters[NEAR : NEAR + 3] = 0
+    counters[NEAR + step % 3] = length
     counters[STEP], counters[SPLIT], counters[GHOSTS + mark % 2] = step, split, ghosts
     counters[FAR + split % 3], least[split % 3] = far_tail, closest
     counters[EDGES] += edges
