@@ -2,7 +2,7 @@
 
 Commands are loaded when they are called, so that `--help` answers at once. An error is one paragraph on standard
 error that says what to do; exit codes: 0 done, 1 failed, 2 bad input or usage, 3 verification failed, 130 interrupted,
-143 terminated.
+143 terminated; `submit`: that of the job, 124 where it met its time limit.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ COMMANDS = {
     "info": "What is in a file, and what reading it would change.",
     "stream": "Make a file of a graph larger than memory, which run streams.",
     "convert": "Write a graph file in another format.",
+    "submit": "Run a command as a job of a cluster: Slurm, PBS, MPI or SSH.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
 }

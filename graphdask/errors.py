@@ -116,6 +116,10 @@ class DeadlineExceeded(GraphdaskError, TimeoutError):
     """A wait passed its deadline."""
 
 
+class JobFailed(GraphdaskError):
+    """A batch job ended without a result; raised with the exit code of the job in `exit_code`."""
+
+
 class WrongWorker(GraphdaskError):
     """A gang task found itself on a worker that it was not meant for."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -14,6 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import click
+
+STEPS = "GRAPHDASK_STEPS"
+"""Environment: "lines" has each step named on a line of standard error, for the log of a job."""
 
 
 def width() -> int:
@@ -165,7 +169,10 @@ class Steps:
 
     def announce(self, name: str) -> None:
         """Name what runs now, where a person watches; nothing for an empty name."""
-        if watched():
+        if os.environ.get(STEPS) == "lines":
+            if name:
+                click.echo(f"{name} ...", err=True)
+        elif watched():
             click.echo("\r\x1b[K" + (f"{name} ..." if name else ""), nl=False, err=True)
 
     def add(self, name: str, detail: str) -> None:

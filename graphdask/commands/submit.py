@@ -1,0 +1,150 @@
+"""`graphdask submit --slurm|--pbs ... COMMAND ...`: a command as a job of a cluster, followed to its result."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import stream
+from graphdask.errors import InputError, JobFailed
+
+OURS = ("--workers", "--scheduler", "--scheduler-file")
+"""Options of a command that `submit` gives it."""
+AGAIN = ("time", "partition", "account", "directives")
+"""Options that a job submitted again may have anew."""
+
+
+@click.command("submit", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--slurm", "system", flag_value="slurm", help="Submit with sbatch.")
+@click.option("--workers", type=click.IntRange(min=1), help="Workers of the job's Dask cluster.  [default: 1]")
+@click.option("--gpus-per-task", type=click.IntRange(min=0), help="1: a GPU for each worker. More: so many workers, "
+              "with a GPU each, share a task and see each other's GPUs.  [default: 0]")  # fmt: skip
+@click.option("--cpus-per-task", type=click.IntRange(min=1), help="Cores of a task.  [default: 1]")
+@click.option("--time", metavar="T", help="Limit: minutes, H:M:S or D-H:M:S; default: the partition's.")
+@click.option("--partition", metavar="NAME", help="Or queue; default: the cluster's.")
+@click.option("--account", metavar="NAME", help="Whom the job is charged to.")
+@click.option("--directive", "directives", multiple=True, metavar="TEXT",
+              help="A further option of the batch system, such as --qos=high; may be repeated.")  # fmt: skip
+@click.option("--setup", multiple=True, metavar="LINE", help="A shell line before anything else, such as 'module load "
+              "cuda'; may be repeated.")  # fmt: skip
+@click.option("--interface", metavar="NAME", help="Network of the cluster's messages, such as ib0.")
+@click.option("--image", metavar="FILE", help="Apptainer image that has graphdask; default: this Python.")
+@click.option("--output", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="For script, logs, result; all hosts see it; default: graphdask-jobs/DATE-TIME.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the script and submit nothing.")
+@click.option("--detach", is_flag=True, help="Submit and return; --resume follows the job later.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Follow the job of this folder, or submit it again where it ended without a result.")  # fmt: skip
+@click.argument("arguments", metavar="COMMAND ...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    system: str | None,
+    folder: Path | None,
+    dry_run: bool,
+    detach: bool,
+    resume: Path | None,
+    arguments: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Run a graphdask command as a job, and show its result.
+
+    graphdask submit --slurm --workers 4 --gpus-per-task 1 --time 30 run bfs graph.parquet
+
+    The job starts a Dask cluster of its own and runs the command on it. Its states and its log come on standard error,
+    what the command prints on standard output, and its exit code is this one's; 124: it met its time limit. Ctrl-C
+    cancels the job. A job that met its limit is submitted again with --resume FOLDER: a command that skips what it
+    finds finished goes on from there, any other begins anew.
+    """
+    from graphdask.cluster import jobs, scripts
+
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    if resume is not None:
+        _only_for_resume(system, folder, dry_run, arguments, given)
+        job = jobs.resume(scripts.load(resume), **given)
+    else:
+        if system is None:
+            raise InputError("which cluster? --slurm, or --resume FOLDER")
+        folder = folder or Path("graphdask-jobs", time.strftime("%Y%m%d-%H%M%S"))
+        job = scripts.Job(
+            os.path.abspath(folder), tuple(arguments), system, directory=os.getcwd(), **_sized(arguments, given)
+        )
+        if dry_run:
+            click.echo(jobs.script(job), nl=False)
+            return
+        job = jobs.submit(job)
+    _say(f"job {job.number}: its folder is {job.folder}")
+    if detach:
+        click.echo(job.number)
+        return
+    try:
+        result = jobs.follow(job, _say)
+    except KeyboardInterrupt:
+        jobs.cancel(job)
+        raise _interrupted(job.number) from None
+    click.echo(result, nl=False)
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _interrupted(number: str | None) -> JobFailed:
+    error = JobFailed(f"interrupted; job {number} is cancelled")
+    error.exit_code = 130
+    return error
+
+
+def _only_for_resume(
+    system: str | None, folder: Path | None, dry_run: bool, arguments: tuple[str, ...], given: dict[str, Any]
+) -> None:
+    """Refuse what a job that exists has already."""
+    more = {name: value for name, value in given.items() if name not in AGAIN}
+    if system or folder or dry_run or arguments or more:
+        names = ", ".join(f"--{name.rstrip('s')}" for name in AGAIN)
+        raise InputError(f"--resume takes the job as it was submitted, and only {names} and --detach besides")
+
+
+def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """The options of the job: without workers for a command that runs in one process.
+
+    The command's own arguments are read as the command line does, so that a mistake shows before a job is submitted.
+    """
+    from graphdask.cli import cli
+
+    if not arguments:
+        raise InputError("which command? submit ... run bfs graph.txt, for one")
+    for each in arguments:
+        if each.split("=")[0] in OURS:
+            raise InputError(f"{each}: the job has a cluster of its own; give submit --workers before the command")
+    if arguments[0] == "submit":
+        raise InputError("a job that submits jobs is none of submit's")
+    chosen = _parsed(cli, arguments)
+    names = {parameter.name for parameter in chosen.command.params}
+    alone = "scheduler_file" not in names or str(chosen.params.get("path", "")).endswith(stream.ENDING)
+    gpus = given.get("gpus_per_task", 0)
+    if alone:
+        if "workers" in given or gpus:
+            raise InputError(f"{chosen.command_path} runs in one process here; leave --workers and --gpus-per-task out")
+        return {**given, "workers": None}
+    if chosen.params.get("device") == "cuda" and not gpus:
+        raise InputError("--device cuda needs workers with GPUs; give submit --gpus-per-task 1")
+    return {**given, "workers": given.get("workers", max(1, gpus))}
+
+
+def _parsed(group: click.Group, arguments: tuple[str, ...]) -> click.Context:
+    """The context of the command that the arguments call, with its options read."""
+    rest = list(arguments)
+    context = click.Context(group, info_name="graphdask")
+    while isinstance(context.command, click.Group):
+        name, found, rest = context.command.resolve_command(context, rest)
+        assert found is not None
+        if isinstance(found, click.Group):
+            if not rest:
+                raise InputError(f"which of them? {context.command_path} {name} --help")
+            context = click.Context(found, info_name=name, parent=context)
+        else:
+            context = found.make_context(name, rest, parent=context)
+    return context
