@@ -9,19 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from graphdask.cluster import scripts, slurm
+from graphdask.cluster import pbs, scripts, slurm
 from graphdask.cluster.batch import State
 from graphdask.cluster.scripts import EXIT_CODE, OUT_OF_TIME, RESULT, TIMED_OUT, Job
 from graphdask.errors import InputError, JobFailed
 
-SYSTEMS: dict[str, ModuleType] = {"slurm": slurm}
-"""Each has `script`, `submit`, `look` and `cancel`."""
+SYSTEMS: dict[str, ModuleType] = {"slurm": slurm, "pbs": pbs}
+"""Each has `need`, `script`, `submit`, `look` and `cancel`."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.3, 5.0
 """Seconds between two looks at a job: longer, the longer nothing happens."""
 SETTLE_SECONDS = 20.0
 """How long the files of a job that has ended may take to come over a network file system."""
 TAIL = 3
 """Lines of a log that an error repeats."""
+TERMINATED = 143
+"""Exit code of a script that was told to end, and not because its time does."""
 
 Say = Callable[[str], None]
 
@@ -128,7 +130,7 @@ def outcome(job: Job, state: State, code: int | None) -> str:
             f"job {job.number} met its time limit{limit}; {again} submits it again, with --time for another limit",
             TIMED_OUT,
         )
-    if state.name == "CANCELLED":
+    if state.name == "CANCELLED" or code == TERMINATED:
         raise failed(f"job {job.number} was cancelled; {again} submits it again", 1)
     last = tail(job.log)
     words = f"; the end of {job.log}: {' | '.join(last)}" if last else f"; {job.log} has nothing to say"

@@ -20,6 +20,7 @@ AGAIN = ("time", "partition", "account", "directives")
 
 @click.command("submit", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--slurm", "system", flag_value="slurm", help="Submit with sbatch.")
+@click.option("--pbs", "system", flag_value="pbs", help="Submit with qsub.")
 @click.option("--workers", type=click.IntRange(min=1), help="Workers of the job's Dask cluster.  [default: 1]")
 @click.option("--gpus-per-task", type=click.IntRange(min=0), help="1: a GPU for each worker. More: so many workers, "
               "with a GPU each, share a task and see each other's GPUs.  [default: 0]")  # fmt: skip
@@ -66,7 +67,7 @@ def command(
         job = jobs.resume(scripts.load(resume), **given)
     else:
         if system is None:
-            raise InputError("which cluster? --slurm, or --resume FOLDER")
+            raise InputError("which cluster? --slurm, --pbs, or --resume FOLDER")
         folder = folder or Path("graphdask-jobs", time.strftime("%Y%m%d-%H%M%S"))
         job = scripts.Job(
             os.path.abspath(folder), tuple(arguments), system, directory=os.getcwd(), **_sized(arguments, given)

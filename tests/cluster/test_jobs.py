@@ -1,0 +1,260 @@
+"""Jobs without a batch system: what their scripts say, what is refused before one is submitted, and a PBS of ours.
+
+The PBS is four programs on PATH: `qsub` starts the script, `qstat` tells from files what became of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from graphdask.cli import cli
+from graphdask.cluster import jobs, pbs, scripts, slurm
+from graphdask.cluster.scripts import Job
+from graphdask.errors import CommunicationError, InputError, JobFailed, MissingDependency, WriteError
+
+JOB = Job("/work/my job", ("run", "bfs", "a b.txt"), workers=8, directory="/home")
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch) -> Callable[..., Result]:
+    """Call the command line in this process, in an empty folder, where PATH has the programs of the folder `bin`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.setattr(jobs, "LONGEST_PAUSE", 0.3)
+
+    def run(*arguments: object) -> Result:
+        runner = CliRunner(env={"COLUMNS": "1000"})
+        return runner.invoke(cli, ["submit", *map(str, arguments)], prog_name="graphdask")
+
+    return run
+
+
+def said(result: Result) -> str:
+    """Standard error without the line breaks of its width."""
+    return " ".join(result.stderr.split())
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    path = folder / "bin" / name
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("system", ["slurm", "pbs"])
+@pytest.mark.parametrize("gpus", [0, 1, 4])
+def test_scripts_are_bash_and_name_what_was_asked_for(system, gpus):
+    text = jobs.SYSTEMS[system].script(replace(JOB, system=system, gpus_per_task=gpus, time="1-0", interface="ib0"))
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=True, timeout=60)
+    assert "24:00:00" in text
+    assert "--interface ib0" in text
+    assert f"-n {8 // max(1, gpus)} " in text or f"--ntasks={8 // max(1, gpus)}\n" in text
+    assert ("dask cuda worker" in text) == bool(gpus)
+    assert "run bfs 'a b.txt' --scheduler-file '/work/my job/scheduler.json' --workers 8" in text
+
+
+def test_gpus_are_asked_for_by_task():
+    job = replace(JOB, gpus_per_task=4)
+    assert "#SBATCH --gpus-per-task=4\n" in slurm.script(job)
+    assert "--gpus-per-task=4 --kill" in slurm.script(job)  # srun does not take it over
+    assert "#PBS -l select=2:ncpus=1:mpiprocs=1:ngpus=4\n" in pbs.script(job)
+
+
+def test_an_image_brings_its_own_python():
+    text = slurm.script(replace(JOB, image="graphdask.sif", gpus_per_task=1))
+    assert "apptainer exec --nv graphdask.sif python -P -m dask cuda worker" in text
+    assert sys.executable not in text
+
+
+def test_workers_are_those_of_a_local_cluster():
+    words = " ".join(scripts.worker_arguments(gpu=False))
+    assert "--nthreads 1 --memory-limit 0" in words
+    assert "--no-nanny" not in words  # a worker that dies is started again
+    assert "--device-memory-limit 0" in " ".join(scripts.worker_arguments(gpu=True))
+
+
+@pytest.mark.parametrize(
+    ("time", "seconds"),
+    [("90", 5400), ("1:30", 90), ("1:00:00", 3600), ("1-2", 93600), ("1-2:3", 93780), ("1-2:3:4", 93784)],
+)
+def test_times_are_read_as_slurm_reads_them(time, seconds):
+    assert scripts.seconds_of(time) == seconds
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"workers": 0}, "workers=0 must be 1 or more"),
+        ({"workers": 3, "gpus_per_task": 2}, "3 workers with a GPU each cannot be divided into tasks of 2 GPUs"),
+        ({"time": "soon"}, "'soon' is not minutes"),
+        ({"time": "0"}, "'0' is no time"),
+        ({"directives": ("--qos=a\nrm",)}, "more than one line"),
+        ({"system": "lsf"}, "system='lsf' is not one of slurm, pbs"),
+    ],
+)
+def test_jobs_that_do_not_fit_are_refused(changes, words):
+    with pytest.raises(InputError, match=words):
+        jobs.script(replace(JOB, **changes))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--slurm"], "which command?"),
+        (["run", "bfs", "g.txt"], "which cluster?"),
+        (["--slurm", "run"], "which of them?"),
+        (["--slurm", "run", "nothing", "g.txt"], "No such command 'nothing'"),
+        (["--slurm", "run", "bfs"], "Missing argument 'FILE'"),
+        (["--slurm", "run", "bfs", "g.txt", "--workers", "2"], "give submit --workers before the command"),
+        (["--slurm", "run", "bfs", "g.txt", "--source", "1", "--device", "cuda"], "give submit --gpus-per-task 1"),
+        (["--slurm", "--workers", "2", "info", "g.txt"], "runs in one process here"),
+        (["--slurm", "--workers", "2", "run", "bfs", "g.gdl", "--source", "1"], "runs in one process here"),
+        (["--slurm", "submit", "--slurm", "info", "g.txt"], "a job that submits jobs"),
+        (["--resume", "nowhere"], "nowhere is not the folder of a job"),
+        (["--resume", "nowhere", "--workers", "2"], "only --time, --partition, --account, --directive"),
+    ],
+)
+def test_what_cannot_become_a_job_is_refused_before_one_is_written(call, tmp_path, arguments, words):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert words in said(result)
+    assert [each.name for each in tmp_path.iterdir()] == ["bin"]
+
+
+def test_a_dry_run_writes_nothing(call, tmp_path):
+    result = call("--slurm", "--dry-run", "info", "g.txt")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("#!/bin/bash\n#SBATCH --job-name=graphdask-info-g.txt\n")
+    assert "dask scheduler" not in result.stdout  # the command needs no cluster
+    assert [each.name for each in tmp_path.iterdir()] == ["bin"]
+
+
+@pytest.mark.parametrize(("system", "name"), [("slurm", "sbatch"), ("pbs", "qsub")])
+def test_without_a_batch_system_it_says_so(call, tmp_path, monkeypatch, system, name):
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    result = call(f"--{system}", "--output", "job", "info", "g.txt")
+    assert result.exit_code == 2
+    assert f"there is no {name} on PATH" in said(result)
+    assert not (tmp_path / "job").exists()
+
+
+def test_workers_on_gpus_want_dask_cuda(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingDependency, match="dask-cuda"):
+        jobs.script(replace(JOB, gpus_per_task=1))
+    jobs.script(replace(JOB, gpus_per_task=1, image="graphdask.sif"))  # the image has its own
+
+
+def test_a_folder_that_cannot_be_made_is_refused(call, tmp_path):
+    program(tmp_path, "sbatch", "echo 1")
+    (tmp_path / "file").touch()
+    result = call("--slurm", "--output", "file/job", "info", "g.txt")
+    assert result.exit_code == 2
+    assert "cannot be written: Not a directory; name another" in said(result)
+
+
+def test_a_full_disk_is_said(tmp_path, monkeypatch):
+    def full(self: Path, text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(WriteError, match="No space left on device"):
+        scripts.write(replace(JOB, folder=str(tmp_path / "job")), "")
+
+
+def test_a_controller_that_cannot_be_reached_is_no_fault_of_the_input(call, tmp_path):
+    program(tmp_path, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2; exit 1")
+    with pytest.raises(CommunicationError, match="cannot reach its daemon: Unable to contact slurm controller"):
+        slurm.submit(tmp_path / "job.sh")
+
+
+QSUB = """
+number=$$.host
+PBS_JOBID=$number setsid bash "$2" < /dev/null > /dev/null 2>&1 &
+echo $! > {folder}/pid
+echo $number
+"""
+QSTAT = """
+folder={folder}
+if kill -0 $(cat $folder/pid) 2>/dev/null; then state=R; else state=F; fi
+echo "Job Id: $3"; echo "    job_state = $state"; echo "    exec_host = n1/0"
+if [ $state = F ]; then
+  echo "    Exit_status = $(cat $folder/job/exit-code)"
+fi
+"""
+QDEL = "kill -TERM $(cat {folder}/pid)"
+MPIEXEC = """
+shift; number=$1; shift
+trap 'kill $(jobs -p); wait' TERM
+for ((k = 0; k < number; k++)); do "$@" & done
+wait
+"""
+
+
+@pytest.fixture
+def batch_system(tmp_path, call):
+    for name, text in {"qsub": QSUB, "qstat": QSTAT, "qdel": QDEL, "mpiexec": MPIEXEC}.items():
+        program(tmp_path, name, text.replace("{folder}", str(tmp_path)))
+    (tmp_path / "graph.txt").write_text("10 20\n20 30\n40 50\n")
+    yield
+    pid = tmp_path / "pid"
+    deadline = time.monotonic() + 120
+    while pid.exists() and Path(f"/proc/{pid.read_text().strip()}").exists():  # the script ends what it started
+        assert time.monotonic() < deadline, "the job still runs"
+        time.sleep(0.1)
+
+
+@pytest.mark.usefixtures("batch_system")
+def test_a_search_as_a_pbs_job_comes_back_with_its_answer(call, tmp_path):
+    read = ["run", "bfs", "graph.txt", "--undirected", "--source", "10", "--json"]
+    result = call("--pbs", "--workers", "2", "--interface", "lo", "--time", "10", "--output", "job", *read)
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["answer"]["reached"] == 3
+    assert answer["stats"]["ranks"] == 2
+    assert "bfs from 10 ..." in said(result)
+
+
+@pytest.mark.usefixtures("batch_system")
+def test_a_pbs_job_that_fails_is_submitted_again(call, tmp_path):
+    result = call("--pbs", "--output", "job", "info", "later.txt")
+    assert result.exit_code == 2
+    assert "later.txt: no such file" in said(result)
+    os.rename("graph.txt", "later.txt")
+    result = call("--resume", "job")
+    assert result.exit_code == 0, result.stderr
+    assert "ids" in result.stdout
+
+
+@pytest.mark.usefixtures("batch_system")
+def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
+    result = call("--pbs", "--setup", "touch begun; while true; do sleep 0.1; done", "--detach", "--output", "job",
+                  "info", "graph.txt")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    job = scripts.load("job")
+    assert result.stdout.strip() == job.number
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    jobs.cancel(job)
+    with pytest.raises(JobFailed, match="was cancelled"):
+        jobs.follow(job, print)
+
+
+def test_states_of_pbs_are_read():
+    assert pbs.read_state("Job Id: 1\n    job_state = Q\n    comment = Not Running: no node\n") == pbs.State(
+        "PENDING", False, "Not Running: no node"
+    )
+    assert pbs.read_state("Job Id: 1\n    job_state = F\n    Exit_status = -29\n").name == "TIMEOUT"
+    assert pbs.read_state("Job Id: 1\n    job_state = F\n    Exit_status = 265\n").exit_code == 137

@@ -1,0 +1,156 @@
+"""Jobs of a real Slurm that this host runs for the length of these tests: one node, a scheduler, two workers.
+
+A command waits before it begins for as long as there is a file `wait` in its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import slurm_host
+
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.skipif(bool(slurm_host.missing()), reason=slurm_host.missing() or "Slurm can be started"),
+]
+
+DEADLINE = 180
+EDGES = "10 20\n20 30\n40 50\n"
+BFS = ["--slurm", "--workers", 2, "--interface", "lo", "--output", "job"]
+HOLD = """
+import os, sys, time
+while "graphdask.cli" in sys.orig_argv and "submit" not in sys.orig_argv and os.path.exists("wait"):
+    open("waiting", "w").close()
+    time.sleep(0.1)
+"""
+READ = ["run", "bfs", "graph.txt", "--undirected", "--source", "10", "--json"]
+
+
+@pytest.fixture(scope="module")
+def config() -> Iterator[Path]:
+    with slurm_host.slurm_host() as config:
+        yield config
+
+
+@pytest.fixture
+def submit(config: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Start `graphdask submit` in an empty folder."""
+    started: list[subprocess.Popen] = []
+    hold = tmp_path / "hold"
+    hold.mkdir()
+    (hold / "sitecustomize.py").write_text(HOLD)
+    (tmp_path / "graph.txt").write_text(EDGES)
+    environment = os.environ | {"SLURM_CONF": str(config), "COLUMNS": "1000", "PYTHONPATH": str(hold)}
+
+    def start(*arguments: object) -> subprocess.Popen:
+        command = [sys.executable, "-P", "-m", "graphdask.cli", "submit", *map(str, arguments)]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
+    subprocess.run(["scancel", "--user", "root"], env=environment, check=False, timeout=DEADLINE)
+
+
+def line_with(process: subprocess.Popen, words: str) -> str:
+    """The next line on standard error with these words; it ends with an assertion where the process ends before."""
+    seen = []
+    for line in process.stderr:
+        seen.append(line)
+        if words in line:
+            return line
+    raise AssertionError(f"no {words!r} in {''.join(seen)}")
+
+
+def ended(process: subprocess.Popen) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=DEADLINE)
+    return process.returncode, out, " ".join(err.split())  # errors are as wide as the terminal
+
+
+def text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def holds(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_a_search_on_two_workers_comes_back_with_its_answer(submit, tmp_path):
+    code, out, err = ended(submit(*BFS, *READ))
+    assert code == 0, err
+    answer = json.loads(out)
+    assert answer["answer"] == {"source": "10", "reached": 3, "vertices": 5, "max_depth": 2}
+    assert answer["stats"]["ranks"] == 2
+    assert "job 1: running" in err or ": completed" in err
+    assert "bfs from 10 ..." in err  # the run's own steps
+    code, again, err = ended(submit("--resume", "job"))
+    assert (code, again) == (0, out)  # it is there already: no job more
+    code, _, err = ended(submit("--resume", "job", "--time", "5"))
+    assert code == 2
+    assert "has its result; leave --time out" in err
+
+
+def test_an_interrupt_cancels_the_job_and_all_it_started(submit, config, tmp_path):
+    (tmp_path / "wait").touch()
+    before = set(slurm_host.ours(config))
+    process = submit(*BFS, *READ)
+    assert holds(lambda: all("Registered to" in text(tmp_path / f"job/worker-{k}.log") for k in (0, 1)))
+    process.send_signal(signal.SIGINT)
+    code, _, err = ended(process)
+    assert code == 130
+    assert "is cancelled" in err
+    assert holds(lambda: set(slurm_host.ours(config)) <= before)
+
+
+def test_a_job_that_dies_says_how(submit, config, tmp_path):
+    (tmp_path / "wait").touch()
+    process = submit("--slurm", "--output", "job", "info", "graph.txt")
+    number = line_with(process, ": running").split()[1].rstrip(":")
+    assert holds((tmp_path / "waiting").exists)
+    environment = os.environ | {"SLURM_CONF": str(config)}
+    subprocess.run(["scancel", "--batch", "--signal=KILL", number], env=environment, check=True, timeout=DEADLINE)
+    code, _, err = ended(process)
+    assert code == 128 + signal.SIGKILL
+    assert f"job {number} failed, exit code 137, killed by signal 9" in err
+
+
+def test_a_job_whose_command_fails_shows_its_words_and_its_exit_code(submit, tmp_path):
+    code, out, err = ended(submit("--slurm", "--output", "job", "info", "absent.txt"))
+    assert (code, out) == (2, "")
+    assert "absent.txt: no such file" in err
+
+
+def test_a_job_that_meets_its_time_limit_is_submitted_again(submit, tmp_path):
+    (tmp_path / "wait").touch()
+    code, out, err = ended(submit("--time", "1", *BFS, *READ))
+    assert (code, out) == (124, "")
+    assert f"met its time limit of 1; graphdask submit --resume {tmp_path / 'job'}" in err
+    assert (tmp_path / "waiting").exists()
+    (tmp_path / "wait").unlink()
+    code, out, err = ended(submit("--resume", "job", "--time", "1:00:00"))
+    assert code == 0, err
+    assert json.loads(out)["answer"]["reached"] == 3
+
+
+def test_what_slurm_refuses_is_said_in_its_words(submit, tmp_path):
+    code, _, err = ended(submit("--slurm", "--partition", "nowhere", "--output", "job", "info", "graph.txt"))
+    assert code == 2
+    assert "sbatch refused the job: invalid partition specified: nowhere" in err
+    code, _, err = ended(submit("--slurm", "--output", "job", "info", "graph.txt"))  # the folder is free again
+    assert code == 0, err
