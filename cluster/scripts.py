@@ -187,12 +187,17 @@ def scheduler_arguments(interface: str | None = None) -> list[str]:
     return arguments + (["--interface", interface] if interface else [])
 
 
-def worker_arguments(gpu: bool, interface: str | None = None) -> list[str]:
-    """Arguments of Python for a worker with one thread and no memory limit of Dask's; for each visible GPU, if any."""
+def worker_arguments(gpu: bool, interface: str | None = None, number: int = 1) -> list[str]:
+    """Arguments of Python for workers with one thread each and no memory limit of Dask's.
+
+    There are `number` of them, or one for each GPU that is visible. A nanny starts a worker again that dies.
+    """
     arguments = ["-m", "dask", *(["cuda"] if gpu else []), "worker", "--nthreads", "1", "--memory-limit", "0"]
-    arguments += ["--device-memory-limit", "0"] if gpu else ["--nworkers", "1"]
-    arguments += ["--no-dashboard", "--death-timeout", str(SCHEDULER_SECONDS)]
-    return arguments + (["--interface", interface] if interface else [])
+    if gpu:
+        arguments += ["--device-memory-limit", "0"]
+    else:
+        arguments += ["--nworkers", str(number), "--death-timeout", str(SCHEDULER_SECONDS)]
+    return [*arguments, "--no-dashboard", *(["--interface", interface] if interface else [])]
 
 
 def script(job: Job, header: list[str], start_workers: str) -> str:

@@ -17,10 +17,17 @@ OURS = ("--workers", "--scheduler", "--scheduler-file")
 AGAIN = ("time", "partition", "account", "directives")
 """Options that a job submitted again may have anew."""
 
+OF_SSH = ("workers", "gpus_per_task", "interface")
+OF_MPI = ("gpus_per_task", "interface")
+"""Options of clusters that are not queued for."""
+
 
 @click.command("submit", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--slurm", "system", flag_value="slurm", help="Submit with sbatch.")
 @click.option("--pbs", "system", flag_value="pbs", help="Submit with qsub.")
+@click.option("--mpi", "system", flag_value="mpi", help="Be one of the ranks that mpiexec or srun starts: scheduler, "
+              "command, workers.")  # fmt: skip
+@click.option("--ssh", "hosts", metavar="HOST,...", help="Run here, with workers on these hosts.")
 @click.option("--workers", type=click.IntRange(min=1), help="Workers of the job's Dask cluster.  [default: 1]")
 @click.option("--gpus-per-task", type=click.IntRange(min=0), help="1: a GPU for each worker. More: so many workers, "
               "with a GPU each, share a task and see each other's GPUs.  [default: 0]")  # fmt: skip
@@ -43,6 +50,7 @@ AGAIN = ("time", "partition", "account", "directives")
 @click.argument("arguments", metavar="COMMAND ...", nargs=-1, type=click.UNPROCESSED)
 def command(
     system: str | None,
+    hosts: str | None,
     folder: Path | None,
     dry_run: bool,
     detach: bool,
@@ -58,16 +66,30 @@ def command(
     what the command prints on standard output, and its exit code is this one's; 124: it met its time limit. Ctrl-C
     cancels the job. A job that met its limit is submitted again with --resume FOLDER: a command that skips what it
     finds finished goes on from there, any other begins anew.
+
+    mpiexec -n 6 graphdask submit --mpi run bfs graph.parquet
+
+    graphdask submit --ssh host1,host2 --workers 4 run bfs graph.parquet
+
+    With --mpi and --ssh nothing is queued. Of the ranks, 0 is the scheduler, 1 runs the command, the others are
+    workers; hosts are reached by ssh without a password and have the same Python in the same place.
     """
     from graphdask.cluster import jobs, scripts
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
+    if hosts is not None and system is not None:
+        raise InputError(f"--ssh and --{system} are two places for one job; give one of them")
     if resume is not None:
+        system = system or hosts
         _only_for_resume(system, folder, dry_run, arguments, given)
         job = jobs.resume(scripts.load(resume), **given)
+    elif system == "mpi" or hosts is not None:
+        if dry_run or detach or folder is not None:
+            raise InputError("--dry-run, --detach and --output are for jobs that are queued, with --slurm or --pbs")
+        raise click.exceptions.Exit(_at_once(hosts, arguments, given))
     else:
         if system is None:
-            raise InputError("which cluster? --slurm, --pbs, or --resume FOLDER")
+            raise InputError("which cluster? --slurm, --pbs, --mpi, --ssh HOSTS, or --resume FOLDER")
         folder = folder or Path("graphdask-jobs", time.strftime("%Y%m%d-%H%M%S"))
         job = scripts.Job(
             os.path.abspath(folder), tuple(arguments), system, directory=os.getcwd(), **_sized(arguments, given)
@@ -86,6 +108,30 @@ def command(
         jobs.cancel(job)
         raise _interrupted(job.number) from None
     click.echo(result, nl=False)
+
+
+def _at_once(hosts: str | None, arguments: tuple[str, ...], given: dict[str, Any]) -> int:
+    """Run the command on a cluster that is started for it, over SSH or of MPI's ranks; its exit code."""
+    from graphdask.cli import cli
+    from graphdask.cluster.launchers import file_of_ranks, mpi_cluster, ssh_cluster
+
+    way, takes = ("ssh", OF_SSH) if hosts is not None else ("mpi", OF_MPI)
+    for name in given:
+        if name not in takes:
+            raise InputError(f"--{way} has no use for --{name.rstrip('s').replace('_', '-')}")
+    gpus = given.get("gpus_per_task", 0)
+    if gpus > 1:
+        raise InputError(f"--{way} gives each worker its GPU: --gpus-per-task 1")
+    if _sized(arguments, given)["workers"] is None:
+        raise InputError("that command runs in one process; call it without submit")
+    interface = given.get("interface")
+    if hosts is not None:
+        cluster = ssh_cluster(hosts.split(","), given.get("workers"), gpu=bool(gpus), interface=interface)
+    else:
+        cluster = mpi_cluster(file_of_ranks(), bool(gpus), interface)
+    with cluster as client:
+        where = ["--scheduler", client.scheduler.address, "--workers", str(len(client.nthreads()))]
+        return cli.main([*arguments, *where], prog_name="graphdask", standalone_mode=False) or 0
 
 
 def _say(line: str) -> None:

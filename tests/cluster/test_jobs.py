@@ -173,7 +173,9 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
 
 
 def test_a_controller_that_cannot_be_reached_is_no_fault_of_the_input(call, tmp_path):
-    program(tmp_path, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2; exit 1")
+    program(
+        tmp_path, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
+    )
     with pytest.raises(CommunicationError, match="cannot reach its daemon: Unable to contact slurm controller"):
         slurm.submit(tmp_path / "job.sh")
 

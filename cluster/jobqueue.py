@@ -1,0 +1,146 @@
+"""dask-jobqueue with the workers that graphdask wants: a cluster of Slurm jobs from a notebook, or a job that is one.
+
+`slurm_cluster` submits a job for each worker; `slurm_runner` makes a scheduler, a client and workers of the tasks of a
+job that runs already, `srun -n 6 python analysis.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
+from graphdask.errors import DeadlineExceeded, InputError, MissingDependency
+
+START_SECONDS = 600.0
+"""How long jobs may wait in the queue."""
+LEAST_TASKS = 3
+"""Scheduler, client, one worker."""
+
+
+def _jobqueue() -> Any:
+    try:
+        import dask_jobqueue.slurm
+    except ImportError as error:
+        raise MissingDependency(f'this needs dask-jobqueue ({error}): pip install "graphdask[slurm]"') from None
+    return dask_jobqueue.slurm
+
+
+@contextmanager
+def slurm_cluster(
+    workers: int,
+    *,
+    gpu: bool = False,
+    memory: str = "4GB",
+    time: str = "30",
+    partition: str | None = None,
+    account: str | None = None,
+    interface: str | None = None,
+    directives: Sequence[str] = (),
+    timeout: float = START_SECONDS,
+) -> Iterator[Any]:
+    """Start workers, a Slurm job each, and yield a `distributed.Client` for them; the scheduler is this process.
+
+    Parameters
+    ----------
+    workers : int
+    gpu : bool
+        A GPU and `dask cuda worker` for each.
+    memory : str
+        What a job asks Slurm for.
+    time : str
+        Limit of a job, as Slurm writes it.
+    partition, account, interface : str, optional
+    directives : sequence of str
+        More of a job's header, such as --qos=high.
+    timeout : float
+        Seconds within which all workers must be there.
+
+    Raises
+    ------
+    MissingDependency
+        Without dask-jobqueue or, for GPUs, dask-cuda.
+    DeadlineExceeded
+        Where the workers do not come in time.
+    """
+    if workers < 1:
+        raise InputError(f"workers={workers} must be 1 or more")
+    settings: dict[str, Any] = {"cores": 1, "processes": 1, "memory": memory, "walltime": clock(seconds_of(time))}
+    more = list(directives)
+    if gpu:
+        need_dask_cuda()
+        settings["worker_command"] = "dask cuda worker"
+        more.append("--gpus-per-task=1")
+    slurm = _jobqueue()
+
+    import dask.config
+    from distributed import Client
+
+    scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface}
+    # `dask cuda worker` does not know that option; what is said last of the memory counts.
+    with (
+        dask.config.set({"jobqueue.slurm.death-timeout": None if gpu else 120}),
+        slurm.SLURMCluster(
+            **settings, queue=partition, account=account, interface=interface, job_extra_directives=more,
+            worker_extra_args=["--memory-limit", "0", "--no-dashboard"], scheduler_options=scheduler,
+        ) as cluster,
+    ):  # fmt: skip
+        cluster.scale(workers)
+        with closing(Client(cluster, set_as_default=False)) as client:
+            try:
+                client.wait_for_workers(workers, timeout=timeout)
+            except TimeoutError:
+                found = len(client.nthreads())
+                raise DeadlineExceeded(
+                    f"{found} of {workers} workers were there after {timeout:.0f} s; squeue says what the jobs wait for"
+                ) from None
+            yield client
+
+
+@contextmanager
+def slurm_runner(
+    *, gpu: bool = False, interface: str | None = None, scheduler_file: str = "scheduler-{job_id}.json"
+) -> Iterator[Any]:
+    """In a Slurm job of several tasks: task 0 is the scheduler, 1 goes on with the client, the others are workers.
+
+    Tasks other than 1 do not come back from this call.
+
+    Parameters
+    ----------
+    gpu : bool
+        `dask_cuda.CUDAWorker` on the GPU of each task; `srun --gpus-per-task=1`.
+    interface : str, optional
+    scheduler_file : str
+        Where all tasks see it.
+
+    Raises
+    ------
+    InputError
+        Outside a Slurm job, and with fewer than 3 tasks.
+    MissingDependency
+        Without dask-jobqueue or, for GPUs, dask-cuda.
+    """
+    slurm = _jobqueue()
+    if gpu:
+        need_dask_cuda()
+    tasks = os.environ.get("SLURM_NTASKS") if "SLURM_PROCID" in os.environ else None
+    if tasks is None or int(tasks) < LEAST_TASKS:
+        found = "this is none" if tasks is None else f"this has {tasks}"
+        raise InputError(f"slurm_runner is for a job of {LEAST_TASKS} tasks or more, and {found}: srun -n 4 python ...")
+
+    from distributed import Client
+
+    worker: dict[str, Any] = {"nthreads": 1, "memory_limit": 0, "interface": interface}
+    if gpu:
+        worker |= {"device_memory_limit": 0, "dashboard": False}
+    runner = slurm.SLURMRunner(
+        scheduler_file=scheduler_file,
+        scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface},
+        worker_class="dask_cuda.CUDAWorker" if gpu else None,
+        worker_options=worker,
+    )
+    with runner, closing(Client(runner, set_as_default=False)) as client:
+        client.wait_for_workers(runner.n_workers, timeout=START_SECONDS)
+        yield client

@@ -1,0 +1,307 @@
+"""Clusters without a batch system of their own: the ranks of `mpiexec` or `srun`, and hosts that SSH reaches.
+
+Of the ranks, 0 becomes the scheduler, 1 the client, the others workers; each learns its number from the environment, so
+that no MPI library is needed. Over SSH every process ends when its connection does, also where this process is killed.
+Dask's messages are not encrypted: for networks that are trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from graphdask.cluster.scripts import scheduler_arguments, worker_arguments
+from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, MissingDependency
+
+START_SECONDS = 120.0
+"""How long a scheduler, and then the workers, may take to start."""
+END_SECONDS = 30.0
+"""How long processes over SSH may take to end before their connections are cut."""
+VARIABLES = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+)
+"""Rank, number of ranks, rank on its host: Open MPI, MVAPICH2, MPICH and Intel MPI, srun."""
+LEAST_RANKS = 3
+QUIET = "DASK_LOGGING__DISTRIBUTED"
+SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
+REMOTE = "exec 3<&0; {command} < /dev/null 3<&- & p=$!; (cat <&3; kill $p) > /dev/null 2>&1 & wait $p"
+"""What the other host's shell does: the command, until it ends or the connection does."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Which of the processes of `mpiexec` or `srun` this is."""
+
+    number: int
+    size: int
+    local: int
+    """Number among the ranks of its host."""
+
+
+def rank_here(environment: Mapping[str, str] = os.environ) -> Rank:
+    """Read this process's rank from its environment.
+
+    Raises
+    ------
+    InputError
+        Where nothing says it, or there are fewer than three ranks.
+
+    Examples
+    --------
+    >>> rank_here({"PMI_RANK": "2", "PMI_SIZE": "4"})
+    Rank(number=2, size=4, local=2)
+    """
+    for rank, size, local in VARIABLES:
+        if rank in environment and size in environment:
+            found = Rank(int(environment[rank]), int(environment[size]), int(environment.get(local, environment[rank])))
+            if found.size < LEAST_RANKS:
+                raise InputError(
+                    f"{found.size} ranks are too few: a scheduler, a client and workers, {LEAST_RANKS} or more"
+                )
+            return found
+    names = ", ".join(names[0] for names in VARIABLES)
+    raise InputError(f"this process is no rank of mpiexec or srun, which would set one of {names}: mpiexec -n 4 ...")
+
+
+@contextmanager
+def mpi_cluster(
+    scheduler_file: str | os.PathLike[str], gpu: bool = False, interface: str | None = None
+) -> Iterator[Any]:
+    """In every rank: rank 1 goes on with the `distributed.Client`, when it is done all end.
+
+    The other ranks do not come back from this call: they become the scheduler and the workers.
+
+    Parameters
+    ----------
+    scheduler_file : path-like
+        Where all ranks see it; rank 0 writes it, and it is gone at the end.
+    gpu : bool
+        Each worker takes the GPU of its number on its host.
+    interface : str, optional
+        Network to listen on.
+
+    Raises
+    ------
+    InputError
+        In a process that is no rank, and with fewer than three.
+    DeadlineExceeded
+        Where scheduler or workers do not come in time.
+    """
+    from graphdask.cluster.local import connect
+
+    rank = rank_here()
+    begun = time.time()
+    if rank.number == 0:
+        Path(scheduler_file).unlink(missing_ok=True)
+        _become([*scheduler_arguments(interface), "--scheduler-file", os.fspath(scheduler_file)], os.environ)
+    address = _written_address(Path(scheduler_file), begun)
+    if rank.number > 1:
+        environment = dict(os.environ) | {"CUDA_VISIBLE_DEVICES": _device(rank) if gpu else ""}
+        _become([*worker_arguments(gpu, interface), address], environment)
+    with connect(address, workers=0) as client, _ended_with(client):
+        _wait_for_workers(client, rank.size - 2)
+        yield client
+
+
+def file_of_ranks(environment: Mapping[str, str] = os.environ) -> Path:
+    """A scheduler file in the working folder, with the number of the job in its name where there is one."""
+    numbers = (environment[name] for name in ("SLURM_JOB_ID", "PBS_JOBID", "PMIX_NAMESPACE") if name in environment)
+    return Path(f"graphdask-scheduler-{re.sub(r'[^0-9A-Za-z]+', '-', next(numbers, 'mpi'))}.json")
+
+
+def _become(arguments: list[str], environment: Mapping[str, str]) -> NoReturn:
+    """Be that Python from now on; it says what went wrong, and no more, into the output of all ranks."""
+    environment = {QUIET: "error"} | dict(environment)
+    os.execve(sys.executable, [sys.executable, "-P", *arguments], environment)
+
+
+def _device(rank: Rank) -> str:
+    """The GPU of a worker: those of a host have ranks one after another, so that none is taken twice."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible:
+        devices = visible.split(",")
+    else:
+        from graphdask.backend import cuda_device_count
+
+        devices = [str(number) for number in range(cuda_device_count())]
+    if not devices:
+        raise InputError("this rank's host has no usable GPU; graphdask doctor says why")
+    return devices[rank.local % len(devices)]
+
+
+def _written_address(path: Path, begun: float) -> str:
+    """The address in the scheduler's file, once it is there; one that was left by others is older than the ranks."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if path.stat().st_mtime > begun - 60:
+                return str(json.loads(path.read_text())["address"])
+        except (OSError, ValueError):
+            pass
+        time.sleep(0.1)
+    raise DeadlineExceeded(f"rank 0 wrote no {path} within {START_SECONDS:.0f} s; do all ranks see that folder?")
+
+
+def _wait_for_workers(client: Any, number: int) -> None:
+    try:
+        client.wait_for_workers(number, timeout=START_SECONDS)
+    except TimeoutError:
+        raise _too_few(len(client.nthreads()), number) from None
+
+
+def _too_few(found: int, number: int) -> DeadlineExceeded:
+    return DeadlineExceeded(f"{found} of {number} workers were there after {START_SECONDS:.0f} s")
+
+
+@contextmanager
+def _ended_with(client: Any) -> Iterator[None]:
+    """End scheduler and workers with the block."""
+    try:
+        yield
+    finally:
+        client.shutdown()
+
+
+@contextmanager
+def ssh_cluster(
+    hosts: Sequence[str],
+    workers: int | None = None,
+    *,
+    gpu: bool = False,
+    interface: str | None = None,
+    python: str = sys.executable,
+    ssh: Sequence[str] = SSH,
+) -> Iterator[Any]:
+    """Start a scheduler on the first host and workers on all, over SSH, and yield the `distributed.Client`.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        As `ssh` takes them, to be reached without a password.
+    workers : int, optional
+        In all, divided among the hosts; default: one on each.
+    gpu : bool
+        The workers of a host take its GPUs from the first on.
+    interface : str, optional
+        Network to listen on.
+    python : str
+        The Python that has graphdask, on every host.
+    ssh : sequence of str
+        The program, with its options.
+
+    Raises
+    ------
+    MissingDependency
+        Without an SSH client.
+    CommunicationError
+        Where a host cannot be reached, or its process ends at once; with its words.
+    DeadlineExceeded
+        Where scheduler or workers do not come in time.
+    """
+    from graphdask.cluster.local import connect
+
+    if not hosts or not all(hosts):
+        raise InputError("no host is named; host1,host2 for one")
+    if any(host.startswith("-") for host in hosts):
+        raise InputError("the name of a host does not begin with a hyphen")
+    number = len(hosts) if workers is None else workers
+    if number < len(hosts):
+        raise InputError(f"{number} workers are fewer than the {len(hosts)} hosts; name fewer hosts")
+    if shutil.which(ssh[0]) is None:
+        raise MissingDependency(f"there is no {ssh[0]} on PATH; install an SSH client")
+    with tempfile.TemporaryDirectory(prefix="graphdask-ssh-") as folder:
+        remote: list[_Remote] = []
+        try:
+            scheduler = _Remote(
+                hosts[0], [python, "-P", *scheduler_arguments(interface)], ssh, Path(folder, "scheduler")
+            )
+            remote.append(scheduler)
+            address = _logged_address(scheduler)
+            for index, host in enumerate(hosts):
+                share = (number - index - 1) // len(hosts) + 1
+                devices = ",".join(str(device) for device in range(share)) if gpu else ""
+                command = ["env", f"CUDA_VISIBLE_DEVICES={devices}", python, "-P"]
+                command += [*worker_arguments(gpu, interface, share), address]
+                remote.append(_Remote(host, command, ssh, Path(folder, f"worker-{index}")))
+            with connect(address, workers=0) as client, _ended_with(client):
+                _wait_while_all_run(client, number, remote)
+                yield client
+        finally:
+            for each in remote:
+                each.end()
+            deadline = time.monotonic() + END_SECONDS
+            for each in remote:
+                each.ended(deadline)
+
+
+class _Remote:
+    """A process on another host: it ends when this one closes its standard input, or dies."""
+
+    def __init__(self, host: str, command: list[str], ssh: Sequence[str], log: Path):
+        self.host, self.log = host, log
+        script = shlex.join(["sh", "-c", REMOTE.format(command=shlex.join(command))])
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                [*ssh, host, script], stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True
+            )
+
+    def check(self) -> None:
+        """Raise where it has ended."""
+        code = self.process.poll()
+        if code is not None:
+            lines = [line.strip() for line in self.text().splitlines() if line.strip()][-3:]
+            raise CommunicationError(f"{self.host}: ssh ended with exit code {code}: {' | '.join(lines) or 'no word'}")
+
+    def text(self) -> str:
+        """What it has written."""
+        return self.log.read_text(errors="replace")
+
+    def end(self) -> None:
+        """Have it end."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def ended(self, deadline: float) -> None:
+        """Wait for its end; cut the connection after the deadline."""
+        try:
+            self.process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _logged_address(scheduler: _Remote) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        found = re.search(r"Scheduler at: *(\S+)\s", scheduler.text())
+        if found:
+            return found[1]
+        scheduler.check()
+        time.sleep(0.1)
+    raise DeadlineExceeded(f"the scheduler on {scheduler.host} did not start within {START_SECONDS:.0f} s")
+
+
+def _wait_while_all_run(client: Any, number: int, remote: list[_Remote]) -> None:
+    """Wait for the workers, and look whether their processes are still there."""
+    deadline = time.monotonic() + START_SECONDS
+    while (found := len(client.nthreads())) < number:
+        for each in remote:
+            each.check()
+        if time.monotonic() > deadline:
+            raise _too_few(found, number)
+        time.sleep(0.1)
