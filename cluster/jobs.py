@@ -12,7 +12,7 @@ from types import ModuleType
 from graphdask.cluster import pbs, scripts, slurm
 from graphdask.cluster.batch import State
 from graphdask.cluster.scripts import EXIT_CODE, OUT_OF_TIME, RESULT, TIMED_OUT, Job
-from graphdask.errors import InputError, JobFailed
+from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, JobFailed
 
 SYSTEMS: dict[str, ModuleType] = {"slurm": slurm, "pbs": pbs}
 """Each has `need`, `script`, `submit`, `look` and `cancel`."""
@@ -20,6 +20,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.3, 5.0
 """Seconds between two looks at a job: longer, the longer nothing happens."""
 SETTLE_SECONDS = 20.0
 """How long the files of a job that has ended may take to come over a network file system."""
+AWAY_SECONDS = 120.0
+"""How long a batch system may be away while a job is followed."""
 TAIL = 3
 """Lines of a log that an error repeats."""
 TERMINATED = 143
@@ -77,12 +79,14 @@ def follow(job: Job, say: Say) -> str:
     ------
     JobFailed
         Where it did not end well; with the job's exit code.
+    CommunicationError
+        Where the batch system stays away; the job goes on.
     """
     assert job.number is not None
     system, log = system_of(job), Log(job.log)
     seen, pause = "", FIRST_PAUSE
     while True:
-        state = system.look(job.number)
+        state = _looked(system, job)
         news = str(state) != seen
         if news:
             seen = str(state)
@@ -98,6 +102,20 @@ def follow(job: Job, say: Say) -> str:
     for line in log.more(rest=True):
         say(line)
     return outcome(job, state, code)
+
+
+def _looked(system: ModuleType, job: Job) -> State:
+    """What the batch system says; it may be away for a while."""
+    deadline = time.monotonic() + AWAY_SECONDS
+    while True:
+        try:
+            state: State = system.look(job.number)
+            return state
+        except (CommunicationError, DeadlineExceeded) as error:
+            if time.monotonic() > deadline:
+                again = f"graphdask submit --resume {job.folder} follows it again"
+                raise CommunicationError(f"job {job.number} goes on, but {error}; {again}") from None
+            time.sleep(LONGEST_PAUSE)
 
 
 def _settled(job: Job, state: State) -> int | None:

@@ -108,6 +108,8 @@ class Job:
         for line in (*self.directives, *self.setup):
             if "\n" in line:
                 raise InputError(f"{line!r} is more than one line")
+        if self.image is not None and "://" not in self.image and not Path(self.directory, self.image).exists():
+            raise InputError(f"image {self.image}: no such file; apptainer build makes one, of cluster/graphdask.def")
         if self.gpus_per_task and self.image is None and self.python == sys.executable:
             need_dask_cuda()
         return self
@@ -211,7 +213,7 @@ def script(job: Job, header: list[str], start_workers: str) -> str:
     start_workers : str
         Shell words that start the command after them in every task.
     """
-    python = shlex.join(["apptainer", "exec", "--nv", job.image, "python", "-P"] if job.image else [job.python, "-P"])
+    python = shlex.join(_python(job))
     needed = "graphdask, dask_cuda, cupy" if job.gpus_per_task else "graphdask"
     lines = [
         "#!/bin/bash",
@@ -237,11 +239,27 @@ def script(job: Job, header: list[str], start_workers: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _python(job: Job) -> list[str]:
+    if job.image is None:
+        return [job.python, "-P"]
+    return [
+        "apptainer",
+        "exec",
+        *(["--nv"] if job.gpus_per_task else []),
+        "--bind",
+        job.folder,
+        job.image,
+        "python",
+        "-P",
+    ]
+
+
 def arguments(job: Job) -> list[str]:
     """The arguments of graphdask in the job."""
     if job.workers is None:
         return list(job.command)
-    return [*job.command, "--scheduler-file", str(job.path("scheduler.json")), "--workers", str(job.workers)]
+    number = [] if any(each.startswith("--workers") for each in job.command) else ["--workers", str(job.workers)]
+    return [*job.command, "--scheduler-file", str(job.path("scheduler.json")), *number]
 
 
 def _cluster(job: Job, python: str, start_workers: str) -> list[str]:
@@ -331,6 +349,8 @@ def write(job: Job, text: str) -> Path:
     path = folder / SCRIPT
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for left in (RESULT, EXIT_CODE, OUT_OF_TIME):  # of the job that is submitted again
+            (folder / left).unlink(missing_ok=True)
         path.write_text(text)
         path.chmod(0o755)
     except OSError as error:

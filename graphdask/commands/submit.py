@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from graphdask.commands import stream
+from graphdask.commands.options import Numbers
 from graphdask.errors import InputError, JobFailed
 
 OURS = ("--workers", "--scheduler", "--scheduler-file")
@@ -64,8 +65,9 @@ def command(
 
     The job starts a Dask cluster of its own and runs the command on it. Its states and its log come on standard error,
     what the command prints on standard output, and its exit code is this one's; 124: it met its time limit. Ctrl-C
-    cancels the job. A job that met its limit is submitted again with --resume FOLDER: a command that skips what it
-    finds finished goes on from there, any other begins anew.
+    cancels the job; where this command ends in another way, the job goes on, and --resume FOLDER follows it. A job that
+    met its limit is submitted again with --resume FOLDER: a command that skips what it finds finished goes on from
+    there, any other begins anew.
 
     mpiexec -n 6 graphdask submit --mpi run bfs graph.parquet
 
@@ -91,18 +93,17 @@ def command(
         if system is None:
             raise InputError("which cluster? --slurm, --pbs, --mpi, --ssh HOSTS, or --resume FOLDER")
         folder = folder or Path("graphdask-jobs", time.strftime("%Y%m%d-%H%M%S"))
-        job = scripts.Job(
-            os.path.abspath(folder), tuple(arguments), system, directory=os.getcwd(), **_sized(arguments, given)
-        )
+        arguments, given = _sized(arguments, given)
+        job = scripts.Job(os.path.abspath(folder), arguments, system, directory=os.getcwd(), **given)
         if dry_run:
             click.echo(jobs.script(job), nl=False)
             return
         job = jobs.submit(job)
-    _say(f"job {job.number}: its folder is {job.folder}")
-    if detach:
-        click.echo(job.number)
-        return
     try:
+        _say(f"job {job.number}: its folder is {job.folder}")
+        if detach:
+            click.echo(job.number)
+            return
         result = jobs.follow(job, _say)
     except KeyboardInterrupt:
         jobs.cancel(job)
@@ -118,20 +119,32 @@ def _at_once(hosts: str | None, arguments: tuple[str, ...], given: dict[str, Any
     way, takes = ("ssh", OF_SSH) if hosts is not None else ("mpi", OF_MPI)
     for name in given:
         if name not in takes:
-            raise InputError(f"--{way} has no use for --{name.rstrip('s').replace('_', '-')}")
+            raise InputError(f"--{way} has no use for {_option(name)}")
     gpus = given.get("gpus_per_task", 0)
     if gpus > 1:
         raise InputError(f"--{way} gives each worker its GPU: --gpus-per-task 1")
-    if _sized(arguments, given)["workers"] is None:
+    arguments, sized = _sized(arguments, given)
+    if sized["workers"] is None:
         raise InputError("that command runs in one process; call it without submit")
     interface = given.get("interface")
     if hosts is not None:
-        cluster = ssh_cluster(hosts.split(","), given.get("workers"), gpu=bool(gpus), interface=interface)
+        cluster = ssh_cluster(hosts.split(","), _at_least(given, sized, hosts), gpu=bool(gpus), interface=interface)
     else:
         cluster = mpi_cluster(file_of_ranks(), bool(gpus), interface)
     with cluster as client:
-        where = ["--scheduler", client.scheduler.address, "--workers", str(len(client.nthreads()))]
+        where = ["--scheduler", client.scheduler.address]
+        if not any(each.startswith("--workers") for each in arguments):
+            where += ["--workers", str(len(client.nthreads()))]
         return cli.main([*arguments, *where], prog_name="graphdask", standalone_mode=False) or 0
+
+
+def _at_least(given: dict[str, Any], sized: dict[str, Any], hosts: str) -> int:
+    """Workers over SSH: as many as were asked for, or one on each host."""
+    return int(given.get("workers") or max(sized["workers"], hosts.count(",") + 1))
+
+
+def _option(name: str) -> str:
+    return "--" + ("directive" if name == "directives" else name.replace("_", "-"))
 
 
 def _say(line: str) -> None:
@@ -150,35 +163,44 @@ def _only_for_resume(
     """Refuse what a job that exists has already."""
     more = {name: value for name, value in given.items() if name not in AGAIN}
     if system or folder or dry_run or arguments or more:
-        names = ", ".join(f"--{name.rstrip('s')}" for name in AGAIN)
+        names = ", ".join(map(_option, AGAIN))
         raise InputError(f"--resume takes the job as it was submitted, and only {names} and --detach besides")
 
 
-def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """The options of the job: without workers for a command that runs in one process.
+def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The command and the options of its job: without workers for a command that runs in one process.
 
-    The command's own arguments are read as the command line does, so that a mistake shows before a job is submitted.
+    The command's own arguments are read as the command line does, so that a mistake shows before a job is submitted. A
+    command that takes several numbers of workers, as `scale run` does, says itself how many there are to be at most.
     """
     from graphdask.cli import cli
 
     if not arguments:
         raise InputError("which command? submit ... run bfs graph.txt, for one")
-    for each in arguments:
-        if each.split("=")[0] in OURS:
-            raise InputError(f"{each}: the job has a cluster of its own; give submit --workers before the command")
     if arguments[0] == "submit":
         raise InputError("a job that submits jobs is none of submit's")
     chosen = _parsed(cli, arguments)
-    names = {parameter.name for parameter in chosen.command.params}
-    alone = "scheduler_file" not in names or str(chosen.params.get("path", "")).endswith(stream.ENDING)
+    types = {parameter.name: parameter.type for parameter in chosen.command.params}
+    several = isinstance(types.get("workers"), Numbers)
+    for each in arguments:
+        if each.split("=")[0] in OURS[several:]:
+            raise InputError(f"{each}: the job has a cluster of its own; give submit --workers before the command")
+    alone = "scheduler_file" not in types or str(chosen.params.get("path", "")).endswith(stream.ENDING)
     gpus = given.get("gpus_per_task", 0)
     if alone:
         if "workers" in given or gpus:
             raise InputError(f"{chosen.command_path} runs in one process here; leave --workers and --gpus-per-task out")
-        return {**given, "workers": None}
+        return arguments, {**given, "workers": None}
     if chosen.params.get("device") == "cuda" and not gpus:
         raise InputError("--device cuda needs workers with GPUs; give submit --gpus-per-task 1")
-    return {**given, "workers": given.get("workers", max(1, gpus))}
+    least = max(1, gpus)
+    if several:
+        least = max(chosen.params["workers"])
+        if given.get("workers", least) < least:
+            raise InputError(f"the command is to run on {least} workers; give submit --workers {least}, or none")
+        if not any(each.startswith(OURS[0]) for each in arguments):
+            arguments = (*arguments, OURS[0], ",".join(map(str, chosen.params["workers"])))
+    return arguments, {**given, "workers": given.get("workers", least)}
 
 
 def _parsed(group: click.Group, arguments: tuple[str, ...]) -> click.Context:

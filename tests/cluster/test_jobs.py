@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,12 +15,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
+from source_tree import ROOT, settings
 
 from graphdask.cli import cli
-from graphdask.cluster import jobs, pbs, scripts, slurm
+from graphdask.cluster import batch, jobqueue, jobs, pbs, scripts, slurm
 from graphdask.cluster.scripts import Job
+from graphdask.commands.options import Numbers
+from graphdask.commands.submit import command
 from graphdask.errors import CommunicationError, InputError, JobFailed, MissingDependency, WriteError
 
 JOB = Job("/work/my job", ("run", "bfs", "a b.txt"), workers=8, directory="/home")
@@ -72,7 +77,7 @@ def test_gpus_are_asked_for_by_task():
 
 def test_an_image_brings_its_own_python():
     text = slurm.script(replace(JOB, image="graphdask.sif", gpus_per_task=1))
-    assert "apptainer exec --nv graphdask.sif python -P -m dask cuda worker" in text
+    assert "apptainer exec --nv --bind '/work/my job' graphdask.sif python -P -m dask cuda worker" in text
     assert sys.executable not in text
 
 
@@ -99,6 +104,7 @@ def test_times_are_read_as_slurm_reads_them(time, seconds):
         ({"time": "soon"}, "'soon' is not minutes"),
         ({"time": "0"}, "'0' is no time"),
         ({"directives": ("--qos=a\nrm",)}, "more than one line"),
+        ({"image": "no.sif"}, "image no.sif: no such file"),
         ({"system": "lsf"}, "system='lsf' is not one of slurm, pbs"),
     ],
 )
@@ -115,11 +121,16 @@ def test_jobs_that_do_not_fit_are_refused(changes, words):
         (["--slurm", "run"], "which of them?"),
         (["--slurm", "run", "nothing", "g.txt"], "No such command 'nothing'"),
         (["--slurm", "run", "bfs"], "Missing argument 'FILE'"),
-        (["--slurm", "run", "bfs", "g.txt", "--workers", "2"], "give submit --workers before the command"),
+        (["--slurm", "run", "strong", "g.txt", "--workers", "2"], "give submit --workers before the command"),
         (["--slurm", "run", "bfs", "g.txt", "--source", "1", "--device", "cuda"], "give submit --gpus-per-task 1"),
         (["--slurm", "--workers", "2", "info", "g.txt"], "runs in one process here"),
         (["--slurm", "--workers", "2", "run", "bfs", "g.gdl", "--source", "1"], "runs in one process here"),
         (["--slurm", "submit", "--slurm", "info", "g.txt"], "a job that submits jobs"),
+        (["--mpi", "--workers", "2", "run", "strong", "g.txt"], "--mpi has no use for --workers"),
+        (["--ssh", "one", "--time", "2", "run", "bfs", "g.txt"], "--ssh has no use for --time"),
+        (["--ssh", "one", "--detach", "run", "bfs", "g.txt"], "are for jobs that are queued"),
+        (["--ssh", "one", "info", "g.txt"], "call it without submit"),
+        (["--ssh", "one", "--slurm", "info", "g.txt"], "two places for one job"),
         (["--resume", "nowhere"], "nowhere is not the folder of a job"),
         (["--resume", "nowhere", "--workers", "2"], "only --time, --partition, --account, --directive"),
     ],
@@ -139,6 +150,29 @@ def test_a_dry_run_writes_nothing(call, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["bin"]
 
 
+@click.command()
+@click.option("--workers", type=Numbers(), default=(1, 2))
+@click.option("--scheduler-file")
+def several(workers, scheduler_file):
+    """A command that runs on several numbers of workers in turn."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "tasks", "end"),
+    [
+        ([], [], 2, "--workers 1,2 --scheduler-file {}"),
+        (["--workers", "8"], ["--workers", "2,4"], 8, "--workers 2,4 --scheduler-file {}"),
+    ],
+)
+def test_a_command_that_takes_several_numbers_of_workers_gets_the_most(call, monkeypatch, before, after, tasks, end):
+    monkeypatch.setattr(type(cli), "get_command", lambda self, ctx, name: command if name == "submit" else several)
+    result = call("--slurm", "--dry-run", "--output", "job", *before, "several", *after)
+    assert result.exit_code == 0, result.stderr
+    assert f"#SBATCH --ntasks={tasks}\n" in result.stdout
+    assert end.format(Path.cwd() / "job/scheduler.json") + ' > "$folder/result.txt"' in result.stdout
+    assert call("--slurm", "--dry-run", "--workers", "1", "several").exit_code == 2
+
+
 @pytest.mark.parametrize(("system", "name"), [("slurm", "sbatch"), ("pbs", "qsub")])
 def test_without_a_batch_system_it_says_so(call, tmp_path, monkeypatch, system, name):
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -152,7 +186,29 @@ def test_workers_on_gpus_want_dask_cuda(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingDependency, match="dask-cuda"):
         jobs.script(replace(JOB, gpus_per_task=1))
-    jobs.script(replace(JOB, gpus_per_task=1, image="graphdask.sif"))  # the image has its own
+    jobs.script(replace(JOB, gpus_per_task=1, image="docker://graphdask"))  # the image has its own
+
+
+def test_dask_jobqueue_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+    for cluster in (jobqueue.slurm_cluster(1), jobqueue.slurm_runner()):
+        with pytest.raises(MissingDependency, match=r"graphdask\[slurm\]"):
+            cluster.__enter__()
+
+
+def test_a_runner_wants_a_job_of_several_tasks(monkeypatch):
+    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue, which the extra 'slurm' installs")
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    monkeypatch.setenv("SLURM_NTASKS", "2")
+    with pytest.raises(InputError, match="3 tasks or more, and this has 2"):
+        jobqueue.slurm_runner().__enter__()
+
+
+def test_the_image_installs_extras_that_exist():
+    text = (ROOT / "cluster/graphdask.def").read_text()
+    (names,) = re.findall(r"/opt/graphdask\[(.*?)\]", text)
+    assert set(names.split(",")) <= set(settings()["project"]["optional-dependencies"])
+    assert all((ROOT / name).exists() for name in re.findall(r"^ +(\S+) /opt/graphdask/", text, re.MULTILINE))
 
 
 def test_a_folder_that_cannot_be_made_is_refused(call, tmp_path):
@@ -178,6 +234,27 @@ def test_a_controller_that_cannot_be_reached_is_no_fault_of_the_input(call, tmp_
     )
     with pytest.raises(CommunicationError, match="cannot reach its daemon: Unable to contact slurm controller"):
         slurm.submit(tmp_path / "job.sh")
+
+
+def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch):
+    answers = iter([CommunicationError("away"), batch.State("COMPLETED", True, exit_code=0)])
+
+    def look(number: str) -> batch.State:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(slurm, "look", look)
+    monkeypatch.setattr(jobs, "LONGEST_PAUSE", 0.0)
+    (tmp_path / "exit-code").write_text("0\n")
+    (tmp_path / "result.txt").write_text("the answer")
+    job = replace(JOB, folder=str(tmp_path), number="7")
+    assert jobs.follow(job, print) == "the answer"
+    monkeypatch.setattr(jobs, "AWAY_SECONDS", -1.0)
+    answers = iter([CommunicationError("away")])
+    with pytest.raises(CommunicationError, match="job 7 goes on, but away; graphdask submit --resume"):
+        jobs.follow(job, print)
 
 
 QSUB = """
@@ -252,6 +329,23 @@ def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
     jobs.cancel(job)
     with pytest.raises(JobFailed, match="was cancelled"):
         jobs.follow(job, print)
+
+
+@pytest.mark.usefixtures("batch_system")
+def test_workers_that_cannot_start_end_the_job(call, tmp_path):
+    program(tmp_path, "mpiexec", "echo no such host >&2; exit 1")
+    result = call("--pbs", "--interface", "lo", "--output", "job", "run", "bfs", "graph.txt", "--source", "10")
+    assert result.exit_code == 1
+    assert "the workers have ended; the last lines of their logs" in said(result)
+    assert "no such host" in said(result)
+
+
+def test_a_host_whose_python_has_no_graphdask_is_named(tmp_path):
+    job = replace(JOB, folder=str(tmp_path), directory=str(tmp_path), python="/bin/false")
+    done = subprocess.run(["bash"], input=slurm.script(job), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert f"error: /bin/false on {os.uname().nodename} cannot import graphdask" in done.stderr
+    assert jobs.exit_code(job) == 1
 
 
 def test_states_of_pbs_are_read():

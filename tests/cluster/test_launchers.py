@@ -133,7 +133,7 @@ def test_hosts_are_left_clean_where_the_client_is_killed(tmp_path, ssh):
 
 
 def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
-    with pytest.raises(CommunicationError, match="down: ssh ended with exit code 255: .*No route to host"):
+    with pytest.raises(CommunicationError, match=r"down: ssh ended with exit code 255: .*No route to host"):
         ssh_cluster(["down"], ssh=ssh).__enter__()
 
 

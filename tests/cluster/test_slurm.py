@@ -138,10 +138,10 @@ def test_a_job_whose_command_fails_shows_its_words_and_its_exit_code(submit, tmp
 
 def test_a_job_that_meets_its_time_limit_is_submitted_again(submit, tmp_path):
     (tmp_path / "wait").touch()
-    code, out, err = ended(submit("--time", "1", *BFS, *READ))
+    # Slurm looks every half minute whom to warn: at the first of these looks, by this much ahead of the limit.
+    code, out, err = ended(submit("--time", "1", "--directive", "--signal=B:USR1@30", *BFS, *READ))
     assert (code, out) == (124, "")
     assert f"met its time limit of 1; graphdask submit --resume {tmp_path / 'job'}" in err
-    assert (tmp_path / "waiting").exists()
     (tmp_path / "wait").unlink()
     code, out, err = ended(submit("--resume", "job", "--time", "1:00:00"))
     assert code == 0, err
@@ -154,3 +154,32 @@ def test_what_slurm_refuses_is_said_in_its_words(submit, tmp_path):
     assert "sbatch refused the job: invalid partition specified: nowhere" in err
     code, _, err = ended(submit("--slurm", "--output", "job", "info", "graph.txt"))  # the folder is free again
     assert code == 0, err
+
+
+SCRIPT = """
+import graphdask as gd
+from graphdask.cluster.jobqueue import slurm_cluster, slurm_runner
+
+if __name__ == "__main__":
+    with {cluster} as client:
+        r = gd.bfs(gd.from_edges([10, 20, 40], [20, 30, 50], directed=False), 10, client=client)
+        print("depths", r.depth.tolist(), "of", r.stats.ranks)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cluster", "start"),
+    [
+        ("slurm_cluster(2, interface='lo', memory='500MB', time='10')", []),
+        ("slurm_runner(interface='lo')", ["srun", "-n4"]),
+    ],
+)
+def test_dask_jobqueue_starts_workers_that_fit(config, tmp_path, cluster, start):
+    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue, which the extra 'slurm' installs")
+    (tmp_path / "script.py").write_text(SCRIPT.format(cluster=cluster))
+    done = subprocess.run(
+        [*start, sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"SLURM_CONF": str(config)},
+        capture_output=True, text=True, timeout=DEADLINE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "depths [0, 1, 2, -1, -1] of 2\n"
