@@ -24,7 +24,7 @@ DELETED, OVER_WALLTIME = 271, -29
 
 def script(job: Job) -> str:
     """The text of the job's script, for `qsub`."""
-    chunk = f"{job.tasks}:ncpus={job.cpus_per_task}:mpiprocs=1"
+    chunk = f"{job.tasks}:ncpus={job.cores}:mpiprocs=1"
     if job.gpus_per_task:
         chunk += f":ngpus={job.gpus_per_task}"
     header = [f"#PBS -N {'-'.join(['graphdask', *job.command[:2]])[:15]}", f"#PBS -l select={chunk}", "#PBS -j oe"]

@@ -49,7 +49,8 @@ class Job:
     """Of the Dask cluster that the command runs on; None: the command needs no cluster."""
     gpus_per_task: int = 0
     """Workers, each with its GPU, that one task starts; 0: workers without GPUs, one a task."""
-    cpus_per_task: int = 1
+    cpus_per_task: int | None = None
+    """Default: one for each of its workers."""
     time: str | None = None
     """Limit, as Slurm writes it; None: that of the partition."""
     partition: str | None = None
@@ -74,6 +75,11 @@ class Job:
         """How many tasks the batch system starts."""
         return 1 if self.workers is None else self.workers // max(1, self.gpus_per_task)
 
+    @property
+    def cores(self) -> int:
+        """Cores of a task."""
+        return max(1, self.gpus_per_task) if self.cpus_per_task is None else self.cpus_per_task
+
     def path(self, name: str) -> Path:
         """A file of the job's folder."""
         return Path(self.folder, name)
@@ -95,10 +101,8 @@ class Job:
         """
         if self.workers is not None and self.workers < 1:
             raise InputError(f"workers={self.workers} must be 1 or more")
-        if self.gpus_per_task < 0 or self.cpus_per_task < 1:
-            raise InputError(
-                f"{self.gpus_per_task} GPUs and {self.cpus_per_task} cores a task: not less than 0 and 1, please"
-            )
+        if self.gpus_per_task < 0 or self.cores < 1:
+            raise InputError(f"{self.gpus_per_task} GPUs and {self.cores} cores a task: not less than 0 and 1, please")
         if self.workers is not None and self.gpus_per_task and self.workers % self.gpus_per_task:
             raise InputError(
                 f"{self.workers} workers with a GPU each cannot be divided into tasks of {self.gpus_per_task} GPUs"

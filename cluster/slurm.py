@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 from graphdask.cluster import batch, scripts
@@ -29,7 +30,7 @@ def script(job: Job) -> str:
     options = {
         "job-name": "-".join(["graphdask", *job.command[:2]]),
         "ntasks": job.tasks,
-        "cpus-per-task": job.cpus_per_task,
+        "cpus-per-task": job.cores,
         "gpus-per-task": job.gpus_per_task or None,
         "time": scripts.clock(scripts.seconds_of(job.time)) if job.time else None,
         "partition": job.partition,
@@ -40,7 +41,7 @@ def script(job: Job) -> str:
     }
     header = [f"#SBATCH --{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     header += [f"#SBATCH {line}" for line in job.directives]
-    per_task = [f"--cpus-per-task={job.cpus_per_task}"]
+    per_task = [f"--cpus-per-task={job.cores}"]
     if job.gpus_per_task:
         per_task.append(f"--gpus-per-task={job.gpus_per_task}")
     workers = ["srun", f"--ntasks={job.tasks}", *per_task, "--kill-on-bad-exit=0", "--wait=0"]
@@ -77,6 +78,8 @@ def look(number: str) -> State:
         return read_state(done.stdout.splitlines()[-1])
     if "Invalid job id" not in done.stderr:
         raise batch.refused("scontrol", done)
+    if shutil.which("sacct") is None:
+        return UNKNOWN
     accounts = batch.call(["sacct", "-X", "-n", "-P", "-j", number, "-o", "State,ExitCode"], NAME)
     rows = accounts.stdout.split("\n") if accounts.returncode == 0 else []
     if not rows or "|" not in rows[0]:

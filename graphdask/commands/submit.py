@@ -32,7 +32,9 @@ OF_MPI = ("gpus_per_task", "interface")
 @click.option("--workers", type=click.IntRange(min=1), help="Workers of the job's Dask cluster.  [default: 1]")
 @click.option("--gpus-per-task", type=click.IntRange(min=0), help="1: a GPU for each worker. More: so many workers, "
               "with a GPU each, share a task and see each other's GPUs.  [default: 0]")  # fmt: skip
-@click.option("--cpus-per-task", type=click.IntRange(min=1), help="Cores of a task.  [default: 1]")
+@click.option(
+    "--cpus-per-task", type=click.IntRange(min=1), help="Cores of a task.  [default: one for each of its workers]"
+)
 @click.option("--time", metavar="T", help="Limit: minutes, H:M:S or D-H:M:S; default: the partition's.")
 @click.option("--partition", metavar="NAME", help="Or queue; default: the cluster's.")
 @click.option("--account", metavar="NAME", help="Whom the job is charged to.")

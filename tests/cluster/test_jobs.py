@@ -72,7 +72,8 @@ def test_gpus_are_asked_for_by_task():
     job = replace(JOB, gpus_per_task=4)
     assert "#SBATCH --gpus-per-task=4\n" in slurm.script(job)
     assert "--gpus-per-task=4 --kill" in slurm.script(job)  # srun does not take it over
-    assert "#PBS -l select=2:ncpus=1:mpiprocs=1:ngpus=4\n" in pbs.script(job)
+    assert "#SBATCH --cpus-per-task=4\n" in slurm.script(job)  # a core for each of its workers
+    assert "#PBS -l select=2:ncpus=4:mpiprocs=1:ngpus=4\n" in pbs.script(job)
 
 
 def test_an_image_brings_its_own_python():
@@ -234,6 +235,20 @@ def test_a_controller_that_cannot_be_reached_is_no_fault_of_the_input(call, tmp_
     )
     with pytest.raises(CommunicationError, match="cannot reach its daemon: Unable to contact slurm controller"):
         slurm.submit(tmp_path / "job.sh")
+
+
+@pytest.mark.parametrize(
+    ("accounts", "state"),
+    [
+        ("echo 'CANCELLED by 0|0:15'", batch.State("CANCELLED", True, exit_code=143)),
+        ("echo 'COMPLETED|0:0'", batch.State("COMPLETED", True, exit_code=0)),
+        ("echo 'Slurm accounting storage is disabled' >&2; exit 1", batch.UNKNOWN),
+    ],
+)
+def test_a_job_that_slurm_has_forgotten_is_looked_up_in_the_accounts(call, tmp_path, accounts, state):
+    program(tmp_path, "scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+    program(tmp_path, "sacct", accounts)
+    assert slurm.look("7") == state
 
 
 def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch):

@@ -131,7 +131,7 @@ def test_a_job_that_dies_says_how(submit, config, tmp_path):
 
 
 def test_a_job_whose_command_fails_shows_its_words_and_its_exit_code(submit, tmp_path):
-    code, out, err = ended(submit("--slurm", "--output", "job", "info", "absent.txt"))
+    code, out, err = ended(submit("--slurm", "--output", "a job, 100%", "info", "absent.txt"))
     assert (code, out) == (2, "")
     assert "absent.txt: no such file" in err
 
