@@ -2,7 +2,7 @@
 
 Of the ranks, 0 becomes the scheduler, 1 the client, the others workers; each learns its number from the environment, so
 that no MPI library is needed. Over SSH every process ends when its connection does, also where this process is killed.
-Dask's messages are not encrypted: for networks that are trusted.
+Dask's messages are encrypted where TLS is asked for; otherwise this is for networks that are trusted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphdask.cluster.scripts import scheduler_arguments, worker_arguments
+from graphdask.cluster.scripts import need_certificates, scheduler_arguments, worker_arguments
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, MissingDependency
 
 START_SECONDS = 120.0
@@ -80,7 +80,7 @@ def rank_here(environment: Mapping[str, str] = os.environ) -> Rank:
 
 @contextmanager
 def mpi_cluster(
-    scheduler_file: str | os.PathLike[str], gpu: bool = False, interface: str | None = None
+    scheduler_file: str | os.PathLike[str], gpu: bool = False, interface: str | None = None, tls: bool = False
 ) -> Iterator[Any]:
     """In every rank: rank 1 goes on with the `distributed.Client`, when it is done all end.
 
@@ -94,6 +94,8 @@ def mpi_cluster(
         Each worker takes the GPU of its number on its host.
     interface : str, optional
         Network to listen on.
+    tls : bool
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host.
 
     Raises
     ------
@@ -105,14 +107,16 @@ def mpi_cluster(
     from graphdask.cluster.local import connect
 
     rank = rank_here()
+    if tls:
+        need_certificates()
     begun = time.time()
     if rank.number == 0:
         Path(scheduler_file).unlink(missing_ok=True)
-        _become([*scheduler_arguments(interface), "--scheduler-file", os.fspath(scheduler_file)], os.environ)
+        _become([*scheduler_arguments(interface, tls), "--scheduler-file", os.fspath(scheduler_file)], os.environ)
     address = _written_address(Path(scheduler_file), begun)
     if rank.number > 1:
         environment = dict(os.environ) | {"CUDA_VISIBLE_DEVICES": _device(rank) if gpu else ""}
-        _become([*worker_arguments(gpu, interface), address], environment)
+        _become([*worker_arguments(gpu, interface, tls), address], environment)
     with connect(address, workers=0) as client, _ended_with(client):
         _wait_for_workers(client, rank.size - 2)
         yield client
@@ -184,6 +188,7 @@ def ssh_cluster(
     *,
     gpu: bool = False,
     interface: str | None = None,
+    tls: bool = False,
     python: str = sys.executable,
     ssh: Sequence[str] = SSH,
 ) -> Iterator[Any]:
@@ -199,6 +204,8 @@ def ssh_cluster(
         The workers of a host take its GPUs from the first on.
     interface : str, optional
         Network to listen on.
+    tls : bool
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host.
     python : str
         The Python that has graphdask, on every host.
     ssh : sequence of str
@@ -219,6 +226,8 @@ def ssh_cluster(
         raise InputError("no host is named; host1,host2 for one")
     if any(host.startswith("-") for host in hosts):
         raise InputError("the name of a host does not begin with a hyphen")
+    if tls:
+        need_certificates()
     number = len(hosts) if workers is None else workers
     if number < len(hosts):
         raise InputError(f"{number} workers are fewer than the {len(hosts)} hosts; name fewer hosts")
@@ -228,7 +237,7 @@ def ssh_cluster(
         remote: list[_Remote] = []
         try:
             scheduler = _Remote(
-                hosts[0], [python, "-P", *scheduler_arguments(interface)], ssh, Path(folder, "scheduler")
+                hosts[0], [python, "-P", *scheduler_arguments(interface, tls)], ssh, Path(folder, "scheduler")
             )
             remote.append(scheduler)
             address = _logged_address(scheduler)
@@ -236,7 +245,7 @@ def ssh_cluster(
                 share = (number - index - 1) // len(hosts) + 1
                 devices = ",".join(str(device) for device in range(share)) if gpu else ""
                 command = ["env", f"CUDA_VISIBLE_DEVICES={devices}", python, "-P"]
-                command += [*worker_arguments(gpu, interface, share), address]
+                command += [*worker_arguments(gpu, interface, tls, share), address]
                 remote.append(_Remote(host, command, ssh, Path(folder, f"worker-{index}")))
             with connect(address, workers=0) as client, _ended_with(client):
                 _wait_while_all_run(client, number, remote)

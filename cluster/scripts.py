@@ -2,7 +2,8 @@
 
 The script is the same for every batch system but for its header and for what starts a process on each task. The
 scheduler and the command run beside the script, on the first host of the job; the scheduler file in the job's folder,
-which all hosts have to see, tells the others where it is. Workers are set up as those of `graphdask.cluster.local`.
+which all hosts have to see, tells the others where it is. The environment of whoever submits the job reaches all of
+them. Workers are set up as those of `graphdask.cluster.local`.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Job:
     """Shell lines before anything else, such as module load cuda."""
     interface: str | None = None
     """Network that scheduler and workers listen on."""
+    tls: bool = False
+    """Encrypt Dask's messages, with the certificates that Dask's configuration names (`distributed.comm.tls`)."""
     image: str | None = None
     """Apptainer image whose Python is used."""
     python: str = sys.executable
@@ -112,6 +115,8 @@ class Job:
         for line in (*self.directives, *self.setup):
             if "\n" in line:
                 raise InputError(f"{line!r} is more than one line")
+        if self.tls:
+            need_certificates()
         if self.image is not None and "://" not in self.image and not Path(self.directory, self.image).exists():
             raise InputError(f"image {self.image}: no such file; apptainer build makes one, of cluster/graphdask.def")
         if self.gpus_per_task and self.image is None and self.python == sys.executable:
@@ -159,6 +164,19 @@ def need_dask_cuda() -> None:
         raise MissingDependency('a worker for each GPU needs dask-cuda: pip install "graphdask[cuda13]" (or cuda12)')
 
 
+def need_certificates() -> None:
+    """Raise InputError where Dask's configuration names no certificates."""
+    import dask.config
+
+    names = ("ca-file", "scheduler.cert", "scheduler.key", "worker.cert", "worker.key", "client.cert", "client.key")
+    missing = [name for name in names if not dask.config.get(f"distributed.comm.tls.{name}", None)]
+    if missing:
+        raise InputError(
+            f"TLS needs certificates that all hosts can read, and Dask's configuration does not name them: "
+            f"distributed.comm.tls has no {', '.join(missing)}"
+        )
+
+
 def seconds_of(time: str) -> int:
     """Seconds of a time limit as Slurm writes it: minutes, M:S, H:M:S, D-H, D-H:M or D-H:M:S.
 
@@ -187,13 +205,18 @@ def clock(seconds: int) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def scheduler_arguments(interface: str | None = None) -> list[str]:
+def network(interface: str | None, tls: bool) -> list[str]:
+    """Where scheduler and workers listen, and how."""
+    return [*(["--interface", interface] if interface else []), *(["--protocol", "tls"] if tls else [])]
+
+
+def scheduler_arguments(interface: str | None = None, tls: bool = False) -> list[str]:
     """Arguments of Python for a scheduler on any free port, without a dashboard."""
     arguments = ["-m", "dask", "scheduler", "--port", "0", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
-    return arguments + (["--interface", interface] if interface else [])
+    return arguments + network(interface, tls)
 
 
-def worker_arguments(gpu: bool, interface: str | None = None, number: int = 1) -> list[str]:
+def worker_arguments(gpu: bool, interface: str | None = None, tls: bool = False, number: int = 1) -> list[str]:
     """Arguments of Python for workers with one thread each and no memory limit of Dask's.
 
     There are `number` of them, or one for each GPU that is visible. A nanny starts a worker again that dies.
@@ -203,7 +226,7 @@ def worker_arguments(gpu: bool, interface: str | None = None, number: int = 1) -
         arguments += ["--device-memory-limit", "0"]
     else:
         arguments += ["--nworkers", str(number), "--death-timeout", str(SCHEDULER_SECONDS)]
-    return [*arguments, "--no-dashboard", *(["--interface", interface] if interface else [])]
+    return [*arguments, "--no-dashboard", *network(interface, tls)]
 
 
 def script(job: Job, header: list[str], start_workers: str) -> str:
@@ -268,8 +291,8 @@ def arguments(job: Job) -> list[str]:
 
 def _cluster(job: Job, python: str, start_workers: str) -> list[str]:
     file = '--scheduler-file "$folder/scheduler.json"'
-    scheduler = shlex.join(scheduler_arguments(job.interface))
-    worker = shlex.join(worker_arguments(bool(job.gpus_per_task), job.interface))
+    scheduler = shlex.join(scheduler_arguments(job.interface, job.tls))
+    worker = shlex.join(worker_arguments(bool(job.gpus_per_task), job.interface, job.tls))
     hidden = "" if job.gpus_per_task else "env CUDA_VISIBLE_DEVICES= "
     return [
         f'{python} {scheduler} {file} > "$folder/scheduler.log" 2>&1 & scheduler=$!',

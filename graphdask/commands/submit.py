@@ -18,8 +18,8 @@ OURS = ("--workers", "--scheduler", "--scheduler-file")
 AGAIN = ("time", "partition", "account", "directives")
 """Options that a job submitted again may have anew."""
 
-OF_SSH = ("workers", "gpus_per_task", "interface")
-OF_MPI = ("gpus_per_task", "interface")
+OF_SSH = ("workers", "gpus_per_task", "interface", "tls")
+OF_MPI = ("gpus_per_task", "interface", "tls")
 """Options of clusters that are not queued for."""
 
 
@@ -43,6 +43,8 @@ OF_MPI = ("gpus_per_task", "interface")
 @click.option("--setup", multiple=True, metavar="LINE", help="A shell line before anything else, such as 'module load "
               "cuda'; may be repeated.")  # fmt: skip
 @click.option("--interface", metavar="NAME", help="Network of the cluster's messages, such as ib0.")
+@click.option("--tls", is_flag=True, default=None, help="Encrypt Dask's messages, with the certificates of its "
+              "configuration (distributed.comm.tls).")  # fmt: skip
 @click.option("--image", metavar="FILE", help="Apptainer image that has graphdask; default: this Python.")
 @click.option("--output", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
               help="For script, logs, result; all hosts see it; default: graphdask-jobs/DATE-TIME.")  # fmt: skip
@@ -128,11 +130,11 @@ def _at_once(hosts: str | None, arguments: tuple[str, ...], given: dict[str, Any
     arguments, sized = _sized(arguments, given)
     if sized["workers"] is None:
         raise InputError("that command runs in one process; call it without submit")
-    interface = given.get("interface")
+    how = {name: given[name] for name in ("interface", "tls") if name in given}
     if hosts is not None:
-        cluster = ssh_cluster(hosts.split(","), _at_least(given, sized, hosts), gpu=bool(gpus), interface=interface)
+        cluster = ssh_cluster(hosts.split(","), _at_least(given, sized, hosts), gpu=bool(gpus), **how)
     else:
-        cluster = mpi_cluster(file_of_ranks(), bool(gpus), interface)
+        cluster = mpi_cluster(file_of_ranks(), bool(gpus), **how)
     with cluster as client:
         where = ["--scheduler", client.scheduler.address]
         if not any(each.startswith("--workers") for each in arguments):

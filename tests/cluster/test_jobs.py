@@ -59,10 +59,12 @@ def program(folder: Path, name: str, text: str) -> None:
 @pytest.mark.parametrize("system", ["slurm", "pbs"])
 @pytest.mark.parametrize("gpus", [0, 1, 4])
 def test_scripts_are_bash_and_name_what_was_asked_for(system, gpus):
-    text = jobs.SYSTEMS[system].script(replace(JOB, system=system, gpus_per_task=gpus, time="1-0", interface="ib0"))
+    text = jobs.SYSTEMS[system].script(
+        replace(JOB, system=system, gpus_per_task=gpus, time="1-0", interface="ib0", tls=True)
+    )
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=True, timeout=60)
     assert "24:00:00" in text
-    assert "--interface ib0" in text
+    assert text.count("--interface ib0 --protocol tls") == 2  # scheduler and workers
     assert f"-n {8 // max(1, gpus)} " in text or f"--ntasks={8 // max(1, gpus)}\n" in text
     assert ("dask cuda worker" in text) == bool(gpus)
     assert "run bfs 'a b.txt' --scheduler-file '/work/my job/scheduler.json' --workers 8" in text
@@ -105,6 +107,7 @@ def test_times_are_read_as_slurm_reads_them(time, seconds):
         ({"time": "soon"}, "'soon' is not minutes"),
         ({"time": "0"}, "'0' is no time"),
         ({"directives": ("--qos=a\nrm",)}, "more than one line"),
+        ({"tls": True}, "TLS needs certificates"),
         ({"image": "no.sif"}, "image no.sif: no such file"),
         ({"system": "lsf"}, "system='lsf' is not one of slurm, pbs"),
     ],

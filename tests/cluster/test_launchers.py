@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -106,11 +107,28 @@ def ssh(tmp_path) -> list[str]:
     return [str(path)]
 
 
-def test_hosts_over_ssh_compute_and_are_left_clean(tmp_path, ssh, monkeypatch):
+@pytest.fixture
+def certificates(tmp_path) -> dict[str, str]:
+    """What the environment says of a certificate for everybody, signed by itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the program openssl, to make a certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
+    command += ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE)
+    found = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT"] = str(certificate)
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY"] = str(key)
+    return found | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
+
+
+@pytest.mark.usefixtures("ssh")
+def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, certificates):
     (tmp_path / "graph.txt").write_text(EDGES)
     (tmp_path / "ssh").write_text(SSH.replace("shift", "shift 5", 1))  # `-o` twice, with what they set, and the host
-    environment = os.environ | {"TEST": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = submit("--ssh", "one,two", "--workers", "2", "--interface", "lo", *READ)
+    environment = os.environ | certificates | {"TEST": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = submit("--ssh", "one,two", "--workers", "2", "--interface", "lo", "--tls", *READ)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -143,6 +161,7 @@ def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
         ({"hosts": []}, InputError, "no host is named"),
         ({"hosts": ["-oProxyCommand=x"]}, InputError, "does not begin with a hyphen"),
         ({"hosts": ["one", "two"], "workers": 1}, InputError, "fewer than the 2 hosts"),
+        ({"hosts": ["one"], "tls": True}, InputError, "distributed.comm.tls has no ca-file, scheduler.cert"),
         ({"hosts": ["one"], "ssh": ["no-such-ssh"]}, MissingDependency, "there is no no-such-ssh on PATH"),
     ],
 )
