@@ -15,7 +15,7 @@ import pytest
 from graphdask.cluster.launchers import LEAST_RANKS, file_of_ranks, rank_here, ssh_cluster
 from graphdask.errors import CommunicationError, InputError, MissingDependency
 
-DEADLINE = 180
+DEADLINE = 300
 EDGES = "10 20\n20 30\n40 50\n"
 READ = ["run", "bfs", "graph.txt", "--undirected", "--source", "10", "--json"]
 SSH = """#!/bin/sh

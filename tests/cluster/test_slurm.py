@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(bool(slurm_host.missing()), reason=slurm_host.missing() or "Slurm can be started"),
 ]
 
-DEADLINE = 180
+DEADLINE = 300
 EDGES = "10 20\n20 30\n40 50\n"
 BFS = ["--slurm", "--workers", 2, "--interface", "lo", "--output", "job"]
 HOLD = """
