@@ -144,7 +144,7 @@ def test_hosts_are_left_clean_where_the_client_is_killed(tmp_path, ssh):
         f"with ssh_cluster(['one'], interface='lo', ssh={ssh!r}):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    environment = os.environ | {"TEST": str(tmp_path)}
+    environment = os.environ | {"TEST": str(tmp_path), "TMPDIR": str(tmp_path)}  # it cannot remove its logs
     done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=DEADLINE, cwd=tmp_path)
     assert done.returncode == -9
     assert none_is_left(f"TEST={tmp_path}")
