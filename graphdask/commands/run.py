@@ -65,7 +65,7 @@ graph_options = stacked(
     reading_options,
     cleaning_options,
     partition_options,
-    click.option("--memory", metavar="SIZE", help="Bytes in which a .gdl file is streamed.  [default: 2GiB]"),
+    click.option("--memory", metavar="SIZE", help="Bytes in which each worker streams a .gdl file.  [default: 2GiB]"),
     json_option,
 )
 
@@ -114,11 +114,10 @@ def execute(chosen: Chosen, **options: Any) -> None:
 @contextmanager
 def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]]:
     """The graph with its partitions built, and the client of the cluster that holds them; None in this process."""
-    if request.path.suffix == stream.ENDING:
-        with stream.opened(request, steps) as G:
-            yield G, None
-        return
-    if request.memory is not None:
+    streamed = request.path.suffix == stream.ENDING
+    if streamed:
+        stream.refuse(request)
+    elif request.memory is not None:
         raise InputError("--memory is for a file that is streamed; `graphdask stream build` makes one")
     elsewhere = request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
@@ -127,6 +126,10 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
         if client is not None:
             number = len(client.nthreads())
             steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+        if streamed:
+            with stream.opened(request, steps) as G:
+                yield G, client
+            return
         G = read(request, steps)
         with steps.step("partition") as step:
             G = G.partition(
@@ -200,8 +203,11 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
         ("verified", "yes" if verified else "not asked for (--verify)"),
     ]
     if stats.streamed:
-        lines[:3] = [("memory", f"{terminal.size(stats.memory)}, of which {terminal.size(stats.allocated_start)} for "
-                                "what is per vertex"), *stream.traffic(stats.streamed)]  # fmt: skip
+        each = " of each" if stats.ranks > 1 else ""
+        memory = (
+            f"{terminal.size(stats.memory)}{each}, of which {terminal.size(stats.allocated_start)} for what is per "
+        )
+        lines[2 if each else 0 : 3] = [("memory", memory + "vertex"), *stream.traffic(stats.streamed)]
     if stats.restarts:
         lines.append(("restarts", f"{stats.restarts}, after a lost worker"))
     return lines

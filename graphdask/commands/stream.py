@@ -16,9 +16,8 @@ from graphdask.commands.options import FILE, input_file, json_option
 from graphdask.errors import InputError
 
 ENDING = ".gdl"
-ALONE = ("partitions", "by", "ghosts", "exchange", "allocation", "id_width", "workers", "scheduler", "scheduler_file",
-         "file_format", "directed", "weights", "ids")  # fmt: skip
-"""Options of `run` that say nothing of a graph that one process streams from a file that says everything."""
+ALONE = ("by", "ghosts", "exchange", "allocation", "id_width", "file_format", "directed", "weights", "ids")
+"""Options of `run` that say nothing of a graph that is streamed from a file that says everything."""
 
 
 @click.group("stream")
@@ -112,20 +111,26 @@ def _lines(S: Any) -> list[tuple[str, str]]:
     return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S))]
 
 
-def opened(request: Any, steps: terminal.Steps) -> Any:
-    """The graph of a run over a file that is streamed, as a step."""
-    from graphdask.stream.graph import open_
-
+def refuse(request: Any) -> None:
+    """Raise InputError for options that have no meaning for a file that is streamed."""
     for name in ALONE:
         if getattr(request, name) is not None:
             option = "--format" if name == "file_format" else "--" + name.replace("_", "-")
-            raise InputError(f"{option} has no meaning for {request.path.name}, which this process streams as it is")
+            raise InputError(f"{option} has no meaning for {request.path.name}, which is streamed as it is")
     if request.self_loops != "keep" or request.multi_edges != "keep" or request.device == "cuda":
         raise InputError(
             f"{request.path.name} is streamed as it is, on the CPU; leave --self-loops, --multi-edges and --device out"
         )
+
+
+def opened(request: Any, steps: terminal.Steps) -> Any:
+    """The graph of a run over a file that is streamed, as a step."""
+    from graphdask.stream.graph import open_
+
     with steps.step("open") as step:
         S = open_(request.path, request.memory or "2GiB")
+        if request.partitions is not None:
+            S = S.partition(request.partitions)
         step.detail = in_words(S)
     return S
 

@@ -37,7 +37,8 @@ from graphdask.part import Part
 from graphdask.partition import GHOSTS
 from graphdask.result import PickColumn
 from graphdask.stats import Stats
-from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.graph import StreamedGraph, check
+from graphdask.stream.shared import StreamedPart
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
 
@@ -49,7 +50,7 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
     if context.backend.name == "cpu":  # where what was drawn on a device from this host's memory is verified too
         result = replace(result, columns={name: PickColumn(name)(result) for name in result.columns})
-    module = "graphdask.stream.verify" if isinstance(part, StreamedGraph) else primitive.verifier
+    module = "graphdask.stream.verify" if isinstance(part, StreamedPart) else primitive.verifier
     return importlib.import_module(module).verify(context, part, primitive, result)
 
 
@@ -66,7 +67,9 @@ class GangRuntime(DynamicRuntime):
     def persist(self, graph: Graph, client: Any = None, progress: bool | None = None) -> Any:
         config = Config.load(progress=progress)
         if isinstance(graph, StreamedGraph):
-            return on_disk.opened(graph, config)
+            return self._opened(
+                graph, client, config, lambda client, workers, _: on_disk.opened(graph, client, workers, config)
+            )
         return self._with_retries(graph.present, client, config, lambda built, restarts: built, GHOSTS[1], inward=False)
 
     def run(
@@ -82,7 +85,8 @@ class GangRuntime(DynamicRuntime):
         graph = graph.present
         config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
         if isinstance(graph, StreamedGraph):
-            return on_disk.run(graph, primitive, config, exchange, allocation, client)
+            check(graph, primitive, exchange, allocation)
+            return self._opened(graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where))
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         scheme = Allocation.of(config.allocation)
         if scheme.scheme == "fixed" and primitive.needs_all:
@@ -111,6 +115,16 @@ class GangRuntime(DynamicRuntime):
 
         inward = primitive.inward and graph.directed
         return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
+
+    def _opened(self, graph: StreamedGraph, client: Any, config: Config, call: Any) -> Any:
+        def attempt(*where: Any) -> Any:
+            try:
+                return call(*where)
+            except (PeerLost, WrongWorker):
+                graph.built = None
+                raise
+
+        return self._retried(client, config, attempt)
 
     def sample(
         self, graph: Graph, sampler: Any, placement: Any, client: Any = None, progress: bool | None = None

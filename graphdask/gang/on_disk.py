@@ -1,57 +1,97 @@
-"""Run over a graph on disk: one rank in this process, which streams it."""
+"""Run over a graph on disk: by one rank of this process that streams it, by several, or by those of a client."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import OverBudget, Unsupported
-from graphdask.gang.local import LocalGang, LocalKept
+from graphdask.gang.clients import Workers
+from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats
 from graphdask.stream.construct import PER_VERTEX
-from graphdask.stream.graph import NAMES, StreamedGraph, check, execute, one_part
+from graphdask.stream.graph import NAMES, StreamedGraph
+from graphdask.stream.run import execute, joined
+from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
+from graphdask.stream.store import Store
 
 
 @dataclass
 class Opened:
     """What stands for the partitions of a graph on disk."""
 
-    gang: LocalGang
+    gang: Any
     vertex_map: VertexMap
     num_edges: int
     weights: WeightFacts | None
     nbytes: list[int]
-    parts: LocalKept
-    """The graph, as that of one rank."""
+    parts: Any
+    """Kept: a StreamedPart for each rank."""
 
 
-def opened(graph: StreamedGraph, config: Config) -> Opened:
-    """The graph, as what asks for its partitions sees it."""
-    store = graph.store
-    gang, parts = LocalGang(1, "cpu", config), LocalKept([graph], [None])
-    return Opened(gang, one_part(store.num_vertices), graph.num_edges, store.facts, [store.size], parts)
+def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) -> Opened:
+    """The graph, opened by every rank."""
+    # a sweep may take long; who is lost is known from the signs of life
+    config = replace(config, exchange_timeout=max(config.exchange_timeout, config.deadline))
+    parts, built, store = graph.plan.parts, graph.built, graph.store
+    store.check_open()
+    if built is not None and (
+        built.gang.is_whole(workers)
+        and (built.gang.kind == "dask") == (client is not None)
+        and (client is None or built.gang.client is client)
+    ):
+        built.gang.use(config)
+        return built
+    if client is None:
+        gang: Any = LocalGang(parts or 1, "cpu", config)
+    else:
+        from graphdask.gang.cluster import DaskGang
+
+        gang = DaskGang(client, workers, parts, "cpu", config)
+    # threads of this process share what is open
+    given = store if client is None else store.path
+    size = gang.size
+    kept = gang.run(
+        _open, given, store.header, size, graph.memory, graph.read_ahead, summary=_bytes, label="opening", show=False
+    )
+    vertex_map = map_of(store, size)
+    graph.built = Opened(gang, vertex_map, graph.num_edges, store.facts, kept.summary, kept)
+    return graph.built
 
 
-def run(graph: StreamedGraph, primitive: Any, config: Config, exchange: Any, allocation: Any, client: Any) -> Any:
+def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Run a primitive; its result is as that of any run."""
-    check(graph, primitive, exchange, allocation, client)
-    built, show = opened(graph, config), is_watched(config.progress)
+    built, show = opened(graph, client, workers, config), is_watched(config.progress)
     started = time.perf_counter()
-    done = built.gang.run(_run, graph, primitive, summary=itself, label=primitive.name, show=show)
-    seconds = time.perf_counter() - started
-    result, traffic = done.values[0]
-    kept = LocalKept([result], [RankResult.without_columns(result)])
-    stats = Stats.of(primitive.name, kept.summary, "none", "none", seconds)
-    stats.streamed = traffic
+    kept = built.gang.run(
+        execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show
+    )
+    seconds, several = time.perf_counter() - started, built.gang.size > 1
+    exchange, ghosts = ("selective", "all") if several else ("none", "none")
+    stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, seconds)
+    stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
     return primitive.result_type(graph, primitive, kept, built, stats)
+
+
+def _open(
+    context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None
+) -> StreamedPart:
+    store = given if isinstance(given, Store) else Store(given)
+    same_file(store, header)
+    return part_of(store, context.comm.rank, size, memory, read_ahead)
+
+
+def _bytes(part: StreamedPart) -> int:
+    section = part.store.sections["out"]
+    return sum(sum(section.sizes(number)) for number in part.own.chunks["out"])
 
 
 @contextmanager
@@ -73,10 +113,6 @@ def refuse(graph: Any, what: str) -> None:
     """Raise Unsupported where a graph is on disk, and what is asked for needs its partitions."""
     if isinstance(graph, StreamedGraph):
         raise Unsupported(f"{what} {graph.store.path} needs it in memory: take S.in_memory()")
-
-
-def _run(context: RankContext, graph: StreamedGraph, primitive: Any) -> tuple[RankResult, dict[str, Any]]:
-    return execute(context, graph, primitive)
 
 
 def itself(value: Any) -> Any:

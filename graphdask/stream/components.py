@@ -13,67 +13,101 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, cpu, window_of
+from graphdask.stream.window import Window
 
 BYTES = 16
 """Per vertex: the forest, the smallest number of each tree, labels, and numbers for a moment."""
 SAMPLES = 1024
 """Vertices that are asked for their tree to find the largest."""
+FIRST = 8
+"""Where ranks share a store, each joins one in so many chunks before they agree on the largest tree."""
 
 
 def join(store: Store, memory: int, log: Log | None = None, ahead: int | None = None) -> tuple[np.ndarray, Log]:
     """The first position of the component of every position, int32."""
     log = Log() if log is None else log
-    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
-    tree, counters, giant = np.arange(n, dtype=np.int32), np.zeros(3, np.int64), -1
-    samples = np.unique(np.linspace(0, max(n - 1, 0), min(n, SAMPLES)).astype(np.int64))
-    first, rows = section.table["first"], section.table["rows"]
-
-    def needed(number: int) -> bool:
-        if giant < 0:
-            return True
-        kernels.layered_outside(int(rows[number]), int(first[number]), tree, giant, counters)
-        return bool(counters[FOUND])
-
+    n, counters = store.num_vertices, np.zeros(3, np.int64)
+    tree = np.arange(n, dtype=np.int32)
     with window_of(store, "out", memory - 4 * n, "components", log, ahead) as window:
-        for number in range(len(section)):
-            if not needed(number):
-                window.traffic.skipped += 1
-                continue
-            likely = (later for later in range(number + 1, len(section)) if needed(later))
-            chunk = window.load(number, likely)
-            kernels.layered_hook(
-                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, giant, counters
-            )
-            log.check()
-            if not store.header["directed"]:
-                giant = _largest(tree, samples)
-    kernels.layered_flatten(n, tree)
+        join_chunks(store, window, range(len(store.sections["out"])), tree, -1, counters, log)
+    cpu().kernels("layered").layered_flatten(n, tree)
     log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
     return tree, log
 
 
-def _largest(tree: np.ndarray, samples: np.ndarray) -> int:
+def join_chunks(
+    store: Store,
+    window: Window,
+    chunks: range,
+    tree: np.ndarray,
+    anchor: int,
+    counters: np.ndarray,
+    log: Log,
+    choose: bool = True,
+) -> None:
+    """Join trees over the edges of some chunks; rows in the tree of the position `anchor`, if it is one, are left out.
+
+    Where `choose`, the anchor is the root of the largest tree, chosen again after every chunk.
+    """
+    section, kernels = store.sections["out"], cpu().kernels("layered")
+    first, rows = section.table["first"], section.table["rows"]
+    samples = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
+
+    def needed(number: int) -> bool:
+        if anchor < 0:
+            return True
+        kernels.layered_outside(int(rows[number]), int(first[number]), tree, anchor, counters)
+        return bool(counters[FOUND])
+
+    for number in chunks:
+        if not needed(number):
+            window.traffic.skipped += 1
+            continue
+        likely = (later for later in range(number + 1, chunks.stop) if needed(later))
+        chunk = window.load(number, likely)
+        kernels.layered_hook(
+            len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, anchor, counters
+        )
+        log.check()
+        if choose and not store.header["directed"]:
+            anchor = largest(tree, samples)
+        while anchor >= 0 and tree[anchor] != anchor:
+            anchor = int(tree[anchor])
+
+
+def largest(tree: np.ndarray, samples: np.ndarray | None = None) -> int:
     """The root of the tree that most of some positions are in."""
+    if samples is None:
+        samples = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
     roots = samples
     while ((above := tree[roots]) != roots).any():
         roots = above
     values, counts = np.unique(roots, return_counts=True)
-    return int(values[counts.argmax()])
+    return int(values[counts.argmax()]) if len(values) else -1
 
 
 def components(store: Store, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
     """The smallest vertex number of every vertex's component, int32 by vertex number."""
     n = store.num_vertices
     tree, _ = join(store, memory - (BYTES - 4) * n, log, ahead)
+    found = labels_of(store, tree, Own.whole(store))
     if store.by_number:
-        return {"label": tree}
-    kernels = cpu().kernels("layered")
-    least = np.full(n, np.iinfo(np.int32).max, np.int32)
-    for first, ids in store.order():
-        kernels.layered_least(len(ids), first, ids, tree, least)
+        return {"label": found}
     label = np.empty(n, np.int32)
     for first, ids in store.order():
-        label[ids] = least[tree[first : first + len(ids)]]
+        label[ids] = found[first : first + len(ids)]
     return {"label": label}
+
+
+def labels_of(store: Store, tree: np.ndarray, own: Own) -> np.ndarray:
+    """Of own rows, in the order of their positions, from the first position of each component."""
+    here = tree[own.begin : own.end]
+    if store.by_number:
+        return here
+    least, kernels = np.full(len(tree), np.iinfo(np.int32).max, np.int32), cpu().kernels("layered")
+    for first, ids in store.order():
+        kernels.layered_least(len(ids), first, ids, tree, least)
+    return least[here]

@@ -28,11 +28,11 @@ class Cores:
 
     def each(self, indptr: np.ndarray, work: Callable[[int, int], None]) -> None:
         """Call `work(first, last)` for ranges of rows that have about as many edges each, and wait for all."""
-        rows, edges = len(indptr) - 1, int(indptr[-1])
+        rows, edges = len(indptr) - 1, int(indptr[-1] - indptr[0])
         if self._pool is None or edges < LEAST:
             work(0, rows)
             return
-        cuts = np.searchsorted(indptr, edges * np.arange(1, self._count) // self._count)
+        cuts = np.searchsorted(indptr, indptr[0] + edges * np.arange(1, self._count) // self._count)
         bounds = [0, *np.minimum(cuts, rows).tolist(), rows]
         parts = [self._pool.submit(work, bounds[k], bounds[k + 1]) for k in range(self._count)]
         wait(parts)

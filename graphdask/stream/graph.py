@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +15,12 @@ from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Array, Backend
 from graphdask.blocks import parse_size
-from graphdask.engine import RankContext, RankResult
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
-from graphdask.partition import VertexMap, index_dtype
+from graphdask.partition import Plan, index_dtype
 from graphdask.sources import Edges
-from graphdask.stream import components, pagerank, paths
+from graphdask.stream import pagerank
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import Log
 
 STREAMED = (BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
 MOST_AHEAD = 64
@@ -33,8 +30,9 @@ NAMES = "bfs, connected_components, pagerank and sssp"
 class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
-    It goes where a Graph goes. `bfs`, `connected_components`, `pagerank` and `sssp` stream it, in this process and on
-    its CPU; what has no streamed form says so, and takes `in_memory()`.
+    It goes where a Graph goes. `bfs`, `connected_components`, `pagerank` and `sssp` stream it, in this process or on
+    the workers of a Dask client, each of which opens the file under the same name and streams its own rows; what has no
+    streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(self, store: Store, memory: int, read_ahead: int | None = None):
@@ -67,23 +65,45 @@ class StreamedGraph(Graph):
     def close(self) -> None:
         """Let go of the file; a graph that is not closed is when nobody has it any more."""
         self.store.close()
+        self.built = None
 
-    def partition(self, *arguments: Any, **named: Any) -> Graph:
-        """Not of a streamed graph: raises Unsupported.
+    def partition(self, parts: int | None = None, *arguments: Any, **named: Any) -> StreamedGraph:
+        """Return the same graph, to be streamed by so many ranks; each takes up to `memory`.
+
+        Every rank opens the file and streams the chunks of its own rows, ranges about alike in bytes. Without a Dask
+        client the ranks are threads of this process.
 
         Parameters
         ----------
+        parts : int, optional
+            How many. Default: one for each worker of the client, or one.
         arguments, named
-            As those of a Graph.
+            The others of a Graph, which have no meaning here.
 
         Raises
         ------
         Unsupported
-            Always.
+            For another argument than `parts`.
+        InputError
+            For a number of parts below 1.
+
+        Examples
+        --------
+        >>> import graphdask as gd, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     S = gd.stream.build(gd.from_edges([0, 1], [1, 2]), f"{folder}/path.gdl")
+        ...     r = gd.bfs(S.partition(2), 0)
+        ...     print(r.depth.tolist(), r.stats.ranks)
+        [0, 1, 2] 2
         """
-        raise Unsupported(
-            f"{self.store.path} is streamed by one process as a whole; S.in_memory().partition(...) divides it"
-        )
+        if arguments or any(value is not None for value in named.values()):
+            raise Unsupported(
+                f"the rows of {self.store.path} are divided as they stand in it, by bytes, and on the CPU; give the "
+                "number of parts alone, or take S.in_memory().partition(...)"
+            )
+        other = StreamedGraph(self.store, self.memory, self.read_ahead)
+        other.plan = Plan(parts)
+        return other
 
     def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
         """As that of a Graph; the result is one in memory.
@@ -145,7 +165,8 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
         What `graphdask.stream.build` has made.
     memory : int or str
         Bytes that a call may take, besides what Python and its libraries do: arrays per vertex, buffers for chunks that
-        are read ahead, and in what is left the chunks that are wanted most often, which stay.
+        are read ahead, and in what is left the chunks that are wanted most often, which stay. With several workers, or
+        parts, each of them may take as much.
     read_ahead : int, optional
         Chunks that a thread reads while another one is worked on, where memory allows; 0: none, and no thread. Default:
         2.
@@ -166,7 +187,7 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
     -----
     Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
-    `pagerank` 52.
+    `pagerank` 52. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80 bytes.
 
     Examples
     --------
@@ -228,50 +249,18 @@ class StoredPiece:
         return src, dst, weights
 
 
-def execute(context: RankContext, graph: StreamedGraph, primitive: Any) -> tuple[RankResult, dict[str, Any]]:
-    """Run a primitive over a streamed graph; the result as of one rank, and what was read."""
-    store, memory, ahead = graph.store, graph.memory, graph.read_ahead
-    log = Log(context, primitive.name)
-    started = time.perf_counter()
-    if isinstance(primitive, BreadthFirstSearch):
-        found = paths.bfs(store, primitive.sources[0], memory, log, ahead)
-        state = paths.SEARCH * store.num_vertices
-    elif isinstance(primitive, ShortestPaths):
-        found = paths.sssp(store, primitive, memory, log, ahead)
-        state = (paths.PATHS if primitive.with_parents else paths.WIDE) * store.num_vertices
-    elif isinstance(primitive, ConnectedComponents):
-        found = components.components(store, memory, log, ahead)
-        state = components.BYTES * store.num_vertices
-    else:
-        found = pagerank.pagerank(store, primitive, memory, log, ahead)
-        state = pagerank.state_bytes(primitive) * store.num_vertices
-    traffic = log.streamed(time.perf_counter() - started)
-    columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-    values = {name: value for name, value in found.items() if name not in columns}
-    dtypes = {name: array.dtype for name, array in columns.items()}
-    needed = state + traffic["window"]
-    result = RankResult(columns, values, dtypes, log.history, "single", context.backend.description, needed, state,
-                        state)  # fmt: skip
-    return result, traffic
-
-
-def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any, client: Any) -> None:
+def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) -> None:
     """Raise Unsupported for what cannot be streamed, before any work."""
     if type(primitive) not in STREAMED:
         raise Unsupported(
             f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
         )
-    for name, value in (("exchange", exchange), ("allocation", allocation), ("client", client)):
+    for name, value in (("exchange", exchange), ("allocation", allocation)):
         if value is not None:
-            raise Unsupported(f"{name}= has no meaning for a streamed graph, which one process goes through")
+            raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")
     if isinstance(primitive, BreadthFirstSearch) and primitive.direction == "pull":
         raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
     if isinstance(primitive, PageRank):
         pagerank.refuse(graph.store, primitive)
-
-
-def one_part(num_vertices: int) -> VertexMap:
-    """All vertices in order, in one part."""
-    return VertexMap(num_vertices, np.array([0, num_vertices], np.int64))

@@ -17,6 +17,7 @@ from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale
 from graphdask.errors import InputError, Unsupported
 from graphdask.stream.cores import Cores
 from graphdask.stream.format import Chunk
+from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.stream.window import Window
@@ -77,50 +78,81 @@ def refuse(store: Store, primitive: PageRank) -> None:
         )
 
 
+class Ranks:
+    """The ranks of some rows, and the contributions of all vertices that rows are summed from."""
+
+    def __init__(self, store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None, own: Own):
+        n, real = store.num_vertices, np.dtype(primitive.real)
+        self.store, self.primitive, self.own, self.log = store, primitive, own, log
+        out_weight, self.extra = _out_weights(store, primitive, memory, log, ahead, own)
+        primitive.refuse_extremes(out_weight, np)
+        with np.errstate(divide="ignore"):
+            self.inverse = np.where(out_weight > 0, 1.0 / out_weight, 0.0)
+        del out_weight
+        start = primitive.start
+        self.rank = np.full(own.count, 1.0 / max(n, 1), real) if start is None else _shares(store, start, own, real)
+        self.x = np.zeros(n, real)
+        """Contributions, by position."""
+        self.x[own.begin : own.end] = self.rank * self.inverse
+        teleport = primitive.personalization
+        self.teleport = np.zeros(0) if teleport is None else _shares(store, teleport, own)
+        self.sums, self.place = np.empty(own.count), np.arange(own.begin, own.end, dtype=np.int32)
+        self.counters = np.zeros((2, 3), np.uint64)
+        without = self.rank[self.inverse == 0].astype(np.float64)
+        self.counters[1, 0] = np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        self.progress = Progress(n, NOISE[real.name])
+        self.section = store.sections[gathered(store)]
+
+    @property
+    def votes(self) -> tuple[float, ...]:
+        """What is to be known of all rows."""
+        return self.primitive.votes_of(self.counters[(self.progress.iterations + 1) % 2])
+
+    def iterate(self, window: Window, cores: Cores) -> int:
+        """Sum all rows, and change their ranks; edges looked at."""
+        state, primitive, looked = self.progress, self.primitive, 0
+        for _, chunk in every_chunk(window, self.section, self.log, self.own.chunks[self.section.name]):
+            looked += _sum(window, chunk, primitive, self.x, self.sums, cores, self.own)
+        base = primitive.damping * state.dangling + (1.0 - primitive.damping)
+        if primitive.personalization is None:
+            base /= state.num_vertices
+        turn = state.iterations % 2
+        cpu().kernels("pagerank").pagerank_update(
+            self.own.count, self.sums, self.inverse, self.teleport, int(primitive.personalization is not None),
+            self.extra, int(primitive.self_loops), self.place, self.place, primitive.damping, base, DANGLING_SCALE,
+            state.change_scale, 0, self.rank, self.x, self.x[:0], self.counters[turn], self.counters[1 - turn],
+        )  # fmt: skip
+        state.iterations += 1
+        return looked
+
+    def found(self) -> dict[str, Any]:
+        """How the iterations ended."""
+        state = self.progress
+        return {
+            "iterations": state.iterations, "residual": state.residual, "change": state.change,
+            "converged": state.residual <= self.primitive.tol,
+        }  # fmt: skip
+
+
+def gathered(store: Store) -> str:
+    """The section with the edges that ranks are summed over."""
+    return "inward" if store.header["directed"] else "out"
+
+
 def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
     """Ranks by vertex number, and how the iterations ended."""
-    n, real = store.num_vertices, np.dtype(primitive.real)
+    n = store.num_vertices
     memory -= state_bytes(primitive) * n
-    out_weight, extra = _out_weights(store, primitive, memory, log, ahead)
-    primitive.refuse_extremes(out_weight, np)
-    with np.errstate(divide="ignore"):
-        inverse = np.where(out_weight > 0, 1.0 / out_weight, 0.0)
-    del out_weight
-    rank = np.full(n, 1.0 / max(n, 1), real) if primitive.start is None else _shares(store, primitive.start, real)
-    x = (rank * inverse).astype(real)
-    teleport = np.zeros(0) if primitive.personalization is None else _shares(store, primitive.personalization)
-    sums, identity = np.empty(n), np.arange(n, dtype=np.int32)
-    counters = np.zeros((2, 3), np.uint64)
-    without = rank[inverse == 0].astype(np.float64)
-    counters[1, 0] = np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-    del without
-    state = Progress(n, NOISE[real.name])
-    name = "inward" if store.header["directed"] else "out"
-    section = store.sections[name]
-    kernels = cpu().kernels("pagerank")
-    with window_of(store, name, memory, "pagerank", log, ahead) as window, Cores() as cores:
-        while not primitive.ends(state, np.array([primitive.votes_of(counters[(state.iterations + 1) % 2])])):  # type: ignore[arg-type]
-            for _, chunk in every_chunk(window, section, log):
-                _sum(window, chunk, primitive, x, sums, cores)
-            base = primitive.damping * state.dangling + (1.0 - primitive.damping)
-            if primitive.personalization is None:
-                base /= n
-            turn = state.iterations % 2
-            kernels.pagerank_update(
-                n, sums, inverse, teleport, int(primitive.personalization is not None), extra,
-                int(primitive.self_loops), identity, identity, primitive.damping, base, DANGLING_SCALE,
-                state.change_scale, 0, rank, x, x[:0], counters[turn], counters[1 - turn],
-            )  # fmt: skip
-            state.iterations += 1
-            log.sweep(n, section.num_edges)
-    del x, sums, inverse, identity
-    answer = np.empty(n, real)
+    ranks = Ranks(store, primitive, memory, log, ahead, Own.whole(store))
+    with window_of(store, gathered(store), memory, "pagerank", log, ahead) as window, Cores() as cores:
+        while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
+            log.sweep(n, ranks.iterate(window, cores))
+    rank, found = ranks.rank, ranks.found()
+    del ranks
+    answer = np.empty(n, rank.dtype)
     for first, ids in store.order():
         answer[ids] = rank[first : first + len(ids)]
-    return {
-        "rank": answer, "iterations": state.iterations, "residual": state.residual, "change": state.change,
-        "converged": state.residual <= primitive.tol,
-    }  # fmt: skip
+    return {"rank": answer} | found
 
 
 def _weights(chunk: Chunk, primitive: PageRank) -> np.ndarray:
@@ -133,49 +165,55 @@ def _weights(chunk: Chunk, primitive: PageRank) -> np.ndarray:
     return chunk.weights.astype(np.float64, copy=False)
 
 
-def _sum(window: Window, chunk: Chunk, primitive: PageRank, x: np.ndarray, sums: np.ndarray, cores: Cores) -> None:
-    """Sum what the rows of a chunk gather from x into their places."""
-    weights, indptr, kernels = _weights(chunk, primitive), window.indptr(chunk), cpu().kernels("pagerank")
+def _sum(
+    window: Window, chunk: Chunk, primitive: PageRank, x: np.ndarray, sums: np.ndarray, cores: Cores, own: Own
+) -> int:
+    """Sum what the own rows of a chunk gather from x into their places; how many edges there are."""
+    weights, kernels = _weights(chunk, primitive), cpu().kernels("pagerank")
+    low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, len(chunk.degrees))
+    indptr, to = window.indptr(chunk)[low : high + 1], chunk.first + low - own.begin
 
     def rows(first: int, last: int) -> None:
         kernels.pagerank_sum(
             last - first, indptr[first : last + 1], chunk.targets, weights, int(len(weights) > 0), x, NONE, 0,
-            sums[chunk.first + first : chunk.first + last],
+            sums[to + first : to + last],
         )  # fmt: skip
 
     cores.each(indptr, rows)
+    return int(indptr[-1] - indptr[0])
 
 
 def _out_weights(
-    store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None
+    store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None, own: Own
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per position the weight of all out-edges, and whether it is given a self-loop (empty where none is)."""
-    n, section = store.num_vertices, store.sections["out"]
-    out_weight = np.zeros(n)
+    """Per own row the weight of all out-edges, and whether it is given a self-loop (empty where none is)."""
+    n, section, chunks = store.num_vertices, store.sections["out"], own.chunks["out"]
+    out_weight = np.zeros(own.count)
     if not primitive.weighted:
-        for first, degrees, _ in store.rows(section):
-            out_weight[first : first + len(degrees)] = degrees
+        for first, degrees, _ in store.rows(section, chunks):
+            out_weight[first - own.begin : first - own.begin + len(degrees)] = degrees
     if not primitive.weighted and not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
     loop, ones = np.zeros(n, np.uint8), np.ones(n if primitive.weighted else 0, primitive.real)
     with window_of(store, "out", memory, "pagerank", log, ahead) as window, Cores() as cores:
-        for _, chunk in every_chunk(window, section, log):
+        for _, chunk in every_chunk(window, section, log, chunks):
             if primitive.weighted:
-                _sum(window, chunk, primitive, ones, out_weight, cores)
+                _sum(window, chunk, primitive, ones, out_weight, cores, own)
             if primitive.self_loops:
                 cpu().kernels("layered").layered_loops(
                     len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, loop
                 )
     if not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
-    extra = (1 - loop).astype(np.uint8)
+    extra = (1 - loop[own.begin : own.end]).astype(np.uint8)
     out_weight += extra
     return out_weight, extra
 
 
-def _shares(store: Store, given: Distribution, dtype: Any = np.float64) -> np.ndarray:
-    """By position."""
-    found = np.empty(store.num_vertices, dtype)
-    for first, ids in store.order():
-        found[first : first + len(ids)] = given.of(_Ids(ids), _Cpu(cpu()))  # type: ignore[arg-type]
+def _shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64) -> np.ndarray:
+    """Of the own rows."""
+    found = np.empty(own.count, dtype)
+    for first, ids in store.order(own.chunks["out"]):
+        at = first - own.begin
+        found[at : at + len(ids)] = given.of(_Ids(ids), _Cpu(cpu()))  # type: ignore[arg-type]
     return found

@@ -38,9 +38,17 @@ class Store:
         self.weights = None if weights is None else np.dtype(weights)
         self.sections = {name: self._section(name) for name in self.header["sections"]}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Store, (self.path,)
+
     def close(self) -> None:
         """Let go of the file; what is not closed is when nobody has it any more."""
         self._closing()
+
+    def check_open(self) -> None:
+        """Raise InputError where the file was closed."""
+        if not self._closing.alive:
+            raise InputError(f"{self.path} was closed; open it again")
 
     @property
     def num_vertices(self) -> int:
@@ -71,8 +79,7 @@ class Store:
 
     def _read(self, offset: int, memory: np.ndarray, what: str) -> None:
         """Fill `memory`, uint8, from a place in the file."""
-        if not self._closing.alive:
-            raise InputError(f"{self.path} was closed; open it again")
+        self.check_open()
         view = memory.data.cast("B") if memory.size else memoryview(b"")
         done = 0
         while done < len(view):
@@ -104,17 +111,17 @@ class Store:
         self._check(section, number, "edges", memory[rows:])
         return section.chunk_of(number, memory)
 
-    def rows(self, section: Section) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Position of the first row, degrees and vertex numbers of each chunk; its edges are not read."""
-        for number in range(len(section)):
+    def rows(self, section: Section, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Position of the first row, degrees and vertex numbers of each chunk, or of some; edges are not read."""
+        for number in range(len(section)) if chunks is None else chunks:
             memory = np.empty(section.sizes(number)[0], np.uint8)
             self._read(int(section.table[number]["offset"]), memory, f"chunk {number} of {section.name}")
             self._check(section, number, "rows", memory)
             yield int(section.table[number]["first"]), *section.rows_of(number, memory)
 
-    def order(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Position of the first row, and the vertex numbers of each chunk, int32."""
-        for first, degrees, ids in self.rows(self.sections["out"]):
+    def order(self, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray]]:
+        """Position of the first row, and the vertex numbers of each chunk of out-edges, or of some, int32."""
+        for first, degrees, ids in self.rows(self.sections["out"], chunks):
             yield first, np.arange(first, first + len(degrees), dtype=np.int32) if self.by_number else ids
 
     def positions(self, numbers: Any) -> np.ndarray:

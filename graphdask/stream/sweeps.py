@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Backend, get_backend
-from graphdask.engine import RankContext, Superstep
+from graphdask.engine import Environment, RankContext, Superstep
 from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.layered import FOUND, LOOKED, WORKED
 from graphdask.stream.format import Chunk, Section
@@ -29,7 +29,7 @@ __all__ = ["FOUND", "LOOKED", "WORKED", "Log", "Sweeps", "cpu", "every_chunk", "
 class Log:
     """What a run does, as statistics show it; it also sees to the deadline."""
 
-    context: RankContext | None = None
+    context: RankContext | Environment | None = None
     what: str = ""
     history: list[Superstep] = field(default_factory=list)
     traffic: list[Traffic] = field(default_factory=list)
@@ -76,53 +76,78 @@ class Sweeps:
         By position; who works on a chunk clears those of its rows, and sets those that have changed.
     counters : numpy.ndarray of int64
         Of the kernels; cleared after a sweep.
+    chunks : range, optional
+        Those that are swept. Default: all.
     """
 
-    def __init__(self, window: Window, section: Section, active: np.ndarray, counters: np.ndarray, log: Log):
+    def __init__(
+        self,
+        window: Window,
+        section: Section,
+        active: np.ndarray,
+        counters: np.ndarray,
+        log: Log,
+        chunks: range | None = None,
+    ):
         self._window, self._section, self._active = window, section, active
         self._counters, self._log = counters, log
-        self._first = section.table["first"]
+        self._first, self._chunks = section.table["first"], range(len(section)) if chunks is None else chunks
+        last = int(self._first[-1] + section.table["rows"][-1]) if len(section) else 0
+        bounds = np.append(self._first, last)
+        self._begin, self._end = int(bounds[self._chunks.start]), int(bounds[self._chunks.stop])
+        self._forward = True
 
     def _next(self, number: int, forward: bool) -> int | None:
         """The first chunk from this one on, or the last one up to it, that has an active row."""
-        if not 0 <= number < len(self._first):
+        if number not in self._chunks:
             return None
         if forward:
             start = int(self._first[number])
-            place = start + int(self._active[start:].argmax())
+            place = start + int(self._active[start : self._end].argmax())
         else:
             end = int(self._first[number] + self._section.table["rows"][number])
-            place = end - 1 - int(self._active[:end][::-1].argmax())
+            place = end - 1 - int(self._active[self._begin : end][::-1].argmax())
         if not self._active[place]:
             return None
         return int(np.searchsorted(self._first, place, side="right")) - 1
 
     def __iter__(self) -> Iterator[Chunk]:
-        forward, chunks = True, len(self._first)
-        while (number := self._next(0 if forward else chunks - 1, forward)) is not None:
-            visited, step = 0, 1 if forward else -1
-            while number is not None:
-                yield self._window.load(number, self._likely(number + step, forward))
-                visited += 1
-                self._log.check()
-                number = self._next(number + step, forward)
-            self._window.traffic.skipped += chunks - visited
+        while self.waiting:
+            yield from self.once()
             self._log.sweep(int(self._counters[WORKED]), int(self._counters[LOOKED]))
             self._counters[:] = 0
-            forward = not forward
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a chunk has active rows."""
+        return len(self._chunks) > 0 and self._next(self._chunks.start, True) is not None
+
+    def once(self) -> Iterator[Chunk]:
+        """The chunks of one sweep, the other way than those of the one before."""
+        forward, chunks = self._forward, self._chunks
+        self._forward = not forward
+        number = self._next(chunks.start if forward else chunks.stop - 1, forward)
+        visited, step = 0, 1 if forward else -1
+        while number is not None:
+            yield self._window.load(number, self._likely(number + step, forward))
+            visited += 1
+            self._log.check()
+            number = self._next(number + step, forward)
+        self._window.traffic.skipped += len(chunks) - visited
 
     def _likely(self, number: int, forward: bool) -> Iterator[int]:
         """What is read ahead: the next chunk, to which the edges of a layer lead, and those that have active rows."""
-        if 0 <= number < len(self._first):
+        if number in self._chunks:
             yield number
         if (later := self._next(number, forward)) is not None:
             yield later
 
 
-def every_chunk(window: Window, section: Section, log: Log) -> Iterator[tuple[int, Chunk]]:
-    """Each chunk once, and its number."""
-    for number in range(len(section)):
-        yield number, window.load(number, range(number + 1, len(section)))
+def every_chunk(window: Window, section: Section, log: Log, chunks: range | None = None) -> Iterator[tuple[int, Chunk]]:
+    """Each chunk once, or each of some, and its number."""
+    chunks = range(len(section)) if chunks is None else chunks
+    for number in chunks:
+        yield number, window.load(number, range(number + 1, chunks.stop))
         log.check()
 
 

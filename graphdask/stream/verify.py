@@ -9,7 +9,7 @@ in a forest that all edges make, so that no two components share one. PageRank: 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import RankContext, RankResult
 from graphdask.stream.components import join
-from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.pagerank import pagerank
 from graphdask.stream.paths import UNIT
+from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.verify.pagerank import ROUNDING, claims, mass
@@ -33,8 +34,13 @@ BYTES = 40
 LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a circle"
 
 
-def verify(context: RankContext, graph: StreamedGraph, primitive: Any, result: RankResult) -> Violation | None:
-    """Return the first violation, or None."""
+def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
+    """Return the first violation, or None; of several ranks the first is told all values, and proves them."""
+    if graph.size > 1:
+        gathered = _gathered(context, graph, result)
+        if gathered is None:
+            return None
+        result, context = gathered, replace(context, comm=SingleCommunicator())
     log, columns, memory = Log(context, f"verifying {primitive.name}"), result.columns, graph.memory
     if isinstance(primitive, ConnectedComponents):
         return _labels(graph.store, columns["label"], memory, log)
@@ -45,6 +51,20 @@ def verify(context: RankContext, graph: StreamedGraph, primitive: Any, result: R
         weighted = not search and graph.store.weights is not None
         return _tree(graph.store, distance, columns["parent"], source, weighted, memory, log)
     return _ranks(context, graph, primitive, result, log)
+
+
+def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> RankResult | None:
+    """On the first rank the values of all, by vertex number."""
+    columns = {}
+    for name, column in result.columns.items():
+        pieces = context.comm.alltoallv([column if peer == 0 else column[:0] for peer in range(part.size)])
+        if part.rank:
+            continue
+        by_position = np.concatenate(pieces)
+        columns[name] = np.empty_like(by_position)
+        for first, ids in part.store.order():
+            columns[name][ids] = by_position[first : first + len(ids)]
+    return None if part.rank else replace(result, columns=columns)
 
 
 def _first(wrong: np.ndarray, message: str) -> Violation | None:
@@ -142,9 +162,7 @@ class _Given:
         return self.ranks[part.ids]
 
 
-def _ranks(
-    context: RankContext, graph: StreamedGraph, primitive: Any, result: RankResult, log: Log
-) -> Violation | None:
+def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     rank = result.columns["rank"]
     least = (1.0 - primitive.damping) / max(len(rank), 1) * (1.0 - 4.0 * float(np.finfo(rank.dtype).eps))
     mine = _first(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),

@@ -66,12 +66,22 @@ class Window:
         Where the largest chunk does not fit.
     """
 
-    def __init__(self, store: Store, section: Section, memory: int, what: str, ahead: int | None = None):
+    def __init__(
+        self,
+        store: Store,
+        section: Section,
+        memory: int,
+        what: str,
+        ahead: int | None = None,
+        chunks: range | None = None,
+    ):
         self._store, self._section = store, section
-        most, rows = section.most_bytes, section.most_rows
+        chunks = range(len(section)) if chunks is None else chunks  # those that will be asked for
+        most = max((sum(section.sizes(number)) for number in chunks), default=0)
+        rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
         fixed = 8 * (rows + 1) + 4 * rows
         wanted = AHEAD if ahead is None else ahead
-        ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - 1), max(0, len(section) - 1))
+        ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - 1), max(0, len(chunks) - 1))
         if memory < fixed + most:
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "

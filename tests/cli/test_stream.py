@@ -29,6 +29,13 @@ def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, t
     assert record["answer"]["highest"] == 20
 
 
+def test_several_ranks_stream_it_each_within_the_memory(call, streamed):
+    result = call("run", "pagerank", streamed, "--memory", "1MiB", "--partitions", 2, "--verify")
+    assert result.exit_code == 0, result.stderr
+    for words in ("2 (2 x CPU", "of each, of which", "streamed", "skipped", "overlap", "verified"):
+        assert words in result.stdout
+
+
 def test_checksums_are_compared(call, streamed):
     assert "all match" in call("stream", "check", streamed).stdout
     assert json.loads(call("stream", "check", streamed, "--json").stdout)["whole"] is True
@@ -43,8 +50,8 @@ def test_checksums_are_compared(call, streamed):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--partitions", 2), "--partitions has no meaning for path.gdl"),
-        (("--workers", 2), "--workers has no meaning for path.gdl"),
+        (("--by", "random"), "--by has no meaning for path.gdl"),
+        (("--exchange", "selective"), "--exchange has no meaning for path.gdl"),
         (("--undirected",), "--directed has no meaning for path.gdl"),
         (("--multi-edges", "merge"), "leave --self-loops, --multi-edges and --device out"),
         (("--memory", "some"), "--memory some is no number of bytes"),

@@ -1,0 +1,92 @@
+"""Run a primitive over a store: by one rank, or by several that share it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.stream import components, pagerank, paths
+from graphdask.stream.shared import StreamedPart, Streaming
+from graphdask.stream.shared_components import SharedComponents
+from graphdask.stream.shared_pagerank import SharedPageRank
+from graphdask.stream.shared_paths import SharedDistances, SharedSearch
+from graphdask.stream.sweeps import Log
+
+
+def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+    """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
+    return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
+
+
+def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+    store, memory, ahead = part.store, part.memory, part.read_ahead
+    log = Log(context, primitive.name)
+    started = time.perf_counter()
+    if isinstance(primitive, BreadthFirstSearch):
+        found = paths.bfs(store, primitive.sources[0], memory, log, ahead)
+        state = paths.SEARCH * store.num_vertices
+    elif isinstance(primitive, ShortestPaths):
+        found = paths.sssp(store, primitive, memory, log, ahead)
+        state = (paths.PATHS if primitive.with_parents else paths.WIDE) * store.num_vertices
+    elif isinstance(primitive, ConnectedComponents):
+        found = components.components(store, memory, log, ahead)
+        state = components.BYTES * store.num_vertices
+    else:
+        found = pagerank.pagerank(store, primitive, memory, log, ahead)
+        state = pagerank.state_bytes(primitive) * store.num_vertices
+    traffic = log.streamed(time.perf_counter() - started) | {"sweeps": len(log.history)}
+    columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+    values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
+    dtypes = {name: array.dtype for name, array in columns.items()}
+    needed = state + traffic["window"]
+    return RankResult(
+        columns, values, dtypes, log.history, "single", context.backend.description, needed, state, state
+    )  # fmt: skip
+
+
+def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+    started = time.perf_counter()
+    with ExitStack() as stack:
+        shared = _shared(part, primitive, stack)
+        env = context.environment("selective")
+        result = run_primitive(context.comm, part, shared, env)
+    traffic = shared.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)}
+    state = shared.per_vertex * part.num_vertices
+    return replace(
+        result, values=result.values | {"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
+        allocated_end=state,
+    )  # fmt: skip
+
+
+def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
+    """What does a primitive's work on a rank of several."""
+    weighted = part.store.weights is not None
+    if isinstance(primitive, BreadthFirstSearch):
+        return SharedSearch(primitive.sources[0], False, "depth", primitive.name, stack)
+    if isinstance(primitive, ShortestPaths):
+        if primitive.with_parents:
+            return SharedSearch(primitive.source, weighted, "distance", primitive.name, stack)
+        return SharedDistances(primitive, weighted, stack)
+    if isinstance(primitive, ConnectedComponents):
+        return SharedComponents(stack)
+    return SharedPageRank(primitive, stack)
+
+
+def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    """What all ranks have read."""
+    total = dict(traffic[0])
+    for name in ("nbytes", "least", "chunks_read", "chunks_resident", "chunks_skipped", "chunks_unused", "reading",
+                 "waiting", "window"):  # fmt: skip
+        total[name] = sum(one[name] for one in traffic)
+    total["overlap"] = max(0.0, 1.0 - total["waiting"] / total["reading"]) if total["reading"] else 0.0
+    total["bandwidth"] = total["nbytes"] / seconds if seconds else 0.0
+    return total

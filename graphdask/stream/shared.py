@@ -1,0 +1,164 @@
+"""A store that several ranks share: each opens the file, and owns the rows of consecutive chunks of it.
+
+The ranges are about alike in bytes, so that all read as much. A vertex belongs to the rank whose chunk has its row;
+whatever falls elsewhere is told to the owner, through the supersteps of `graphdask.engine`. A chunk of in-edges that
+lies across a border is read by both ranks, each of which looks at its own rows.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section III (each device its partition; all vertices known everywhere).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.buffers import Allocation
+from graphdask.build import cyclic_bounds
+from graphdask.engine import Environment, Primitive
+from graphdask.errors import FormatError
+from graphdask.part import Csr, Part
+from graphdask.partition import VertexMap
+from graphdask.stream.own import Own, divided, own_of
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log
+from graphdask.stream.window import Window
+
+EXCHANGE = 16
+"""Bytes per vertex, at most, of what ranks tell each other at a time."""
+LEAST = 1 << 14
+"""Vertices that a rank tells of in a superstep, where there are so many."""
+
+
+@dataclass(frozen=True)
+class StoredMap(VertexMap):
+    """Positions as they stand in a store, which is read when they are asked for."""
+
+    store: Store | None = field(default=None, compare=False)
+
+    def to_id(self, backend: Backend, positions: Array) -> Array:
+        assert self.store is not None
+        number = np.empty(self.num_vertices, self.dtype)
+        for first, ids in self.store.order():
+            number[first : first + len(ids)] = ids
+        return backend.from_host(number)[positions]
+
+    def to_position(self, backend: Backend, ids: Array) -> Array:
+        assert self.store is not None
+        return backend.from_host(self.store.positions(backend.to_host(ids)).astype(self.dtype))
+
+
+@dataclass
+class StreamedPart(Part):
+    """One rank's share of a store."""
+
+    store: Store = field(kw_only=True)
+    memory: int = field(kw_only=True)
+    """Bytes that this rank may take."""
+    read_ahead: int | None = field(kw_only=True)
+    own: Own = field(kw_only=True)
+
+
+def map_of(store: Store, size: int) -> VertexMap:
+    """Who owns what; with one rank positions in results are vertex numbers."""
+    n = store.num_vertices
+    if size == 1:
+        return VertexMap(n, np.array([0, n], np.int64))
+    offsets = divided(store, size)
+    return VertexMap(n, offsets) if store.by_number else StoredMap(n, offsets, store=store)
+
+
+def part_of(store: Store, rank: int, size: int, memory: int, read_ahead: int | None) -> StreamedPart:
+    """What a rank has of a store."""
+    vertex_map = map_of(store, size)
+    own = Own.whole(store) if size == 1 else own_of(store, vertex_map.offsets, rank)
+    nothing = np.zeros(0, vertex_map.dtype)
+    part = StreamedPart(
+        rank, size, vertex_map, Csr(np.zeros(1, np.int64), nothing), None, None, nothing,
+        cyclic_bounds(vertex_map.offsets, rank), store=store, memory=memory, read_ahead=read_ahead, own=own,
+    )  # fmt: skip
+    every = np.arange(own.count if size > 1 else 0, dtype=vertex_map.dtype)
+    part.mirrors = [nothing if peer == rank else every for peer in range(size)]  # all vertices are known everywhere
+    return part
+
+
+def same_file(store: Store, expected: dict[str, Any]) -> None:
+    """Raise FormatError where a rank has opened another file under the same name."""
+    if store.header != expected:
+        raise FormatError("on this worker the file is another one; put the same file under that name", store.path)
+
+
+@dataclass
+class BySlot:
+    """An array by position, read by slots of a part."""
+
+    array: np.ndarray
+    begin: int
+
+    def __getitem__(self, slots: np.ndarray) -> np.ndarray:
+        places = slots.astype(np.int64)
+        places += self.begin
+        places[places >= len(self.array)] -= len(self.array)
+        return self.array[places]
+
+
+def most_told(part: StreamedPart) -> int:
+    """Vertices that a rank tells of in a superstep."""
+    return max(LEAST, part.num_vertices // (4 * part.size))
+
+
+def marked(part: StreamedPart, marks: np.ndarray, most: int) -> np.ndarray:
+    """Slots of up to `most` vertices of others that are marked, ascending; the marks are cleared."""
+    own, n, found, left = part.own, part.num_vertices, [], most
+    for begin, end, shift in ((own.end, n, -own.begin), (0, own.begin, n - own.begin)):
+        for at in range(begin, end, LEAST):
+            if left <= 0:
+                break
+            some = np.flatnonzero(marks[at : min(at + LEAST, end)])[:left]
+            if len(some):
+                marks[at + some] = False
+                found.append((some + (at + shift)).astype(part.vertex_map.dtype))
+                left -= len(some)
+    return np.concatenate(found) if found else np.zeros(0, part.vertex_map.dtype)
+
+
+def any_marked(part: StreamedPart, marks: np.ndarray) -> bool:
+    """Whether a vertex of others is marked."""
+    return bool(marks[: part.own.begin].any() or marks[part.own.end :].any())
+
+
+class Streaming(Primitive[Any]):
+    """A primitive over a part of a store; one run is one object, whose `stack` is closed by who runs it."""
+
+    columns: ClassVar[Mapping[str, Any]] = {"value": np.int64}
+    verifier = "graphdask.stream.verify"
+    result_type = None
+    tells_ghosts = True
+    per_vertex = 0
+    """Bytes of the state, for every vertex of the graph, and of what is told at a time."""
+
+    def __init__(self, name: str, stack: ExitStack):
+        self.name, self.stack = name, stack
+        self.log = Quiet(what=name)
+
+    def memory(self, part: Any, allocation: Allocation) -> int:
+        return self.per_vertex * part.num_vertices
+
+    def window(self, part: StreamedPart, section: str, env: Environment) -> Window:
+        """A window on the own chunks of a section, in the memory that the state leaves."""
+        self.log.context = env
+        store, room = part.store, part.memory - self.per_vertex * part.num_vertices
+        window = Window(store, store.sections[section], room, self.name, part.read_ahead, part.own.chunks[section])
+        self.log.traffic.append(window.traffic)
+        return self.stack.enter_context(window)
+
+
+class Quiet(Log):
+    """What is read; supersteps are counted by the engine."""
+
+    def sweep(self, vertices: int, edges: int) -> None:
+        """Nothing."""

@@ -1,0 +1,108 @@
+"""Connected components of a store that several ranks share: each has a forest over all vertices.
+
+Each rank joins trees over its own edges. Then the forests are joined: in round k each rank is told the forest of the
+one 2^k before it, so that after ceil(log2 ranks) rounds every forest is that of all edges. In an undirected graph this
+is done twice: after a part of the edges all ranks know the same largest tree, and from then on rows in it may be passed
+over, as `graphdask.stream.components` tells, also where the other end of an edge is another rank's.
+
+Sources: Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018);
+Hensgen, Finkel, Manber, Two algorithms for barrier synchronization (1988), the dissemination of what each rank knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.stream.components import FIRST, join_chunks, labels_of, largest
+from graphdask.stream.shared import LEAST, StreamedPart, Streaming
+from graphdask.stream.sweeps import LOOKED, WORKED, cpu
+from graphdask.stream.window import Window
+
+PIECES = 8
+"""In which a forest is told."""
+
+
+@dataclass
+class State:
+    window: Window
+    tree: np.ndarray
+    told: np.ndarray
+    """The forest as it was when a round began."""
+    counters: np.ndarray
+    chunks: list[range]
+    """Still to be joined: those of each turn."""
+    anchor: int = -1
+    """A vertex whose tree may be passed over."""
+    joined: bool = False
+    """Whether a turn is over."""
+    round: int = 0
+    piece: int = 0
+
+
+class SharedComponents(Streaming):
+    """The primitive."""
+
+    columns: ClassVar[Mapping[str, Any]] = {}
+    record_columns: ClassVar[Mapping[str, Any]] = {"vertex": INDEX, "root": INDEX}
+    tells_ghosts = False
+    per_vertex = 24
+
+    def __init__(self, stack: ExitStack):
+        super().__init__("connected components", stack)
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        chunks = part.own.chunks["out"]
+        middle = chunks.start + -(-len(chunks) // FIRST)
+        turns = [chunks] if part.store.header["directed"] else [range(chunks.start, middle), range(middle, chunks.stop)]
+        tree = np.arange(part.num_vertices, dtype=part.vertex_map.dtype)
+        state = State(self.window(part, "out", env), tree, tree[:0], np.zeros(3, np.int64), turns)
+        return state, self._nothing(part, True)
+
+    def _nothing(self, part: StreamedPart, active: bool) -> Messages:
+        none = np.zeros(0, part.vertex_map.dtype)
+        return Messages.of_records({"vertex": none, "root": none}, np.zeros(part.size + 1, np.int64), active=active)
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        kernels, n = cpu().kernels("layered_shared"), part.num_vertices
+        vertices = inbox.records["vertex"]
+        kernels.shared_join(len(vertices), vertices, inbox.records["root"], state.tree)
+        worked, looked = state.counters[:2].tolist()
+        if not len(state.told):
+            if not state.chunks:
+                return self._nothing(part, False)
+            if state.joined:  # all ranks have the same forest now
+                state.anchor = largest(state.tree)
+            state.joined = True
+            join_chunks(
+                part.store, state.window, state.chunks.pop(0), state.tree, state.anchor, state.counters, self.log, False
+            )
+            state.round = state.piece = 0
+        if state.piece == 0:
+            cpu().kernels("layered").layered_flatten(n, state.tree)
+            state.told = state.tree.copy()
+        pieces = PIECES if n > LEAST else 1
+        begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
+        some = (np.flatnonzero(state.told[begin:end] != np.arange(begin, end, dtype=state.told.dtype)) + begin).astype(
+            state.told.dtype
+        )
+        peer = (part.rank + (1 << state.round)) % part.size
+        bounds = np.zeros(part.size + 1, np.int64)
+        bounds[peer + 1 :] = len(some)
+        records = {"vertex": some, "root": state.told[some]}
+        state.piece += 1
+        if state.piece == pieces:
+            state.piece, state.round = 0, state.round + 1
+            if 1 << state.round >= part.size:
+                state.told = state.told[:0]
+        frontier, edges = int(state.counters[WORKED]) - worked, int(state.counters[LOOKED]) - looked
+        return Messages.of_records(records, bounds, active=True, frontier=frontier, edges=edges)
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        cpu().kernels("layered").layered_flatten(part.num_vertices, state.tree)
+        return {"label": labels_of(part.store, state.tree, part.own)}

@@ -1,0 +1,70 @@
+"""PageRank over a store that several ranks share: each sums its own rows, and tells all its contributions.
+
+Rows and sums are those of `graphdask.stream.pagerank`, and what is summed over ranks is in fixed point: so the ranks
+are the same, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.pagerank import PageRank
+from graphdask.engine import ALL, Environment, Inbox, Messages
+from graphdask.stream.cores import Cores
+from graphdask.stream.pagerank import Ranks, gathered, state_bytes
+from graphdask.stream.shared import StreamedPart, Streaming
+from graphdask.stream.window import Window
+
+
+@dataclass
+class State:
+    ranks: Ranks
+    window: Window
+    cores: Cores
+
+
+class SharedPageRank(Streaming):
+    """The primitive."""
+
+    votes = PageRank.votes
+
+    def __init__(self, primitive: PageRank, stack: ExitStack):
+        super().__init__(primitive.name, stack)
+        self.primitive = primitive
+        self.per_vertex = state_bytes(primitive) + 3 * np.dtype(primitive.real).itemsize + 4
+
+    @property
+    def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {"contribution": self.primitive.real}
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        room = part.memory - self.per_vertex * part.num_vertices
+        self.log.context = env
+        ranks = Ranks(part.store, self.primitive, room, self.log, part.read_ahead, part.own)
+        window = self.window(part, gathered(part.store), env)
+        state = State(ranks, window, self.stack.enter_context(Cores()))
+        return state, self._said(part, state, 0)
+
+    def _said(self, part: StreamedPart, state: State, edges: int) -> Messages:
+        ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
+        told = {"contribution": ranks.x[part.own.begin : part.own.end]}
+        return Messages(ALL, nothing, told, True, part.own.count, edges, to="ghosts", votes=ranks.votes)
+
+    def ends(self, state: State, votes: np.ndarray) -> bool:
+        return self.primitive.ends(state.ranks.progress, votes)  # type: ignore[arg-type]
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        n = part.num_vertices
+        for letter in inbox.letters:
+            assert letter.run is not None  # all of a rank's
+            first = (letter.run.start + part.own.begin) % n
+            state.ranks.x[first : first + letter.count] = letter.columns["contribution"]
+        return self._said(part, state, state.ranks.iterate(state.window, state.cores))
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        return {"rank": state.ranks.rank} | state.ranks.found()
