@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
+
+import graphdask as gd
 
 PROGRAM = """
 import ctypes, gc, json, sys
@@ -56,3 +59,42 @@ def test_the_peak_is_below_the_budget_and_a_tenth(tmp_path, alone):
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["file"] > memory
     assert {name: size for name, size in found["grown"].items() if size > 1.1 * memory} == {}
+
+
+LIMITED = """
+import os, resource, sys, threading
+threading.stack_size(1 << 18)
+import numpy as np, graphdask as gd
+
+path, parts, memory, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+calls = (lambda S: gd.bfs(S, S.store.header["root"]), gd.connected_components,
+         lambda S: gd.sssp(S, S.store.header["root"]), lambda S: gd.pagerank(S, max_iter=3, tol=0.5))
+small = gd.stream.build(gd.generate.rmat(6, 16, seed=0), path + ".small", memory="1MiB", overwrite=True).partition(parts)
+for call in calls:
+    call(small)
+with open("/proc/self/status") as lines:
+    taken = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+resource.setrlimit(resource.RLIMIT_DATA, (taken + limit, taken + limit))
+for call in calls:
+    call(gd.stream.open(path, memory).partition(parts))
+print("done")
+"""
+
+
+def limited(path, parts, memory, limit):
+    """What became of a process that may take no more than `limit` bytes beside what it had before."""
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path), str(parts), str(memory), str(limit)],
+        capture_output=True, text=True, timeout=600, check=False, env=os.environ | {"MALLOC_ARENA_MAX": "1"},
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("alone")
+def test_ranks_keep_within_what_the_operating_system_grants_them(tmp_path):
+    G = gd.generate.rmat(17, 16, seed=0).partition(device="cpu")
+    S, memory = gd.stream.build(G, tmp_path / "graph.gdl", memory="16MiB", chunk="256KiB"), 12 << 20
+    assert S.nbytes > memory
+    for parts in (1, 2):
+        done = limited(S.store.path, parts, memory, int(1.1 * memory * parts))
+        assert done.stdout.endswith("done\n"), done.stderr
+    assert "MemoryError" in limited(S.store.path, 1, 4 * memory, memory).stderr
