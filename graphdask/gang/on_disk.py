@@ -56,12 +56,15 @@ def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) 
         from graphdask.gang.cluster import DaskGang
 
         gang = DaskGang(client, workers, parts, "cpu", config)
+    if graph.passes == "one" and gang.size > 1:
+        raise Unsupported('passes="one" is for one rank; open the file with passes="exact", or take S.partition(1)')
     # threads of this process share what is open
     given = store if client is None else store.path
     size = gang.size
     kept = gang.run(
-        _open, given, store.header, size, graph.memory, graph.read_ahead, summary=_bytes, label="opening", show=False
-    )
+        _open, given, store.header, size, graph.memory, graph.read_ahead, graph.passes == "one", summary=_bytes,
+        label="opening", show=False,
+    )  # fmt: skip
     vertex_map = map_of(store, size)
     graph.built = Opened(gang, vertex_map, graph.num_edges, store.facts, kept.summary, kept)
     return graph.built
@@ -82,11 +85,11 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
 
 
 def _open(
-    context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None
+    context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None, once: bool
 ) -> StreamedPart:
     store = given if isinstance(given, Store) else Store(given)
     same_file(store, header)
-    return part_of(store, context.comm.rank, size, memory, read_ahead)
+    return replace(part_of(store, context.comm.rank, size, memory, read_ahead), once=once)
 
 
 def _bytes(part: StreamedPart) -> int:

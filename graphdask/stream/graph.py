@@ -24,6 +24,7 @@ from graphdask.stream.store import Store
 
 STREAMED = (BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
 MOST_AHEAD = 64
+PASSES = ("exact", "one")
 NAMES = "bfs, connected_components, pagerank and sssp"
 
 
@@ -35,9 +36,9 @@ class StreamedGraph(Graph):
     streamed form says so, and takes `in_memory()`.
     """
 
-    def __init__(self, store: Store, memory: int, read_ahead: int | None = None):
+    def __init__(self, store: Store, memory: int, read_ahead: int | None = None, passes: str = "exact"):
         super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
-        self.store, self.memory, self.read_ahead = store, memory, read_ahead
+        self.store, self.memory, self.read_ahead, self.passes = store, memory, read_ahead, passes
         self.report = {"self_loops": store.header["self_loops"], "format": "layered", "bytes": store.size}
 
     @property
@@ -101,7 +102,7 @@ class StreamedGraph(Graph):
                 f"the rows of {self.store.path} are divided as they stand in it, by bytes, and on the CPU; give the "
                 "number of parts alone, or take S.in_memory().partition(...)"
             )
-        other = StreamedGraph(self.store, self.memory, self.read_ahead)
+        other = StreamedGraph(self.store, self.memory, self.read_ahead, self.passes)
         other.plan = Plan(parts)
         return other
 
@@ -156,7 +157,9 @@ class StreamedGraph(Graph):
         )
 
 
-def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahead: int | None = None) -> StreamedGraph:
+def open_(
+    path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahead: int | None = None, passes: str = "exact"
+) -> StreamedGraph:
     """Open a layered edge list, to be streamed within a memory budget.
 
     Parameters
@@ -170,6 +173,11 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
     read_ahead : int, optional
         Chunks that a thread reads while another one is worked on, where memory allows; 0: none, and no thread. Default:
         2.
+    passes : {"exact", "one"}
+        Sweep over the file until nothing changes; or, as WolfPath does, go through it once and in the order of layers.
+        One pass gives the exact answer where a vertex is in the layer of its depth and all edges have the same length:
+        for `bfs`, and for `sssp` without weights, from the `root` of a file in the order of layers, by one rank.
+        Whatever else it would be asked for, where edges can lead back and be the shorter way, is refused.
 
     Returns
     -------
@@ -181,7 +189,7 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
     FormatError
         For what is no such file, of another version, truncated or damaged.
     InputError
-        For a `memory` that is no number of bytes, or a `read_ahead` that is no number of chunks.
+        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, or other `passes`.
 
     Notes
     -----
@@ -203,7 +211,9 @@ def open_(path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahea
     whole = isinstance(read_ahead, int | np.integer) and not isinstance(read_ahead, bool)
     if read_ahead is not None and not (whole and 0 <= read_ahead <= MOST_AHEAD):
         raise InputError(f"read_ahead={read_ahead!r} is not a whole number from 0 to {MOST_AHEAD}")
-    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead))
+    if passes not in PASSES:
+        raise InputError(f"passes={passes!r} is not one of {', '.join(PASSES)}")
+    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes)
 
 
 class StoredSource:
@@ -264,3 +274,21 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
     if isinstance(primitive, PageRank):
         pagerank.refuse(graph.store, primitive)
+    if graph.passes == "one":
+        _refuse_one_pass(graph, primitive)
+
+
+def _refuse_one_pass(graph: StreamedGraph, primitive: Any) -> None:
+    """Raise Unsupported where one pass over a store is not exact."""
+    header, reason = graph.store.header, ""
+    if not isinstance(primitive, BreadthFirstSearch | ShortestPaths):
+        reason = f"{primitive.name} is no search"
+    elif isinstance(primitive, ShortestPaths) and graph.store.weights is not None:
+        reason = "edges have weights, and a way through later layers may be shorter"
+    elif header["order"] != "layers":
+        reason = 'the file has no layers; build it with order="layers"'
+    elif (primitive.source if isinstance(primitive, ShortestPaths) else primitive.sources[0]) != header["root"]:
+        root = graph.ids.to_caller(np.array([header["root"]]))[0]
+        reason = f"layers are counted from {root}, and other vertices are reached through edges that lead back"
+    if reason:
+        raise Unsupported(f'passes="one" is not exact for this: {reason}; open the file with passes="exact"')

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import Log, Sweeps, cpu, window_of
+from graphdask.stream.sweeps import LOOKED, WORKED, Log, Sweeps, cpu, window_of
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
@@ -36,6 +36,7 @@ def search(
     log: Log | None = None,
     weighted: bool = False,
     ahead: int | None = None,
+    once: bool = False,
 ) -> np.ndarray:
     """Labels by position, int64, from sources at positions; with `label`, those of an earlier search go on.
 
@@ -45,6 +46,8 @@ def search(
         Of the sources.
     weighted : bool
         Whether edges have their own lengths, whole numbers above 0, or all the length 1.
+    once : bool
+        End after one sweep, as rows stand in the order of their depths.
     """
     log = Log() if log is None else log
     n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
@@ -55,11 +58,14 @@ def search(
     active[sources] = True
     near = np.full(n, 255, np.uint8)  # which says nothing
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
-        for chunk in Sweeps(window, section, active, counters, log):
+        sweeps = Sweeps(window, section, active, counters, log)
+        for chunk in sweeps.once() if once else sweeps:
             kernels.layered_relax(
                 len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
                 chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, window.queue, counters,
             )  # fmt: skip
+    if once:
+        log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
     return label
 
 
@@ -72,10 +78,12 @@ def _numbers(store: Store, positions: np.ndarray) -> np.ndarray:
     return found
 
 
-def bfs(store: Store, source: int, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
+def bfs(
+    store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False
+) -> dict[str, Any]:
     """Depths and parents, int32 by vertex number."""
     n = store.num_vertices
-    label = search(store, store.positions([source]), memory - 8 * n, log=log, ahead=ahead)
+    label = search(store, store.positions([source]), memory - 8 * n, log=log, ahead=ahead, once=once)
     depth, parent = np.empty(n, np.int32), np.empty(n, np.int32)
     none = unreached(label.dtype)
     for first, ids in store.order():
@@ -85,13 +93,15 @@ def bfs(store: Store, source: int, memory: int, log: Log, ahead: int | None = No
     return {"depth": depth, "parent": parent}
 
 
-def sssp(store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
+def sssp(
+    store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None = None, once: bool = False
+) -> dict[str, Any]:
     """Distances (int64 or float64) and parents (int32) by vertex number."""
     if not primitive.with_parents:
         return _sssp_wide(store, primitive, memory, log, ahead)
     n, weighted = store.num_vertices, store.weights is not None
     place = store.positions([primitive.source])
-    label = search(store, place, memory - 12 * n, log=log, weighted=weighted, ahead=ahead)
+    label = search(store, place, memory - 12 * n, log=log, weighted=weighted, ahead=ahead, once=once)
     distance, parent = np.empty(n, np.int64), np.empty(n, np.int32)
     none = unreached(label.dtype)
     for first, ids in store.order():

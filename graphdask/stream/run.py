@@ -32,10 +32,10 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     log = Log(context, primitive.name)
     started = time.perf_counter()
     if isinstance(primitive, BreadthFirstSearch):
-        found = paths.bfs(store, primitive.sources[0], memory, log, ahead)
+        found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once)
         state = paths.SEARCH * store.num_vertices
     elif isinstance(primitive, ShortestPaths):
-        found = paths.sssp(store, primitive, memory, log, ahead)
+        found = paths.sssp(store, primitive, memory, log, ahead, part.once)
         state = (paths.PATHS if primitive.with_parents else paths.WIDE) * store.num_vertices
     elif isinstance(primitive, ConnectedComponents):
         found = components.components(store, memory, log, ahead)

@@ -61,6 +61,8 @@ class StreamedPart(Part):
     """Bytes that this rank may take."""
     read_ahead: int | None = field(kw_only=True)
     own: Own = field(kw_only=True)
+    once: bool = field(kw_only=True, default=False)
+    """Whether one sweep is all."""
 
 
 def map_of(store: Store, size: int) -> VertexMap:

@@ -177,3 +177,35 @@ def test_a_file_that_is_cut_short_while_it_is_open_is_an_error(stored):
     os.truncate(S.store.path, S.nbytes // 3)
     with pytest.raises(gd.FormatError, match="the file was truncated"):
         gd.pagerank(S)
+
+
+def test_one_pass_from_the_root_is_exact_and_reads_each_chunk_once(stored):
+    for name in ("scale-free", "sparse random, directed"):
+        n, src, dst, directed = GRAPHS[name]()
+        S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed))
+        root = S.store.header["root"]
+        once = gd.stream.open(S.store.path, "64KiB", passes="one")
+        found, (depth, parent) = gd.bfs(once, root), search(adjacency(n, src, dst, directed), root)
+        np.testing.assert_array_equal(found.depth, depth)
+        np.testing.assert_array_equal(found.parent, parent)
+        np.testing.assert_array_equal(gd.sssp(once, root).distance, depth)
+        streamed = found.stats.streamed
+        assert streamed["sweeps"] == 1
+        assert streamed["nbytes"] == streamed["least"]
+
+
+def test_one_pass_is_refused_where_it_is_not_exact(stored):
+    edges = np.arange(5), np.arange(1, 6)
+    plain, weighted = gd.from_edges(*edges), gd.from_edges(*edges, np.ones(5))
+    for G, options, call, reason in (
+        (plain, {}, gd.pagerank, "PageRank is no search"),
+        (plain, {}, lambda S: gd.bfs(S, 2), "layers are counted from 0"),
+        (plain, {"order": "ids"}, lambda S: gd.bfs(S, 0), "the file has no layers"),
+        (weighted, {}, lambda S: gd.sssp(S, 0), "edges have weights"),
+        (plain, {}, lambda S: gd.bfs(S.partition(2), 0), "is for one rank"),
+    ):
+        path = stored(G, **(options or {"root": 0})).store.path
+        with pytest.raises(gd.errors.Unsupported, match=reason):
+            call(gd.stream.open(path, "1MiB", passes="one"))
+    with pytest.raises(gd.InputError, match="passes='two' is not one of exact, one"):
+        gd.stream.open(path, passes="two")

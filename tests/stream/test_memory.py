@@ -69,9 +69,9 @@ import numpy as np, graphdask as gd
 path, parts, memory, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 calls = (lambda S: gd.bfs(S, S.store.header["root"]), gd.connected_components,
          lambda S: gd.sssp(S, S.store.header["root"]), lambda S: gd.pagerank(S, max_iter=3, tol=0.5))
-small = gd.stream.build(gd.generate.rmat(6, 16, seed=0), path + ".small", memory="1MiB", overwrite=True).partition(parts)
+small = gd.stream.build(gd.generate.rmat(6, 16, seed=0), path + ".small", memory="1MiB", overwrite=True)
 for call in calls:
-    call(small)
+    call(small.partition(parts))
 with open("/proc/self/status") as lines:
     taken = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
 resource.setrlimit(resource.RLIMIT_DATA, (taken + limit, taken + limit))
