@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
@@ -22,18 +23,18 @@ from graphdask.sources import Edges
 from graphdask.stream import pagerank
 from graphdask.stream.store import Store
 
-STREAMED = (BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
+STREAMED = (Betweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
 MOST_AHEAD = 64
 PASSES = ("exact", "one")
-NAMES = "bfs, connected_components, pagerank and sssp"
+NAMES = "bfs, connected_components, betweenness, pagerank and sssp"
 
 
 class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
-    It goes where a Graph goes. `bfs`, `connected_components`, `pagerank` and `sssp` stream it, in this process or on
-    the workers of a Dask client, each of which opens the file under the same name and streams its own rows; what has no
-    streamed form says so, and takes `in_memory()`.
+    It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, in this
+    process or on the workers of a Dask client, each of which opens the file under the same name and streams its own
+    rows; what has no streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(self, store: Store, memory: int, read_ahead: int | None = None, passes: str = "exact"):
@@ -195,7 +196,9 @@ def open_(
     -----
     Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
-    `pagerank` 52. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80 bytes.
+    `pagerank` 52. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80 bytes. `betweenness`
+    takes 98 bytes and 26 for each source that is searched at a time (42 with several workers): up to 64, or as many as
+    take half of `memory`; with fewer the last bits of scores may differ.
 
     Examples
     --------
@@ -272,7 +275,7 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
-    if isinstance(primitive, PageRank):
+    if isinstance(primitive, Betweenness | PageRank):
         pagerank.refuse(graph.store, primitive)
     if graph.passes == "one":
         _refuse_one_pass(graph, primitive)

@@ -63,14 +63,15 @@ def state_bytes(primitive: PageRank) -> int:
     return 3 * real + 8 + 8 + 4 + optional + 8
 
 
-def refuse(store: Store, primitive: PageRank) -> None:
+def refuse(store: Store, primitive: Any) -> None:
     """Raise where the store has not what the primitive needs, before anything is read."""
     if store.header["directed"] and "inward" not in store.sections:
         raise Unsupported(
-            f"pagerank pulls over in-edges, and {store.path} was built without them; build it with inward=True"
+            f"{primitive.name.lower()} pulls over in-edges, and {store.path} was built without them; build it with "
+            "inward=True"
         )
     facts = store.facts
-    if primitive.weighted and facts is not None and facts.unfit is not None:
+    if isinstance(primitive, PageRank) and primitive.weighted and facts is not None and facts.unfit is not None:
         u, _, weight = facts.unfit
         raise InputError(
             f"an edge out of vertex number {u} (of vertex_ids) has the weight {weight:g}; pagerank takes weights of 0 "

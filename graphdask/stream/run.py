@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.stream import components, pagerank, paths
+from graphdask.stream import betweenness, components, pagerank, paths
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
@@ -24,7 +25,26 @@ from graphdask.stream.sweeps import Log
 
 def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
+    if isinstance(primitive, Betweenness):
+        return _between(context, part, primitive)
     return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
+
+
+def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -> RankResult:
+    started = time.perf_counter()
+    result, search = betweenness.run(context, part, primitive, betweenness.StreamedBetweenness)
+    traffic = search.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)}
+    score = result.columns["score"]
+    if part.size == 1:
+        ordered = np.empty_like(score)
+        for first, ids in part.store.order():
+            ordered[ids] = score[first : first + len(ids)]
+        score = ordered
+    state = search.per_vertex(part) * part.num_vertices
+    return replace(
+        result, columns={"score": score}, values={"streamed": traffic}, memory=state + traffic["window"],
+        allocated_start=state, allocated_end=state,
+    )  # fmt: skip
 
 
 def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:

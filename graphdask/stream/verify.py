@@ -15,19 +15,23 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import RankContext, RankResult
+from graphdask.stream import betweenness
+from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import join
-from graphdask.stream.pagerank import pagerank
+from graphdask.stream.pagerank import gathered, pagerank
 from graphdask.stream.paths import UNIT
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
+from graphdask.verify.betweenness import TOLERANCE
 from graphdask.verify.pagerank import ROUNDING, claims, mass
-from graphdask.verify.violation import Violation
+from graphdask.verify.violation import Violation, first_of_all
 
 BYTES = 40
 """Per vertex, of the arrays that a tree is proved with."""
@@ -36,6 +40,8 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks the first is told all values, and proves them."""
+    if isinstance(primitive, Betweenness):
+        return _scores(context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
         if gathered is None:
@@ -51,6 +57,30 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         weighted = not search and graph.store.weights is not None
         return _tree(graph.store, distance, columns["parent"], source, weighted, memory, log)
     return _ranks(context, graph, primitive, result, log)
+
+
+def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, result: RankResult) -> Violation | None:
+    """As `graphdask.verify.betweenness` tells; every rank looks at its own rows."""
+    own, store, score = part.own, part.store, result.columns["score"]
+    ids = np.concatenate([ids for _, ids in store.order(own.chunks["out"])] or [np.zeros(0, np.int32)])
+    score = score[ids] if part.size == 1 else score
+    dead_end = (degrees_of(part, "out") == 0) | (degrees_of(part, gathered(store)) == 0)
+    mine = None
+    for wrong, message in (
+        (~(score >= 0), "the score of {vertex} is negative or not a number"),
+        (dead_end & (score != 0), "no path leads through {vertex}, but it has a score"),
+    ):
+        if wrong.any() and mine is None:
+            mine = Violation(int(ids[wrong].min()), -1, message)
+    if first_of_all(context, mine):
+        return mine
+    _, search = betweenness.run(context, part, primitive, betweenness.InnerVertices)
+    assert isinstance(search, betweenness.InnerVertices)
+    sums = np.array([float(score.sum()), float(search.inner) * primitive.scale])
+    found, expected = context.comm.allgather(sums).sum(axis=0)
+    if abs(found - expected) <= TOLERANCE * max(abs(expected), 1.0) or context.comm.rank != 0:
+        return None
+    return Violation(-1, -1, f"the scores add up to {found:.15g}, the inner vertices of all paths to {expected:.15g}")
 
 
 def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> RankResult | None:
