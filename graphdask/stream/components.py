@@ -1,8 +1,9 @@
 """Connected components of a store in one pass: a forest over all vertices is in memory, and every edge joins two trees.
 
 Trees are joined under the root that stands first. In an undirected graph every edge stands at both ends, so a row in
-the largest tree may be passed over: an edge that leaves the tree is met again at its other end; a chunk of only such
-rows is not read (Afforest). What has been met once is joined for good, so one pass is exact.
+a large tree may be passed over: an edge that leaves the tree is met again at its other end; a chunk of only such rows
+is not read (Afforest). It is one tree from then on, as it grows: of two, each could leave an edge between them to the
+other. What has been met once is joined for good, so one pass is exact.
 
 Source: Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018).
 """
@@ -50,11 +51,10 @@ def join_chunks(
 ) -> None:
     """Join trees over the edges of some chunks; rows in the tree of the position `anchor`, if it is one, are left out.
 
-    Where `choose`, the anchor is the root of the largest tree, chosen again after every chunk.
+    Where `choose`, it is the largest tree after the first chunk of an undirected graph.
     """
     section, kernels = store.sections["out"], cpu().kernels("layered")
     first, rows = section.table["first"], section.table["rows"]
-    samples = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
 
     def needed(number: int) -> bool:
         if anchor < 0:
@@ -72,17 +72,15 @@ def join_chunks(
             len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, anchor, counters
         )
         log.check()
-        if choose and not store.header["directed"]:
-            anchor = largest(tree, samples)
+        if choose and anchor < 0 and not store.header["directed"]:
+            anchor = largest(tree)
         while anchor >= 0 and tree[anchor] != anchor:
             anchor = int(tree[anchor])
 
 
-def largest(tree: np.ndarray, samples: np.ndarray | None = None) -> int:
+def largest(tree: np.ndarray) -> int:
     """The root of the tree that most of some positions are in."""
-    if samples is None:
-        samples = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
-    roots = samples
+    roots = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
     while ((above := tree[roots]) != roots).any():
         roots = above
     values, counts = np.unique(roots, return_counts=True)

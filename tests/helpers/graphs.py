@@ -52,3 +52,9 @@ GRAPHS: dict[str, Callable[[], Edges]] = {
     "dense random, undirected": lambda: _random(200, 3000, False, 4),
     "scale-free": lambda: _from_networkx(nx.barabasi_albert_graph(400, 3, seed=5)),
 }
+
+
+def two_stars():
+    """Two stars, the larger one behind, and an edge between leaves of theirs."""
+    src = np.concatenate([np.zeros(199, np.int64), np.full(399, 200), [199]])
+    return 600, src, np.concatenate([np.arange(1, 200), np.arange(201, 600), [599]])

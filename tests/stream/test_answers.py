@@ -7,7 +7,7 @@ import os
 import dask
 import numpy as np
 import pytest
-from graphs import GRAPHS
+from graphs import GRAPHS, two_stars
 from reference import adjacency, lightest, power_iteration, search, shortest, smallest_of_component
 
 import graphdask as gd
@@ -86,6 +86,12 @@ def test_ranks_are_those_of_a_power_iteration(stored):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed))
     np.testing.assert_allclose(gd.pagerank(S).rank, power_iteration(adjacency(n, src, dst, True)), atol=1e-10)
+
+
+def test_an_edge_between_two_large_trees_is_not_left_to_the_other(stored):
+    n, src, dst = two_stars()
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=False), order="ids")
+    assert gd.connected_components(S).label.tolist() == [0] * n
 
 
 @pytest.mark.parametrize("memory", ["40KiB", "44KiB", "56KiB", "80KiB", "1MiB"])
