@@ -43,31 +43,27 @@ def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) 
     config = replace(config, exchange_timeout=max(config.exchange_timeout, config.deadline))
     parts, built, store = graph.plan.parts, graph.built, graph.store
     store.check_open()
-    if built is not None and (
-        built.gang.is_whole(workers)
-        and (built.gang.kind == "dask") == (client is not None)
-        and (client is None or built.gang.client is client)
-    ):
-        built.gang.use(config)
-        return built
     if client is None:
-        gang: Any = LocalGang(parts or 1, "cpu", config)
+        return _told(graph, LocalGang(parts or 1, "cpu", config), graph)
+    if built is not None and built.gang.is_whole(workers) and built.gang.client is client:
+        built.gang.use(config)
     else:
         from graphdask.gang.cluster import DaskGang
 
-        gang = DaskGang(client, workers, parts, "cpu", config)
+        built = graph.built = _told(graph, DaskGang(client, workers, parts, "cpu", config), store.path)
+    return built
+
+
+def _told(graph: StreamedGraph, gang: Any, given: Any) -> Opened:
+    """The graph, as every rank has it from `given`: what is open in this process, or a path."""
     if graph.passes == "one" and gang.size > 1:
         raise Unsupported('passes="one" is for one rank; open the file with passes="exact", or take S.partition(1)')
-    # threads of this process share what is open
-    given = store if client is None else store.path
-    size = gang.size
+    store, size = graph.store, gang.size
     kept = gang.run(
         _open, given, store.header, size, graph.memory, graph.read_ahead, graph.passes == "one", summary=_bytes,
         label="opening", show=False,
     )  # fmt: skip
-    vertex_map = map_of(store, size)
-    graph.built = Opened(gang, vertex_map, graph.num_edges, store.facts, kept.summary, kept)
-    return graph.built
+    return Opened(gang, map_of(store, size), graph.num_edges, store.facts, kept.summary, kept)
 
 
 def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
@@ -87,7 +83,7 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
 def _open(
     context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None, once: bool
 ) -> StreamedPart:
-    store = given if isinstance(given, Store) else Store(given)
+    store = given.store if isinstance(given, StreamedGraph) else Store(given)
     same_file(store, header)
     return replace(part_of(store, context.comm.rank, size, memory, read_ahead), once=once)
 
