@@ -23,6 +23,8 @@ BYTES = 16
 """Per vertex: the forest, the smallest number of each tree, labels, and numbers for a moment."""
 SAMPLES = 1024
 """Vertices that are asked for their tree to find the largest."""
+SHARE = 32
+"""Part of the vertices that a tree must have before its rows are passed over: isolated ones often stand first."""
 FIRST = 8
 """Where ranks share a store, each joins one in so many chunks before they agree on the largest tree."""
 
@@ -51,7 +53,7 @@ def join_chunks(
 ) -> None:
     """Join trees over the edges of some chunks; rows in the tree of the position `anchor`, if it is one, are left out.
 
-    Where `choose`, it is the largest tree after the first chunk of an undirected graph.
+    Where `choose`, it is in an undirected graph the first tree that is large.
     """
     section, kernels = store.sections["out"], cpu().kernels("layered")
     first, rows = section.table["first"], section.table["rows"]
@@ -79,12 +81,12 @@ def join_chunks(
 
 
 def largest(tree: np.ndarray) -> int:
-    """The root of the tree that most of some positions are in."""
+    """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
     roots = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
     while ((above := tree[roots]) != roots).any():
         roots = above
     values, counts = np.unique(roots, return_counts=True)
-    return int(values[counts.argmax()]) if len(values) else -1
+    return int(values[counts.argmax()]) if len(values) and counts.max() * SHARE >= len(roots) else -1
 
 
 def components(store: Store, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:

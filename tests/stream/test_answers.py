@@ -94,6 +94,14 @@ def test_an_edge_between_two_large_trees_is_not_left_to_the_other(stored):
     assert gd.connected_components(S).label.tolist() == [0] * n
 
 
+def test_isolated_vertices_that_stand_first_do_not_keep_a_large_tree_from_being_passed_over(stored):
+    n, src, dst, _ = GRAPHS["dense random, undirected"]()
+    S = stored(gd.from_edges(src + 300, dst + 300, num_vertices=n + 300, directed=False), root=300)
+    found = gd.connected_components(S)
+    assert found.label.tolist() == [*range(300), *[300] * n]
+    assert found.stats.streamed["chunks_skipped"] > S.chunks / 4
+
+
 @pytest.mark.parametrize("memory", ["40KiB", "44KiB", "56KiB", "80KiB", "1MiB"])
 def test_answers_do_not_depend_on_how_much_is_in_memory(stored, memory):
     n, src, dst, directed = GRAPHS["scale-free"]()
