@@ -1,7 +1,9 @@
 """What every test shares: the data of others, markers, a seeded random generator, a shuffled order.
 
 One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
-`GRAPHDASK_TEST_SEED` to that number to repeat a run.
+`GRAPHDASK_TEST_SEED` to that number to repeat a run. With `-n 2` (pytest-xdist) two processes share the tests: a file,
+or a folder whose files share a cluster, goes to one of them as a whole, and each takes the next when it has none left.
+Tests marked `quiet` need the machine for themselves, and are skipped there.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import secrets
 import signal
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cache
@@ -23,6 +26,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = int(os.environ.get("GRAPHDASK_TEST_SEED") or secrets.randbits(32))
+os.environ["GRAPHDASK_TEST_SEED"] = str(SEED)  # processes that share the tests have to agree on their order
+
+TOGETHER = ("comm", "gang", "output")
+"""Folders whose files share processes that take long to start."""
+LONG = ("notebooks", "gang", "packaging", "bench", "cli")
+"""Folders with tests that take long: where processes share the tests, these begin first."""
 
 # `python -m pytest` puts the working directory first on the path, where graphdask/ stands without kernels/ and
 # cluster/. The tests run against the installed package, as they do when started as `pytest`.
@@ -112,21 +121,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             found, why = cuda_devices()
             reason = f"needs {needed} CUDA device{'s' * (needed > 1)}, found {found}" + (f" ({why})" if why else "")
             item.add_marker(pytest.mark.skip(reason=reason))
-    shuffle(items)
+    shuffle(items, shared="PYTEST_XDIST_WORKER" in os.environ)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Where tests run CUDA kernels on the CPU, give these the seed; where many do, compile the kernels from now on."""
+    """Where many tests run CUDA kernels on the CPU, compile the kernels from now on."""
     if session.config.option.collectonly:
+        return
+    if hasattr(session.config, "workerinput"):  # others run tests on the processors left
         return
     compiling = None
     many = sum("emulated" in item.nodeid for item in session.items)
-    if many:
+    if many > 300:
         import emulated
 
-        emulated.SEED = SEED
-        if many > 300:
-            compiling = emulated.prepare()
+        compiling = emulated.prepare()
     if many > 300 and any("test_nvrtc" in item.nodeid for item in session.items):
         import nvrtc
 
@@ -139,23 +148,48 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if "emulated" in sys.modules:
+        sys.modules["emulated"].begin_with([SEED, zlib.crc32(item.nodeid.encode())])
     if item.get_closest_marker("quiet") is not None:
         from quiet import load
 
+        if hasattr(item.config, "workerinput"):
+            pytest.skip("another process runs tests beside; pytest -m quiet runs those that are skipped here")
         if reason := load():
             pytest.skip(f"this machine is not quiet: {reason}")
 
 
-def shuffle(items: list[pytest.Item]) -> None:
+def folder(path: Path) -> str:
+    """Name of the folder of a file with tests."""
+    return path.parent.name
+
+
+def shuffle(items: list[pytest.Item], shared: bool) -> None:
     """Shuffle the files, and the tests within each; a file stays together, so its fixtures are made once.
 
-    Tests that need a quiet machine come last, when what compiles beside the tests has ended.
+    Tests that need a quiet machine come last, when what compiles beside the tests has ended. Where processes share the
+    tests, files that take long begin first, so that all end at about the same time.
     """
     order = random.Random(SEED)
-    place = {path: order.random() for path in sorted({item.path for item in items})}
+    count = Counter(item.path for item in items)
+    place = {path: (shared and (folder(path) not in LONG, -count[path]), order.random()) for path in sorted(count)}
     draw = {item.nodeid: order.random() for item in sorted(items, key=lambda item: item.nodeid)}
     quiet = {item.nodeid: item.get_closest_marker("quiet") is not None for item in items}
     items.sort(key=lambda item: (quiet[item.nodeid], place[item.path], draw[item.nodeid]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Give whole files to the processes that share the tests."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return folder(Path(file)) if folder(Path(file)) in TOGETHER else file
+
+    config.option.loadscopereorder = False  # `shuffle` has put long ones first
+    return Files(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -7,6 +7,7 @@ digest of what they are made of. A launch checks its arguments against the param
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import importlib
 import os
@@ -15,7 +16,8 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -34,8 +36,6 @@ from graphdask.kernels.inserted import cuda_text, digests
 
 HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
 MOST_BLOCKS = 3
-SEED = 0
-"""Of the shared backend; conftest.py sets it to that of the run."""
 OPTIONS = [
     "-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-threadsafe-statics",
     "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-w", "--param=tsan-instrument-func-entry-exit=0",
@@ -124,6 +124,15 @@ def prepare() -> threading.Thread | None:
     return thread
 
 
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """One process at a time, of those that run tests together."""
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+        lock.unlink(missing_ok=True)  # who waits for it finds the work done
+
+
 def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:
     program = compiler()
     texts = {name: text for name, text in texts.items() if name.endswith(".cuh") or name == f"{family}.cu"}
@@ -140,7 +149,9 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
     made = kept / f"{family}-{digest}.so"
     if made.exists():
         return made
-    with tempfile.TemporaryDirectory(dir=kept) as name:
+    with alone(kept / f"{digest}.lock"), tempfile.TemporaryDirectory(dir=kept) as name:
+        if made.exists():
+            return made
         folder = Path(name)
         for file, text in (*texts.items(), ("main.cpp", main)):
             (folder / file).write_text(text)
@@ -315,7 +326,13 @@ class EmulatedCuda(Backend):
 @cache
 def emulated() -> EmulatedCuda:
     """The backend that the tests share."""
-    return EmulatedCuda(SEED)
+    return EmulatedCuda()
+
+
+def begin_with(seed: list[int]) -> None:
+    """Let a test see the same orders of threads whatever ran before it."""
+    if shutil.which("g++") is not None:
+        emulated()._random = np.random.default_rng(seed)
 
 
 def device_backend(name: str) -> Backend:
