@@ -8,6 +8,7 @@ from itertools import cycle, product
 import networkx as nx
 import numpy as np
 import pytest
+from covering import pairs
 from graphs import GRAPHS
 from memory import OTHERS
 from reference import adjacency, search, smallest_of_component
@@ -62,9 +63,10 @@ def test_answers_do_not_depend_on_the_partitioner(by, parts, rng):
     check(n, src, dst, directed, parts, 17, divisions=[(owners, "all"), (owners, "1-hop")])
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("parts", [1, 2, 3, 7])
-@pytest.mark.parametrize("name", ["dense random, directed", "sparse random, undirected", "scale-free", "star outward"])
+@pytest.mark.parametrize(
+    ("name", "parts", "direction"),
+    pairs(["dense random, directed", "sparse random, undirected", "scale-free", "star outward"], [2, 3, 7], DIRECTIONS),
+)
 def test_every_direction_meets_every_ghost_and_exchange(name, parts, direction):
     n, src, dst, directed = GRAPHS[name]()
     depth, parent = search(adjacency(n, src, dst, directed), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from covering import pairs
 from emulated import EmulatedCuda
 from ranks import needs_ucx
 
@@ -120,7 +121,10 @@ def compare(backend, dtype, sets, columns, case, chosen, values, room):
     return {codec.name_of(meta) for meta, payload in coded if payload is not None}
 
 
-@pytest.fixture(params=["as they are", "by their bitmaps"])
+CODES = ("as they are", "by their bitmaps")
+
+
+@pytest.fixture
 def codes(request, monkeypatch):
     """Small sets with the constants for large ones, and with others that make every set a bitmap where it may be."""
     if request.param != "as they are":
@@ -129,9 +133,9 @@ def codes(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("columns", COLUMNS)
-@pytest.mark.parametrize("hops", ["all", "1-hop"])
-@pytest.mark.parametrize("size", LENGTHS)
+@pytest.mark.parametrize(
+    ("columns", "size", "hops", "codes"), pairs(COLUMNS, LENGTHS, ["all", "1-hop"], CODES), indirect=["codes"]
+)
 def test_owners_read_the_ghosts_that_were_marked(backend, rng, dtype, size, hops, columns, codes):
     case, columns = Owners(rng, dtype, size, hops), COLUMNS[columns]
     sets, room = case.segments(backend, dtype, columns), SendBuffer(backend)
@@ -144,8 +148,7 @@ def test_owners_read_the_ghosts_that_were_marked(backend, rng, dtype, size, hops
         assert "bitmap" in used
 
 
-@pytest.mark.parametrize("columns", COLUMNS)
-@pytest.mark.parametrize("size", LENGTHS)
+@pytest.mark.parametrize(("columns", "size", "codes"), pairs(COLUMNS, LENGTHS, CODES), indirect=["codes"])
 def test_ghosts_read_the_own_vertices_that_were_marked(backend, rng, dtype, size, columns, codes):
     case, columns = Mirrors(rng, dtype, size), COLUMNS[columns]
     sets, room = case.segments(backend, dtype, columns), SendBuffer(backend)

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import pairs
 from emulated import EmulatedCuda, emulated, stand_in
 from graphs import GRAPHS
 
@@ -92,7 +93,7 @@ def conversation(device, size, ghosts, exchange, to, columns):
     return run_threads(size, body, [backend] * size, deadline=60.0)
 
 
-@pytest.fixture(params=["as they are", "by their bitmaps"])
+@pytest.fixture
 def codes(request, monkeypatch):
     if request.param != "as they are":
         monkeypatch.setattr(segments, "FEW", 0)
@@ -109,10 +110,11 @@ def gpu(request, monkeypatch):
     parts_of.cache_clear()
 
 
-@pytest.mark.parametrize("columns", COLUMNS)
-@pytest.mark.parametrize("to", ["owners", "ghosts"])
-@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-@pytest.mark.parametrize("size", [2, 3, 4, 7])
+@pytest.mark.parametrize(
+    ("size", "ghosts", "to", "columns", "codes"),
+    pairs([2, 3, 4, 7], ["all", "1-hop"], ["owners", "ghosts"], COLUMNS, ["as they are", "by their bitmaps"]),
+    indirect=["codes"],
+)
 def test_owners_and_ghosts_hear_the_same(gpu, codes, size, ghosts, to, columns):
     expected = conversation("cpu", size, ghosts, "selective", to, COLUMNS[columns])
     found = conversation("cuda", size, ghosts, "selective", to, COLUMNS[columns])
@@ -120,9 +122,7 @@ def test_owners_and_ghosts_hear_the_same(gpu, codes, size, ghosts, to, columns):
     assert any(any(step) for rank in expected for step in rank)
 
 
-@pytest.mark.parametrize("columns", ["none", "several"])
-@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize(("size", "ghosts", "columns"), pairs([2, 4], ["all", "1-hop"], ["none", "several"]))
 def test_everyone_hears_the_same(gpu, size, ghosts, columns):
     expected = conversation("cpu", size, ghosts, "broadcast", "owners", COLUMNS[columns])
     assert conversation("cuda", size, ghosts, "broadcast", "owners", COLUMNS[columns]) == expected
