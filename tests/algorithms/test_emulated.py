@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle, product
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -89,14 +89,14 @@ def test_searches_components_and_neighbourhoods(make, parts):
     same(lambda g: gd.label_propagation(g, 3), "label", **pair)
 
 
-@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (3, "all"), (3, "1-hop")])
 @pytest.mark.parametrize("make", [*CASES, BROAD])
 def test_searches_in_each_direction_look_at_the_same_edges(make, parts, ghosts):
     n, src, dst, directed = make()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     on_cpu, on_gpu = (graph.partition(parts, "random", ghosts, device=device) for device in ("cpu", "cuda"))
-    for direction, exchange in product(DIRECTIONS, ("selective", "broadcast")):
+    exchanges = ("selective", "broadcast")[:: 1 if ghosts == "all" else -1]
+    for direction, exchange in zip(DIRECTIONS, cycle(exchanges), strict=False):
         expected = gd.bfs(on_cpu, n // 2, direction=direction, exchange=exchange)
         found = gd.bfs(on_gpu, n // 2, direction=direction, exchange=exchange).verify()
         np.testing.assert_array_equal(found.depth, expected.depth)
@@ -119,7 +119,7 @@ def test_searches_over_edges_either_way_and_from_several_sources(make, parts):
 
 @pytest.mark.parametrize("direction", ["auto", "push"])
 def test_a_long_path_is_one_superstep_of_a_gpu_that_holds_all_of_it(direction):
-    n = 3000
+    n = 1000
     graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).partition(1, device="cuda")
     found = gd.bfs(graph, 0, direction=direction)
     np.testing.assert_array_equal(found.depth, np.arange(n))
@@ -143,7 +143,9 @@ def test_ranks_and_betweenness(make, parts):
     pair = {f"on_{name}": divided(make, parts, device) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
     same(lambda g: gd.pagerank(g, max_iter=6), "rank", **pair)
     same(lambda g: gd.pagerank(g, max_iter=4, dtype=np.float32, dangling="self-loop"), "rank", **pair)
-    expected, found = (gd.betweenness(graph, min(70, graph.num_vertices)) for graph in pair.values())
+    expected, found = (
+        gd.betweenness(graph, min(70 if parts == 1 else 9, graph.num_vertices)) for graph in pair.values()
+    )
     np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
 
 
@@ -178,8 +180,10 @@ def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
                 np.testing.assert_array_equal(call(graph), expected[name], name)
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [("none", 1), ("integers", 3), ("above zero", 1), ("above zero", 3), ("single", 3), ("double", 3)],
+)
 @pytest.mark.parametrize("make", [*CASES[-4:], BROAD])
 def test_shortest_paths_and_weighted_ranks(make, parts, kind):
     pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}

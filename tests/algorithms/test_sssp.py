@@ -59,6 +59,8 @@ def check(n, src, dst, weights, directed, parts, source, device="cpu", ways=None
 def test_answers_are_dijkstras(name, parts, rng):
     n, src, dst, directed = GRAPHS[name]()
     for place, draw in enumerate(KINDS.values()):
+        if parts != 3 and (place + PARTS.index(parts) + n) % 2:
+            continue
         way = ("range", "random")[place % 2], GHOSTS[place // 2 % 2], EXCHANGES[(place + parts) % 2]
         check(n, src, dst, draw(rng, len(src)), directed, parts, n // 2, ways=[way])
 

@@ -195,8 +195,8 @@ class Kill:
 
 
 def runs_with_a_kill(workers: int, comm: str, disturbed: Callable[[], str]) -> list[Kill]:
-    """Search a path five times, and kill a worker each time; then once more."""
-    delays, runs = np.random.default_rng(workers).uniform(0.0, 0.7, 5), []
+    """Search a path three times, and kill a worker each time; then once more."""
+    delays, runs = np.random.default_rng(workers).uniform(0.0, 0.7, 3), []
     with dask_cluster(workers) as client, dask.config.set({"graphdask.comm": comm}):
         G = path(LENGTH).persist(client=client)
         for delay in delays:
