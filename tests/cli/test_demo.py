@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pytest
 
+import graphdask as gd
+
 PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """What the demo runs, compiled once, and on disk, before every worker does so at the same time."""
+    graph = gd.generate.preferential_attachment(2000, degree=4, seed=1).partition(2, device="cpu")
+    gd.bfs(graph, 0).verify()
+    gd.connected_components(graph).verify()
 
 
 def test_the_demo_verifies_both_answers_and_saves_the_picture(program, tmp_path):
