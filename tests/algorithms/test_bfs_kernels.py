@@ -29,7 +29,7 @@ from graphdask.kernels.bfs import (
 
 OWNED, SLOTS, LEVEL = 70, 110, 3
 HUB = pytest.mark.parametrize("hub", [False, True])
-REPEAT = pytest.mark.parametrize("repeat", range(5))
+REPEAT = pytest.mark.parametrize("repeat", range(3))
 
 
 def none(dtype):
