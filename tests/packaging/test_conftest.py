@@ -41,6 +41,7 @@ def run(tmp_path_factory):
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
     (folder / "tests" / "test_rules.py").write_text(TESTS)
+    (folder / "tests" / "test_more.py").write_text("def test_more(): ...\n")
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu: one\n    multigpu: several\n")
     command = [
         sys.executable,
@@ -54,13 +55,13 @@ def run(tmp_path_factory):
         str(folder),
     ]
 
-    def run_with(seed: int) -> str:
+    def run_with(seed: int, *options: str) -> str:
         environment = os.environ | {
             "GRAPHDASK_TEST_SEED": str(seed),
             "CUDA_VISIBLE_DEVICES": "",
             "COLUMNS": "200",
         }
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+        done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=folder, env=environment)
         assert done.returncode == 1, done.stdout + done.stderr
         return done.stdout
 
@@ -101,6 +102,15 @@ def test_a_seed_repeats_order_and_draws(run, printed):
     assert drawn[0] == drawn[1] != drawn[2]
     assert order(printed) == order(again) != order(other)
     assert sorted(order(printed)) == sorted(order(other)) == sorted(map(str, range(20)))
+
+
+def test_processes_that_share_the_tests_run_each_once_and_draw_the_same(run, printed):
+    pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
+    shared = run(7, "-n", "2")
+    passed = re.findall(r"PASSED \S+::(test_more|test_order\[\d+\]) ", shared)
+    assert sorted(passed) == sorted(["test_more", *(f"test_order[{i}]" for i in range(20))])
+    drawn = [re.search(r"AssertionError: (drew \d+)", text)[1] for text in (printed, shared)]
+    assert drawn[0] == drawn[1]
 
 
 def test_a_figure_fails_only_where_the_machine_was_quiet():
