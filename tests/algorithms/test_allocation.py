@@ -9,6 +9,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
+from covering import pairs
 from emulated import emulated, stand_in
 from memory import OTHERS
 from reference import (
@@ -53,6 +54,9 @@ def rmat():
 
 
 GRAPHS = [star, path, random, rmat]
+EVERY_PAIR = pytest.mark.parametrize(
+    ("make", "directed", "parts", "allocation"), pairs(GRAPHS, [False, True], PARTS, ["just-enough", 1.0])
+)
 
 
 @pytest.fixture
@@ -85,10 +89,7 @@ def matrix_of(make, directed=False):
 
 
 @pytest.mark.usefixtures("tight")
-@pytest.mark.parametrize("allocation", ["just-enough", 1.0])
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("make", GRAPHS)
+@EVERY_PAIR
 def test_searches_are_scipys(make, directed, parts, allocation):
     n, src, dst = make()
     depth, parent = search(matrix_of(make, directed), n // 3)
@@ -123,10 +124,7 @@ def test_components_and_labels_are_scipys(make, parts, allocation):
 
 
 @pytest.mark.usefixtures("tight")
-@pytest.mark.parametrize("allocation", ["just-enough", 1.0])
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("make", GRAPHS)
+@EVERY_PAIR
 def test_betweenness_is_networkxs(make, directed, parts, allocation):
     n, src, dst = make()
     g = nx.DiGraph() if directed else nx.Graph()
