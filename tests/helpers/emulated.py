@@ -129,8 +129,10 @@ def alone(lock: Path) -> Iterator[None]:
     """One process at a time, of those that run tests together."""
     with open(lock, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-        lock.unlink(missing_ok=True)  # who waits for it finds the work done
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for it finds the work done
 
 
 def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:

@@ -20,6 +20,12 @@ CAPABILITIES = (70, 90, 100)
 """Compute capabilities for which the kernels are compiled: the oldest, that of the H200, and the newest."""
 
 
+def types_for(capability: int, macros: Sequence[Mapping[str, str]]) -> Sequence[Mapping[str, str]]:
+    """Of the types that a family declares, those that are compiled for a capability: all for the oldest, which knows
+    the fewest functions, and the last for those after it."""
+    return macros if capability == CAPABILITIES[0] else macros[-1:]
+
+
 class CompileError(Exception):
     """NVRTC refused a source; the message is its log."""
 
@@ -142,8 +148,8 @@ class Ahead:
                 self._may_go_on.wait()
                 with self._compiling:
                     types = importlib.import_module(f"graphdask.kernels.{source.stem}").MACROS
-                for macros in types:
-                    for capability in CAPABILITIES:
+                for capability in CAPABILITIES:
+                    for macros in types_for(capability, types):
                         self._may_go_on.wait()
                         if self._ended.is_set():
                             return
