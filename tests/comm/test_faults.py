@@ -214,7 +214,7 @@ def three_processes():
 
 
 @pytest.mark.chaos
-@pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (100_000, 3), (1 << 20, 0), (1 << 20, 3), (8 << 20, 2)])
+@pytest.mark.parametrize(("nbytes", "at"), [(8, 0), (8, 500), (1 << 20, 3), (8 << 20, 2)])
 def test_a_killed_peer_is_lost_long_before_the_timeout(three_processes, nbytes, at):
     killed = 1
     ranks = three_processes.start(die, killed, nbytes, at, timeout=200.0)
