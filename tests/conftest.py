@@ -28,9 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SEED = int(os.environ.get("GRAPHDASK_TEST_SEED") or secrets.randbits(32))
 os.environ["GRAPHDASK_TEST_SEED"] = str(SEED)  # processes that share the tests have to agree on their order
 
-TOGETHER = ("comm", "gang", "output")
+TOGETHER = ("cluster", "comm", "gang", "output")
 """Folders whose files share processes that take long to start."""
-LONG = ("notebooks", "gang", "packaging", "bench", "cli")
+LONG = ("notebooks", "cluster", "gang", "packaging", "bench", "cli")
 """Folders with tests that take long: where processes share the tests, these begin first."""
 
 # `python -m pytest` puts the working directory first on the path, where graphdask/ stands without kernels/ and
