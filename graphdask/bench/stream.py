@@ -30,7 +30,7 @@ from graphdask.stream.graph import open_
 
 SHOWN = (
     "record", "share", "chunk", "read_ahead", "seconds", "in_memory", "times", "sweeps", "mb", "mb_per_s",
-    "of_sequential", "over_least", "overlap", "of_csr",
+    "of_sequential", "of_link", "over_link", "over_least", "overlap", "of_csr",
 )  # fmt: skip
 """Columns of the table."""
 BLOCK = 8 << 20
@@ -50,6 +50,7 @@ def run(
     repeats: int = 3,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
 ) -> list[dict[str, Any]]:
     """Measure building and streaming.
 
@@ -65,6 +66,8 @@ def run(
         Of every run; the median is kept, after one to warm up.
     directory : path-like, optional
         Where the file is; it is removed afterwards. Default: that of temporary files.
+    device : {"cpu", "cuda"}
+        On a GPU, what `graphdask.bench.stream_device` tells.
 
     Returns
     -------
@@ -79,6 +82,10 @@ def run(
     VerificationError
         If an answer is not the one in memory.
     """
+    if device == "cuda":
+        from graphdask.bench.stream_device import measured
+
+        return list(measured(rmat(scale, edge_factor, seed=seed), shares, repeats, directory))
     graph = rmat(scale, edge_factor, seed=seed).partition(1, device="cpu")
     graph.persist(progress=False)
     rows: list[dict[str, Any]] = []
@@ -104,8 +111,8 @@ def run(
                         for row in _algorithms(graph, path, share, repeats)
                     ]
             for ahead in (0, 2):
-                found = _timed(_iterate(open_(path, _budget(graph, 0.0), read_ahead=ahead)), path, repeats)
-                row = _row("pagerank, 5 iterations", *found)
+                found = _timed(iterate(open_(path, _budget(graph, 0.0), read_ahead=ahead)), path, repeats)
+                row = record_of("pagerank, 5 iterations", *found)
                 rows.append(row | described | {"read_ahead": ahead, "of_sequential": row["mb_per_s"] / rate})
     return rows
 
@@ -115,7 +122,7 @@ def _budget(graph: Any, share: float) -> int:
     return int(PER_VERTEX * graph.num_vertices + (64 << 20) + share * 8 * graph.num_edges)
 
 
-def _iterate(G: Any) -> Callable[[], Any]:
+def iterate(G: Any) -> Callable[[], Any]:
     """Some iterations of PageRank."""
 
     def call() -> Any:
@@ -136,7 +143,7 @@ def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[
         "bfs from the root": lambda G: lambda: bfs(G, root, progress=False),
         "bfs from elsewhere": lambda G: lambda: bfs(G, elsewhere, progress=False),
         "components": lambda G: lambda: connected_components(G, progress=False),
-        "pagerank, 5 iterations": _iterate,
+        "pagerank, 5 iterations": iterate,
     }
     for name, call in calls.items():
         seconds, result = _timed(call(streamed), path, repeats)
@@ -144,10 +151,10 @@ def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[
         for column in result.columns:
             if not np.array_equal(result._column(column), expected._column(column)):
                 raise VerificationError(f"{name}: {column} is not what it is in memory")
-        yield _row(name, seconds, result) | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
+        yield record_of(name, seconds, result) | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
 
 
-def _row(name: str, seconds: float, result: Any) -> dict[str, Any]:
+def record_of(name: str, seconds: float, result: Any) -> dict[str, Any]:
     found = result.stats.streamed
     return {
         "record": name, "seconds": seconds, "mb": found["nbytes"] / 1e6, "mb_per_s": found["nbytes"] / seconds / 1e6,

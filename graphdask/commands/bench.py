@@ -61,10 +61,11 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
 @click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True)
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--directory", type=click.Path(path_type=Path), help="On the disk that is measured.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @json_lines
 @records_file
 def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
-    """Graphs larger than memory: from disk, against a sequential read of the same file and against memory."""
+    """Graphs larger than memory: against a sequential read of the file, or the link to a GPU, and against memory."""
     _measure("stream", as_json, output, **arguments)
 
 

@@ -117,10 +117,8 @@ def refuse(request: Any) -> None:
         if getattr(request, name) is not None:
             option = "--format" if name == "file_format" else "--" + name.replace("_", "-")
             raise InputError(f"{option} has no meaning for {request.path.name}, which is streamed as it is")
-    if request.self_loops != "keep" or request.multi_edges != "keep" or request.device == "cuda":
-        raise InputError(
-            f"{request.path.name} is streamed as it is, on the CPU; leave --self-loops, --multi-edges and --device out"
-        )
+    if request.self_loops != "keep" or request.multi_edges != "keep":
+        raise InputError(f"{request.path.name} is streamed as it is; leave --self-loops and --multi-edges out")
 
 
 def opened(request: Any, steps: terminal.Steps) -> Any:
@@ -128,7 +126,7 @@ def opened(request: Any, steps: terminal.Steps) -> Any:
     from graphdask.stream.graph import open_
 
     with steps.step("open") as step:
-        S = open_(request.path, request.memory or "2GiB")
+        S = open_(request.path, request.memory or "2GiB", device=request.device)
         if request.partitions is not None:
             S = S.partition(request.partitions)
         step.detail = in_words(S)
@@ -139,7 +137,9 @@ def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
     """What a streamed run read, in words."""
     size, count = terminal.size, terminal.count
     read = count(streamed["chunks_read"], "chunk")
+    disk = [("from disk", size(streamed["from_disk"]))] if "from_disk" in streamed else []
     return [
+        *disk,
         ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; at least "
                      f"{size(streamed['least'])} had to be"),
         ("chunks", f"{streamed['chunks_skipped']:,} skipped, {streamed['chunks_resident']:,} found in memory, "

@@ -58,6 +58,8 @@ def _told(graph: StreamedGraph, gang: Any, given: Any) -> Opened:
     """The graph, as every rank has it from `given`: what is open in this process, or a path."""
     if graph.passes == "one" and gang.size > 1:
         raise Unsupported('passes="one" is for one rank; open the file with passes="exact", or take S.partition(1)')
+    if graph.device == "cuda" and (gang.size > 1 or given is not graph):
+        raise Unsupported('several ranks, and workers, stream through their CPUs; open the file with device="cpu"')
     store, size = graph.store, gang.size
     kept = gang.run(
         _open, given, store.header, size, graph.memory, graph.read_ahead, graph.passes == "one", summary=_bytes,
@@ -85,7 +87,10 @@ def _open(
 ) -> StreamedPart:
     store = given.store if isinstance(given, StreamedGraph) else Store(given)
     same_file(store, header)
-    return replace(part_of(store, context.comm.rank, size, memory, read_ahead), once=once)
+    part = replace(part_of(store, context.comm.rank, size, memory, read_ahead), once=once)
+    if isinstance(given, StreamedGraph) and size == 1:
+        part.device, part.chunks = given.device, given.host_chunks
+    return part
 
 
 def _bytes(part: StreamedPart) -> int:

@@ -14,13 +14,15 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.backend import Array, Backend
+from graphdask.backend import Array, Backend, get_backend
 from graphdask.blocks import parse_size
+from graphdask.config import Config
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
 from graphdask.partition import Plan, index_dtype
 from graphdask.sources import Edges
 from graphdask.stream import pagerank
+from graphdask.stream.host import HostChunks
 from graphdask.stream.store import Store
 
 STREAMED = (Betweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
@@ -34,12 +36,23 @@ class StreamedGraph(Graph):
 
     It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, in this
     process or on the workers of a Dask client, each of which opens the file under the same name and streams its own
-    rows; what has no streamed form says so, and takes `in_memory()`.
+    rows; all but `betweenness` also through a GPU of this process. What has no streamed form says so, and takes
+    `in_memory()`.
     """
 
-    def __init__(self, store: Store, memory: int, read_ahead: int | None = None, passes: str = "exact"):
+    def __init__(
+        self,
+        store: Store,
+        memory: int,
+        read_ahead: int | None = None,
+        passes: str = "exact",
+        device: str | None = None,
+        host_memory: int | None = None,
+    ):
         super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
         self.store, self.memory, self.read_ahead, self.passes = store, memory, read_ahead, passes
+        self.device, self.host_memory = device, host_memory
+        self._host: HostChunks | None = None
         self.report = {"self_loops": store.header["self_loops"], "format": "layered", "bytes": store.size}
 
     @property
@@ -65,9 +78,19 @@ class StreamedGraph(Graph):
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; a graph that is not closed is when nobody has it any more."""
+        """Let go of the file, and of chunks in memory; a graph that is not closed is when nobody has it any more."""
+        self._host = None
         self.store.close()
         self.built = None
+
+    def host_chunks(self, backend: Backend) -> HostChunks:
+        """Chunks in main memory for a device to take; they stay there from one run to the next."""
+        if self._host is None:
+            memory = self.host_memory
+            if memory is None:
+                memory = int(get_backend("cpu").free_memory() * Config.load().memory_fraction)
+            self._host = HostChunks(self.store, backend, memory)
+        return self._host
 
     def partition(self, parts: int | None = None, *arguments: Any, **named: Any) -> StreamedGraph:
         """Return the same graph, to be streamed by so many ranks; each takes up to `memory`.
@@ -103,7 +126,7 @@ class StreamedGraph(Graph):
                 f"the rows of {self.store.path} are divided as they stand in it, by bytes, and on the CPU; give the "
                 "number of parts alone, or take S.in_memory().partition(...)"
             )
-        other = StreamedGraph(self.store, self.memory, self.read_ahead, self.passes)
+        other = StreamedGraph(self.store, self.memory, self.read_ahead, self.passes, self.device, self.host_memory)
         other.plan = Plan(parts)
         return other
 
@@ -159,7 +182,13 @@ class StreamedGraph(Graph):
 
 
 def open_(
-    path: str | os.PathLike[str], memory: int | str = "2GiB", *, read_ahead: int | None = None, passes: str = "exact"
+    path: str | os.PathLike[str],
+    memory: int | str = "2GiB",
+    *,
+    read_ahead: int | None = None,
+    passes: str = "exact",
+    device: str | None = None,
+    host_memory: int | str | None = None,
 ) -> StreamedGraph:
     """Open a layered edge list, to be streamed within a memory budget.
 
@@ -168,37 +197,44 @@ def open_(
     path : path-like
         What `graphdask.stream.build` has made.
     memory : int or str
-        Bytes that a call may take, besides what Python and its libraries do: arrays per vertex, buffers for chunks that
-        are read ahead, and in what is left the chunks that are wanted most often, which stay. With several workers, or
-        parts, each of them may take as much.
+        Bytes of the device that a call may take, besides what Python and its libraries do: arrays per vertex, buffers
+        for chunks that are read ahead, and in what is left the chunks that are wanted most often, which stay. With
+        several workers, or parts, each of them may take as much.
     read_ahead : int, optional
-        Chunks that a thread reads while another one is worked on, where memory allows; 0: none, and no thread. Default:
+        Chunks that are read, or copied to a GPU, while another one is worked on, where memory allows; 0: none. Default:
         2.
     passes : {"exact", "one"}
         Sweep over the file until nothing changes; or, as WolfPath does, go through it once and in the order of layers.
         One pass gives the exact answer where a vertex is in the layer of its depth and all edges have the same length:
         for `bfs`, and for `sssp` without weights, from the `root` of a file in the order of layers, by one rank.
         Whatever else it would be asked for, where edges can lead back and be the shorter way, is refused.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it is worked on: by several ranks, or on workers, on the CPU alone. Default: the setting graphdask.device.
+    host_memory : int or str, optional
+        For a GPU: bytes of main memory in which chunks stay, page-locked, from where it takes them. Default: as much as
+        the setting graphdask.memory-fraction allows of what is free at the first call.
 
     Returns
     -------
     StreamedGraph
-        It goes where a Graph goes. Every call reads the file anew; chunks are checked when they are first read.
+        It goes where a Graph goes. On a CPU every call reads the file anew; chunks are checked when they are first
+        read.
 
     Raises
     ------
     FormatError
         For what is no such file, of another version, truncated or damaged.
     InputError
-        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, or other `passes`.
+        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, other `passes`, a
+        `device` that is not there, or `host_memory` on a CPU.
 
     Notes
     -----
     Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
-    `pagerank` 52. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80 bytes. `betweenness`
-    takes 98 bytes and 26 for each source that is searched at a time (42 with several workers): up to 64, or as many as
-    take half of `memory`; with fewer the last bits of scores may differ.
+    `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
+    73, and 80 bytes. `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several
+    workers): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ.
 
     Examples
     --------
@@ -216,7 +252,10 @@ def open_(
         raise InputError(f"read_ahead={read_ahead!r} is not a whole number from 0 to {MOST_AHEAD}")
     if passes not in PASSES:
         raise InputError(f"passes={passes!r} is not one of {', '.join(PASSES)}")
-    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes)
+    room = None if host_memory is None else parse_size(host_memory, "host_memory")
+    if get_backend(Config.load(device=device).device).name == "cpu" and room is not None:
+        raise InputError(f"host_memory={host_memory!r} is for a GPU; on a CPU memory= is all that a call takes")
+    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes, device, room)
 
 
 class StoredSource:
@@ -275,6 +314,8 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
+    if isinstance(primitive, Betweenness) and graph.device == "cuda":
+        raise Unsupported(f'{primitive.name} streams through a CPU; open {graph.store.path} with device="cpu"')
     if isinstance(primitive, Betweenness | PageRank):
         pagerank.refuse(graph.store, primitive)
     if graph.passes == "one":

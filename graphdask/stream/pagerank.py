@@ -91,12 +91,12 @@ class Ranks:
             self.inverse = np.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
         start = primitive.start
-        self.rank = np.full(own.count, 1.0 / max(n, 1), real) if start is None else _shares(store, start, own, real)
+        self.rank = np.full(own.count, 1.0 / max(n, 1), real) if start is None else shares(store, start, own, real)
         self.x = np.zeros(n, real)
         """Contributions, by position."""
         self.x[own.begin : own.end] = self.rank * self.inverse
         teleport = primitive.personalization
-        self.teleport = np.zeros(0) if teleport is None else _shares(store, teleport, own)
+        self.teleport = np.zeros(0) if teleport is None else shares(store, teleport, own)
         self.sums, self.place = np.empty(own.count), np.arange(own.begin, own.end, dtype=np.int32)
         self.counters = np.zeros((2, 3), np.uint64)
         without = self.rank[self.inverse == 0].astype(np.float64)
@@ -211,7 +211,7 @@ def _out_weights(
     return out_weight, extra
 
 
-def _shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64) -> np.ndarray:
+def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64) -> np.ndarray:
     """Of the own rows."""
     found = np.empty(own.count, dtype)
     for first, ids in store.order(own.chunks["out"]):

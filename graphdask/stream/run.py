@@ -14,8 +14,10 @@ from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.backend import get_backend
+from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.stream import betweenness, components, pagerank, paths
+from graphdask.stream import betweenness, components, device_runs, pagerank, paths
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
@@ -49,9 +51,12 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
 
 def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     store, memory, ahead = part.store, part.memory, part.read_ahead
-    log = Log(context, primitive.name)
+    log, backend = Log(context, primitive.name), get_backend(Config.load(device=part.device).device)
+    more: dict[str, Any] = {}
     started = time.perf_counter()
-    if isinstance(primitive, BreadthFirstSearch):
+    if backend.name == "cuda":
+        found, state, more = device_runs.run(device_runs.prepared(part, backend, log), primitive)
+    elif isinstance(primitive, BreadthFirstSearch):
         found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once)
         state = paths.SEARCH * store.num_vertices
     elif isinstance(primitive, ShortestPaths):
@@ -63,13 +68,13 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     else:
         found = pagerank.pagerank(store, primitive, memory, log, ahead)
         state = pagerank.state_bytes(primitive) * store.num_vertices
-    traffic = log.streamed(time.perf_counter() - started) | {"sweeps": len(log.history)}
-    columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+    traffic = log.streamed(time.perf_counter() - started) | {"sweeps": len(log.history)} | more
+    columns = {name: value for name, value in found.items() if isinstance(value, backend.xp.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
     dtypes = {name: array.dtype for name, array in columns.items()}
     needed = state + traffic["window"]
     return RankResult(
-        columns, values, dtypes, log.history, "single", context.backend.description, needed, state, state
+        columns, values, dtypes, log.history, "single", backend.description, needed, state, state
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section III (each device its part
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from graphdask.engine import Environment, Primitive
 from graphdask.errors import FormatError
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
+from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own, divided, own_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
@@ -63,6 +64,10 @@ class StreamedPart(Part):
     own: Own = field(kw_only=True)
     once: bool = field(kw_only=True, default=False)
     """Whether one sweep is all."""
+    device: str | None = field(kw_only=True, default="cpu")
+    """As `graphdask.stream.open` takes it."""
+    chunks: Callable[[Backend], HostChunks] | None = field(kw_only=True, default=None)
+    """What a device takes chunks from."""
 
 
 def map_of(store: Store, size: int) -> VertexMap:

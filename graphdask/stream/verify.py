@@ -21,6 +21,7 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import RankContext, RankResult
+from graphdask.residency import fetched
 from graphdask.stream import betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import join
@@ -40,6 +41,7 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks the first is told all values, and proves them."""
+    result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
     if isinstance(primitive, Betweenness):
         return _scores(context, graph, primitive, result)
     if graph.size > 1:

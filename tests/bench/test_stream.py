@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from emulated import emulated, stand_in
 
-from graphdask.bench import stream
+from graphdask.bench import stream, stream_device
 from graphdask.errors import VerificationError
+from graphdask.generate.rmat import rmat
 
 
 def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
@@ -24,3 +26,15 @@ def test_another_answer_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(stream.np, "array_equal", lambda a, b: False)
     with pytest.raises(VerificationError, match="bfs from the root: depth is not what it is in memory"):
         stream.run(6, shares=(0.5,), chunks=(1 << 12,), repeats=1, directory=tmp_path)
+
+
+def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(stream_device, "MOVED", 1 << 14)
+    graph = rmat(7, 4, seed=0)
+    rows = list(stream_device.measured(graph, (0.5,), 1, tmp_path, 1 << 12, (1 << 13,)))
+    assert [row["read_ahead"] for row in rows if "read_ahead" in row] == [0, 1, 2, 3, 0, 2]
+    measured = [row for row in rows if "in_memory" in row]
+    assert len(measured) == 4
+    assert all(row["of_link"] > 0 and row["over_least"] > 0 and row["from_disk"] == 0 for row in measured)
+    assert list(tmp_path.iterdir()) == []

@@ -53,7 +53,7 @@ def test_checksums_are_compared(call, streamed):
         (("--by", "random"), "--by has no meaning for path.gdl"),
         (("--exchange", "selective"), "--exchange has no meaning for path.gdl"),
         (("--undirected",), "--directed has no meaning for path.gdl"),
-        (("--multi-edges", "merge"), "leave --self-loops, --multi-edges and --device out"),
+        (("--multi-edges", "merge"), "leave --self-loops and --multi-edges out"),
         (("--memory", "some"), "--memory some is no number of bytes"),
     ],
 )

@@ -1,0 +1,161 @@
+"""Streaming through a GPU: bytes that go over the link to it, and how fast, beside the same algorithm in its memory.
+
+The link is measured in the same run: page-locked memory of the size of a chunk, copied again and again. Budgets are
+shares of the bytes of the edges, beside what an algorithm keeps per vertex. The last records are of PageRank where all
+chunks but a few must move, with chunks of several sizes, and from copies and kernels by turns to four buffers.
+
+Source: WolfPath, Section 5.4 (Figure 9: asynchronous copies).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.bfs import bfs
+from graphdask.algorithms.components import connected_components
+from graphdask.backend import Backend, get_backend
+from graphdask.bench.stream import iterate, record_of
+from graphdask.errors import InputError, VerificationError
+from graphdask.stream.construct import build
+from graphdask.stream.copies import copies_of, page_locked_room
+from graphdask.stream.graph import open_
+
+CHUNK = 16 << 20
+CHUNKS = (1 << 20, 4 << 20, 64 << 20)
+"""Bytes of a chunk, and others that it is compared with."""
+AHEAD = (0, 1, 2, 3)
+"""Chunks that are copied while one is worked on."""
+MOVED = 1 << 28
+"""Bytes that are copied to measure the link."""
+STATES = {"bfs from the root": 9, "bfs from elsewhere": 9, "components": 4, "pagerank, 5 iterations": 52}
+"""Bytes per vertex beside chunks, of which `LEAST` are needed in all."""
+LEAST = {"bfs from the root": 20, "bfs from elsewhere": 20, "components": 20, "pagerank, 5 iterations": 68}
+
+
+def measured(
+    graph: Any, shares: Sequence[float], repeats: int, directory: str | os.PathLike[str] | None, chunk: int = CHUNK,
+    chunks: Sequence[int] = CHUNKS,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Records of an undirected graph.
+
+    Yields
+    ------
+    dict
+        As those of `graphdask.bench.stream.run`, where `mb` are what went over the link, `of_link` is their rate by
+        that of the link, and `over_link` the seconds by those that the link takes for them.
+
+    Raises
+    ------
+    InputError
+        Where there is no GPU.
+    VerificationError
+        If an answer is not the one in memory.
+    """
+    backend = get_backend("cuda")
+    if backend.name != "cuda":
+        raise InputError("--device cuda needs a GPU")
+    inside = graph.partition(1, device="cuda")
+    inside.persist(progress=False)
+    with tempfile.TemporaryDirectory(dir=directory) as folder:
+        path = Path(folder) / "graph.gdl"
+        yield _built(graph, path, chunk)
+        link = _link(backend, chunk, repeats)
+        yield {"record": "host to device", "chunk": chunk, "mb": MOVED / 1e6, "mb_per_s": link / 1e6}
+        for share in shares:
+            for row in _algorithms(inside, path, share, repeats, link):
+                yield row | {"share": share, "chunk": chunk}
+        for size in (chunk, *chunks):
+            if size != chunk:
+                _built(graph, path, size)
+            for ahead in AHEAD if size == chunk else (0, 2):
+                with _opened(path, "pagerank, 5 iterations", 0.0, ahead) as S:
+                    row = record_of("pagerank, 5 iterations", *_timed(iterate(S), repeats))
+                yield _beside(row, link) | {"chunk": size, "read_ahead": ahead}
+
+
+def _built(graph: Any, path: Path, chunk: int) -> dict[str, Any]:
+    began = time.perf_counter()
+    with build(graph, path, chunk=chunk, memory="64GiB", overwrite=True) as S:
+        seconds, arcs = time.perf_counter() - began, S.store.sections["out"].num_edges
+        return {
+            "record": "build", "chunk": chunk, "seconds": seconds, "vertices": S.num_vertices, "edges": S.num_edges,
+            "mb": S.nbytes / 1e6, "layers": S.layers, "chunks": S.chunks,
+            "of_csr": S.nbytes / (8 * (S.num_vertices + 1) + 4 * arcs),
+        }  # fmt: skip
+
+
+def _link(backend: Backend, size: int, repeats: int) -> float:
+    """Bytes per second from page-locked memory to the device, the median."""
+    source = page_locked_room(backend, size)
+    source[...] = 1
+    rates = []
+    with backend.activate():
+        target = backend.xp.empty(size, np.uint8)
+        count, copies = max(1, MOVED // size), copies_of(backend)
+        copies.copy(0, target, source)
+        for _ in range(max(repeats, 3)):
+            copies.finish()
+            began = time.perf_counter()
+            for _ in range(count):
+                copies.copy(0, target, source)
+            copies.finish()
+            rates.append(count * size / (time.perf_counter() - began))
+    return float(np.median(rates))
+
+
+def _opened(path: Path, name: str, share: float, ahead: int | None = None) -> Any:
+    with open_(path, device="cpu") as S:
+        n, section = S.num_vertices, S.store.sections["out"]
+        edges = sum(section.edge_bytes(int(count)) for count in section.table["edges"])
+        buffers = (3 if ahead is None else ahead + 1) * section.most_bytes + 48 * section.most_rows + (1 << 20)
+    memory = max(STATES[name] * n + buffers + int(share * edges), LEAST[name] * n)
+    return open_(path, memory, device="cuda", read_ahead=ahead)
+
+
+def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float) -> Iterator[dict[str, Any]]:
+    """Each algorithm over the file, and in memory."""
+    label = connected_components(inside, progress=False).label
+    for name in STATES:
+        with _opened(path, name, share) as S:
+            root = int(S.store.header["root"])
+            start = root if name == "bfs from the root" else int(np.flatnonzero(label == label[root])[-1])
+            call = _call(name, start)
+            seconds, result = _timed(call(S), repeats)
+            expected_seconds, expected = _timed(call(inside), repeats)
+            for column in result.columns:
+                if not np.array_equal(result._column(column), expected._column(column)):
+                    raise VerificationError(f"{name}: {column} is not what it is in memory")
+            row = _beside(record_of(name, seconds, result), link)
+            yield row | {"in_memory": expected_seconds, "times": seconds / expected_seconds,
+                         "from_disk": result.stats.streamed["from_disk"]}  # fmt: skip
+
+
+def _call(name: str, start: int) -> Callable[[Any], Callable[[], Any]]:
+    if name == "components":
+        return lambda G: lambda: connected_components(G, progress=False)
+    if name.startswith("bfs"):
+        return lambda G: lambda: bfs(G, start, progress=False)
+    return iterate
+
+
+def _beside(row: dict[str, Any], link: float) -> dict[str, Any]:
+    """Besides, against the link."""
+    needed = row["mb"] * 1e6 / link
+    return row | {"of_link": needed / row["seconds"], "over_link": row["seconds"] / needed if needed else None}
+
+
+def _timed(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """Median seconds and the last result, after one to warm up, which reads the file."""
+    result, seconds = call(), []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        result = call()
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds)), result

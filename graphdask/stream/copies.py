@@ -1,0 +1,164 @@
+"""Copies to a device beside its computation, and what the host is told without waiting for what is under way.
+
+On a GPU copies go over a stream of their own: events make kernels wait for what they read, and copies for the kernels
+that still read what they replace. Elsewhere, and so in tests, a copy is done when the call returns.
+
+Source: WolfPath, Section 4.5.2 (asynchronous copies).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend, CudaBackend
+
+
+def page_locked_room(backend: Backend, nbytes: int) -> np.ndarray:
+    """Host memory, uint8, that a GPU copies from while its kernels run; elsewhere any."""
+    if not isinstance(backend, CudaBackend) or not nbytes:
+        return np.empty(nbytes, np.uint8)
+    cuda = backend.xp.cuda
+    # not from CuPy's pool, which rounds up to a power of two
+    return np.ndarray(nbytes, np.uint8, cuda.PinnedMemoryPointer(cuda.PinnedMemory(nbytes), 0))
+
+
+def copies_of(backend: Backend) -> Copies:
+    """Copies to the device of a backend."""
+    return CudaCopies(backend) if isinstance(backend, CudaBackend) else Copies()
+
+
+def told_of(backend: Backend, length: int, count: int) -> Told:
+    """What the host is told by the device of a backend: `count` times at once, `length` words."""
+    return CudaTold(backend, length, count) if isinstance(backend, CudaBackend) else Told()
+
+
+class Copies:
+    """Copies that are done when the call returns.
+
+    Attributes
+    ----------
+    copying, computing : float
+        Seconds that copies took, and visits, as far as `settle` has been called after them.
+    """
+
+    def __init__(self) -> None:
+        self.copying = self.computing = 0.0
+        self._began = 0.0
+
+    def copy(self, place: int, out: Array, array: np.ndarray) -> Callable[[], Any] | None:
+        """Copy to the device, where kernels still read what was in a place; what waits until `array` may be changed."""
+        began = time.perf_counter()
+        if isinstance(out, np.ndarray):
+            out[...] = array
+        else:
+            out.set(array)
+        self.copying += time.perf_counter() - began
+        return None
+
+    def visit(self, place: int) -> None:
+        """What is launched from now on reads what was copied to a place."""
+        self._began = time.perf_counter()
+
+    def visited(self, place: int) -> None:
+        """What has been launched up to now is all that reads it."""
+        self.computing += time.perf_counter() - self._began
+
+    def settle(self) -> None:
+        """Reckon up the times of what has come to its end."""
+
+    def finish(self) -> None:
+        """Wait for all copies."""
+
+
+class CudaCopies(Copies):
+    """Copies on a stream of their own."""
+
+    def __init__(self, backend: Backend):
+        super().__init__()
+        self._cuda = backend.xp.cuda
+        self._stream = self._cuda.Stream(non_blocking=True)
+        self._filled: dict[int, Any] = {}
+        self._unused: dict[int, Any] = {}
+        self._copies: list[tuple[Any, Any]] = []
+        self._visits: list[tuple[Any, Any]] = []
+        self._begin: Any = None
+        self._before = self._recorded()  # memory of the device may have been somebody's before
+
+    def _recorded(self, stream: Any = None) -> Any:
+        event = self._cuda.Event()
+        event.record(self._cuda.get_current_stream() if stream is None else stream)
+        return event
+
+    def copy(self, place: int, out: Array, array: np.ndarray) -> Callable[[], Any] | None:
+        self._stream.wait_event(self._unused.get(place, self._before))
+        began = self._recorded(self._stream)
+        out.set(array, stream=self._stream)
+        self._filled[place] = ended = self._recorded(self._stream)
+        self._copies.append((began, ended))
+        done: Callable[[], Any] = ended.synchronize
+        return done
+
+    def visit(self, place: int) -> None:
+        self._cuda.get_current_stream().wait_event(self._filled[place])
+        self._begin = self._recorded()
+
+    def visited(self, place: int) -> None:
+        self._unused[place] = ended = self._recorded()
+        self._visits.append((self._begin, ended))
+
+    def settle(self) -> None:
+        elapsed = self._cuda.get_elapsed_time
+        for name, pairs in (("copying", self._copies), ("computing", self._visits)):
+            done = 0
+            while done < len(pairs) and pairs[done][1].done:
+                setattr(self, name, getattr(self, name) + elapsed(*pairs[done]) / 1e3)
+                done += 1
+            del pairs[:done]
+
+    def finish(self) -> None:
+        self._stream.synchronize()
+
+
+class Told:
+    """Words of the device as they are when `send` is called, by the number that it returns."""
+
+    def __init__(self) -> None:
+        self._sent: dict[int, np.ndarray] = {}
+        self._count = 0
+
+    def send(self, words: Array) -> int:
+        """Words as what has been launched so far leaves them."""
+        self._count += 1
+        self._sent[self._count] = words.get() if hasattr(words, "get") else words.copy()
+        return self._count
+
+    def read(self, number: int) -> np.ndarray:
+        """Wait for them; until as many more are sent as there is room for."""
+        return self._sent.pop(number)
+
+
+class CudaTold(Told):
+    """By way of page-locked memory, behind the kernels that are under way."""
+
+    def __init__(self, backend: Backend, length: int, count: int):
+        super().__init__()
+        self._cuda = backend.xp.cuda
+        self._rooms = page_locked_room(backend, 8 * length * count).view(np.uint64).reshape(count, length)
+        self._events = [self._cuda.Event(block=False, disable_timing=True) for _ in range(count)]
+
+    def send(self, words: Array) -> int:
+        number = self._count
+        self._count += 1
+        stream, room = self._cuda.get_current_stream(), self._rooms[number % len(self._rooms)]
+        words.data.copy_to_host_async(room.ctypes.data_as(ctypes.c_void_p), words.nbytes, stream)
+        self._events[number % len(self._rooms)].record(stream)
+        return number
+
+    def read(self, number: int) -> np.ndarray:
+        self._events[number % len(self._rooms)].synchronize()
+        return self._rooms[number % len(self._rooms)].copy()

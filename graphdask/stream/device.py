@@ -1,0 +1,218 @@
+"""DeviceWindow: the chunks of a section that are on a device. Copies run beside kernels; the busiest chunks stay.
+
+It is to a device what `graphdask.stream.window` is to main memory: buffers, each with room for any chunk, and a region
+for chunks that stay. One buffer is worked on, the others are filled meanwhile from page-locked memory.
+
+Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.errors import OverBudget
+from graphdask.stream.copies import Copies, copies_of
+from graphdask.stream.format import Section, aligned
+from graphdask.stream.host import HostChunks
+from graphdask.stream.sweeps import Log
+from graphdask.stream.window import AHEAD, Traffic
+
+ASKED = 8
+"""Chunks that threads of the host read before they are wanted."""
+
+
+@dataclass
+class DeviceChunk:
+    """Rows of edges on the device; an array that a section has not is None."""
+
+    first: int
+    rows: int
+    indptr: Array
+    ids: Array | None
+    targets: Array
+    weights: Array | None
+
+    @property
+    def per_row(self) -> int:
+        """Threads of a launch for each row, so that rows of many edges find blocks to share them."""
+        return max(1, len(self.targets) // (4 * self.rows))
+
+
+@dataclass
+class Place:
+    """A part of the window's memory."""
+
+    number: int
+    begin: int
+    size: int
+    stays: bool
+
+
+class DeviceWindow:
+    """Chunks of a section on a device, within a number of bytes; a context manager.
+
+    Parameters
+    ----------
+    host : HostChunks
+        That is reading.
+    memory : int
+        Bytes of the device, for chunks, 16 for each row of the largest, and `per_edge` for each edge of it.
+    ahead : int, optional
+        Chunks that are copied while another is worked on, where memory allows; 0: copies and kernels take turns.
+
+    Raises
+    ------
+    OverBudget
+        Where the largest chunk does not fit.
+    """
+
+    def __init__(
+        self, host: HostChunks, backend: Backend, section: Section, memory: int, what: str, log: Log,
+        ahead: int | None = None, per_edge: float = 0.0,
+    ):  # fmt: skip
+        self._host, self._section, self._backend = host, section, backend
+        most, rows = section.most_bytes, section.most_rows
+        fixed = 16 * (rows + 1) + int(per_edge * (most // 4)) + 4096
+        ahead = AHEAD if ahead is None else ahead
+        self.buffers = min(ahead + 1, max(1, (memory - fixed) // max(most, 1)), max(1, len(section)))
+        if memory < fixed + most:
+            raise OverBudget(
+                f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
+                f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
+                "with a smaller chunk="
+            )
+        sizes = sum(sum(section.sizes(number)) for number in range(len(section)))
+        region = min(memory - fixed - self.buffers * most, sizes)
+        xp = backend.xp
+        self._arena = xp.empty(self.buffers * most + region, np.uint8)
+        self._free = [Place(k, k * most, most, False) for k in range(self.buffers)]
+        self._end, self._places = self.buffers * most, self.buffers
+        self._there: dict[int, Place] = {}
+        """Chunks that stay."""
+        self._coming: dict[int, Place] = {}
+        """Chunks in buffers, which have not been worked on."""
+        self._wanted = np.zeros(len(section), np.int64)
+        self._current: tuple[Place, int] | None = None
+        self._copies: Copies = copies_of(backend)
+        self._indptr = xp.zeros(rows + 1, np.int64)
+        self.most_edges = int(section.table["edges"].max(initial=0))
+        self.queue, self.hubs = xp.empty(max(rows, 1), np.int32), xp.empty(max(rows, 1), np.int32)
+        self.traffic = Traffic(memory=fixed + self._end)
+        log.traffic.append(self.traffic)
+        self._started, self._stalled = time.perf_counter(), 0.0
+
+    def __enter__(self) -> DeviceWindow:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._leave()
+        self._copies.finish()
+        if error[0] is None:
+            self._backend.synchronize()
+            self.settle()
+
+    def mixed(self) -> list[int]:
+        """All chunks, those that stay between the others: while they are worked on the others can come."""
+        chunks = range(len(self._section))
+        stay = sorted(self._there)
+        others = [number for number in chunks if number not in self._there]
+        if not others:
+            return stay
+        cuts = [len(stay) * k // len(others) for k in range(len(others) + 1)]
+        return [number for k, other in enumerate(others) for number in (other, *stay[cuts[k] : cuts[k + 1]])]
+
+    def settle(self) -> None:
+        """Reckon up times: of copies, and of the time in which no kernel had a chunk."""
+        copies, traffic = self._copies, self.traffic
+        copies.settle()
+        traffic.reading = copies.copying
+        traffic.waiting = min(max(0.0, time.perf_counter() - self._started - copies.computing), copies.copying)
+
+    def load(self, number: int, ahead: Iterable[int] = ()) -> DeviceChunk:
+        """A chunk for what is launched until the next is asked for; those that are likely to be next are copied beside
+        it."""
+        self._leave()
+        traffic, size = self.traffic, sum(self._section.sizes(number))
+        traffic.least += 0 if self._wanted[number] else size
+        self._wanted[number] += 1
+        if number in self._there:
+            traffic.resident += int(self._wanted[number] > 1)
+        elif number not in self._coming:
+            self._start(number)
+        place = self._there[number] if number in self._there else self._coming.pop(number)
+        self._copies.visit(place.number)
+        self._current = place, number
+        self.ask(ahead)
+        return self._chunk(number, place)
+
+    def _leave(self) -> None:
+        if self._current is not None:
+            place, _ = self._current
+            self._copies.visited(place.number)
+            if not place.stays:
+                self._free.append(place)
+            self._current = None
+
+    def ask(self, ahead: Iterable[int]) -> None:
+        """Begin to read, and where there is a buffer to copy, chunks that are likely to be next."""
+        asked = 0
+        for number in ahead:
+            if asked == ASKED:
+                return
+            if number in self._there or number in self._coming:
+                continue
+            asked += 1
+            if not self._host.ask(self._section, number):
+                return
+            if self.buffers > 1 and self._host.ready(self._section, number):
+                place = self._place(number)
+                if place is not None:
+                    self._copy(number, place)
+
+    def _start(self, number: int) -> None:
+        place = self._place(number)
+        if place is None:  # give up the chunk that was asked for last
+            _, place = self._coming.popitem()
+            self.traffic.unused += 1
+        self._copy(number, place)
+
+    def _place(self, number: int) -> Place | None:
+        """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
+        size = sum(self._section.sizes(number))
+        if self._end + size <= len(self._arena):
+            place = Place(self._places, self._end, size, True)
+            self._end, self._places = self._end + size, self._places + 1
+            self.traffic.memory += size
+            return place
+        if self._there and self._wanted[number] >= 3:
+            busy = self._current[1] if self._current is not None else -1
+            least = min((kept for kept in self._there if kept != busy), key=lambda kept: self._wanted[kept], default=-1)
+            if least >= 0 and self._wanted[least] + 1 < self._wanted[number] and self._there[least].size >= size:
+                return self._there.pop(least)
+        return self._free.pop(0) if self._free else None
+
+    def _copy(self, number: int, place: Place) -> None:
+        array, tell = self._host.take(self._section, number)
+        tell(self._copies.copy(place.number, self._arena[place.begin : place.begin + len(array)], array))
+        (self._there if place.stays else self._coming)[number] = place
+        self.traffic.nbytes += len(array)
+        self.traffic.chunks += 1
+
+    def _chunk(self, number: int, place: Place) -> DeviceChunk:
+        section = self._section
+        rows, edges = (int(section.table[number][name]) for name in ("rows", "edges"))
+        size, more = section.sizes(number)
+        memory = self._arena[place.begin : place.begin + size + more]
+        indptr = self._indptr[: rows + 1]
+        self._backend.xp.cumsum(memory[: 4 * rows].view(np.uint32), dtype=np.int64, out=indptr[1:])
+        ids = memory[4 * rows : 8 * rows].view(np.int32) if section.with_ids else None
+        targets, weights = memory[size : size + 4 * edges].view(np.int32), None
+        if section.weights is not None:
+            begin = size + more - aligned(edges * section.weights.itemsize)
+            weights = memory[begin : begin + edges * section.weights.itemsize].view(section.weights)
+        return DeviceChunk(int(section.table[number]["first"]), rows, indptr, ids, targets, weights)

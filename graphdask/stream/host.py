@@ -1,0 +1,156 @@
+"""HostChunks: chunks of a store in page-locked memory of the host, from where a device takes them; threads read ahead.
+
+Chunks stay as long as there is room, also from one run to the next; the others go through a few buffers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Backend
+from graphdask.errors import OverBudget
+from graphdask.stream.copies import page_locked_room
+from graphdask.stream.format import Section
+from graphdask.stream.store import Store
+
+STAGES = 4
+"""Buffers for chunks that do not stay."""
+READERS = 8
+"""Threads at most."""
+Key = tuple[str, int]
+Done = Callable[[], Any] | None
+"""Waits until a buffer may be changed."""
+
+
+class HostChunks:
+    """Chunks in host memory, within a number of bytes.
+
+    Attributes
+    ----------
+    lock : Lock
+        Held by the run that uses it.
+    nbytes : int
+        That were read from the file so far.
+
+    Raises
+    ------
+    OverBudget
+        Where not one chunk fits.
+    """
+
+    def __init__(self, store: Store, backend: Backend, memory: int):
+        self._store, self._backend = store, backend
+        self.lock, self.nbytes = Lock(), 0
+        self._kept: dict[Key, np.ndarray] = {}
+        self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
+        self._columns: dict[str, np.ndarray] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        sections = store.sections.values()
+        most = max((section.most_bytes for section in sections), default=0)
+        total = sum(sum(section.sizes(number)) for section in sections for number in range(len(section)))
+        memory -= 8 * store.num_vertices
+        stages = 0 if total <= memory else max(1, min(STAGES, memory // max(most, 1) // 2))
+        if total > memory and memory < most:
+            raise OverBudget(
+                f"chunks of {store.path} have up to {most / 2**20:,.1f} MiB, and of host_memory= "
+                f"{max(memory, 0) / 2**20:,.1f} MiB are left for them; give more, or build the file with a smaller "
+                "chunk="
+            )
+        self._room = memory - stages * most
+        self._stages = [page_locked_room(backend, most) for _ in range(stages)]
+        self._free: list[tuple[int, Done]] = [(stage, None) for stage in range(stages)]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Threads read while it lasts."""
+        count = min(READERS, len(os.sched_getaffinity(0)))
+        with self.lock, ThreadPoolExecutor(count, "graphdask-read") as self._pool:
+            try:
+                yield
+            finally:
+                for key in list(self._coming):
+                    self._give_up(key)
+                self._pool = None
+
+    def ask(self, section: Section, number: int) -> bool:
+        """Begin to read a chunk that is not there, where there is room; whether there was."""
+        key = section.name, number
+        if key in self._kept or key in self._coming:
+            return True
+        assert self._pool is not None
+        size = sum(section.sizes(number))
+        if size <= self._room:
+            self._room -= size
+            self._coming[key] = self._pool.submit(self._read, section, number, None, None), None
+        elif self._free:
+            stage, done = self._free.pop(0)
+            self._coming[key] = self._pool.submit(self._read, section, number, self._stages[stage], done), stage
+        else:
+            return False
+        return True
+
+    def ready(self, section: Section, number: int) -> bool:
+        """Whether `take` would not wait."""
+        key = section.name, number
+        return key in self._kept or (key in self._coming and self._coming[key][0].done())
+
+    def take(self, section: Section, number: int) -> tuple[np.ndarray, Callable[[Done], None]]:
+        """The bytes of a chunk, and whom to tell what waits until they have been copied."""
+        key = section.name, number
+        while not self.ask(section, number):
+            self._give_up(next(key for key, (_, stage) in self._coming.items() if stage is not None))
+        if key in self._kept:
+            return self._kept[key], _ignore
+        future, stage = self._coming[key]
+        try:
+            array = future.result()
+        except BaseException:
+            self._give_up(key)
+            raise
+        del self._coming[key]
+        if stage is None:
+            self._kept[key] = array
+            return array, _ignore
+        free = self._free
+        return array, lambda done: free.append((stage, done))
+
+    def _read(self, section: Section, number: int, stage: np.ndarray | None, done: Done) -> np.ndarray:
+        size = sum(section.sizes(number))
+        if done is not None:
+            done()
+        array = page_locked_room(self._backend, size) if stage is None else stage[:size]
+        self._store.read(section, number, array)
+        self.nbytes += size
+        return array
+
+    def _give_up(self, key: Key) -> None:
+        """A chunk that was asked for; one that has been read and has a place of its own stays."""
+        future, stage = self._coming.pop(key)
+        fine = not future.cancel() and future.exception() is None
+        if stage is not None:
+            self._free.append((stage, None))
+        elif fine:
+            self._kept[key] = future.result()
+        else:
+            self._room += sum(self._store.sections[key[0]].sizes(key[1]))
+
+    def column(self, name: str) -> np.ndarray:
+        """int32 by position: `ids`, the vertex numbers, or `degrees`, numbers of out-edges."""
+        if name not in self._columns:
+            store = self._store
+            made = page_locked_room(self._backend, 4 * store.num_vertices).view(np.int32)
+            for first, degrees, ids in store.rows(store.sections["out"]):
+                made[first : first + len(degrees)] = ids if name == "ids" else degrees.view(np.int32)
+            self._columns[name] = made
+        return self._columns[name]
+
+
+def _ignore(done: Done) -> None:
+    """What stays is not changed."""

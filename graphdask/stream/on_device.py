@@ -1,0 +1,326 @@
+"""Runs over a store whose chunks stream through a device: what they share, and searches and components.
+
+The state of every vertex is on the device. A chunk is worked on until none of its rows is active, in one kernel. The
+host decides which chunk comes next from what the device told it a few chunks ago, and so neither waits for the other:
+chunks whose rows were active then still are, and what became active since is seen a few chunks later. When nothing is
+under way and nothing active, the answer is certified.
+
+Sources: WolfPath, Sections 4.2 to 4.5; Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via
+subgraph sampling (2018).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.backend import Array, Backend
+from graphdask.errors import OverBudget
+from graphdask.kernels import layered_paths, layered_trees
+from graphdask.stream.components import SAMPLES
+from graphdask.stream.copies import told_of
+from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.stream.format import Section
+from graphdask.stream.host import HostChunks
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import LOOKED, WORKED, Log
+
+SEARCH, PATHS, COMPONENTS = 20, 24, 20
+"""Bytes of the device per vertex of a search and of shortest paths, with what their answers take, and of components."""
+THREADS = 1 << 17
+"""Of launches whose work the device knows and the host does not."""
+LOOK = 8
+"""Chunks of which it is found out ahead whether all their rows are in the largest tree."""
+
+
+@dataclass
+class Run:
+    """What a run needs: where the chunks are, and where they go."""
+
+    store: Store
+    host: HostChunks
+    backend: Backend
+    memory: int
+    log: Log
+    ahead: int | None = None
+    once: bool = False
+    """Whether one sweep is all."""
+
+    @property
+    def xp(self) -> Any:
+        return self.backend.xp
+
+    def require(self, per_vertex: int, what: str) -> None:
+        """Raise OverBudget where the state of the vertices does not fit."""
+        needed = per_vertex * self.store.num_vertices
+        if needed > self.memory:
+            raise OverBudget(
+                f"{what} takes {per_vertex} bytes of the device per vertex, {needed / 2**20:,.1f} MiB, and memory= "
+                f"gives {self.memory / 2**20:,.1f} MiB"
+            )
+
+    def window(self, name: str, per_vertex: int, what: str, per_edge: float = 0.0) -> DeviceWindow:
+        """A window in what the state of the vertices leaves."""
+        memory = self.memory - per_vertex * self.store.num_vertices - 4096 - 16 * len(self.store.sections[name])
+        section = self.store.sections[name]
+        return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge)
+
+    @cached_property
+    def trees(self) -> Any:
+        return self.backend.kernels("layered_trees", index_t=np.int32)
+
+    def sent(self, array: np.ndarray) -> Array:
+        """An array of the host on the device, straight from page-locked memory where it is there."""
+        out = self.xp.empty(array.shape, array.dtype)
+        if array.size:
+            out.set(array)
+        return out
+
+    def ids(self) -> Array | None:
+        """Vertex numbers by position; None where they are the same."""
+        return None if self.store.by_number else self.sent(self.host.column("ids"))
+
+    def position(self, number: int) -> int:
+        """Where a vertex stands."""
+        ids = self.ids()
+        return number if ids is None else int((ids == number).argmax())
+
+    def by_number(self, values: Array, ids: Array | None) -> Array:
+        """Values by position, by vertex number."""
+        if ids is None:
+            return values
+        found = self.xp.empty(len(values), values.dtype)
+        found[ids] = values
+        return found
+
+
+class Flags:
+    """Counters of kernels and flags of chunks, which the host is told behind what is under way."""
+
+    def __init__(self, run: Run, section: Section, counters: int, cleared: int, depth: int):
+        self._run, self._chunks = run, len(section)
+        self._words = run.xp.zeros(counters + len(section), np.uint64)
+        self.counters, self.flags = self._words[:counters], self._words[counters:]
+        self._cleared = self._words[cleared:]
+        self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
+        self._told = told_of(run.backend, counters + len(section), depth)
+        self.totals = np.zeros(2, np.int64)
+        """Rows worked off and edges looked at, as the host knows."""
+
+    def clear(self) -> None:
+        """Before a chunk."""
+        self._cleared.fill(0)
+
+    def mark(self, marks: Array) -> None:
+        """Flag the chunks of which a position is marked; `marks` are uint8, filled up with zeros to a multiple of 8."""
+        words = marks.view(np.uint64)
+        self._run.trees.layered_active(len(words), words, self.firsts, self._chunks, self.flags)
+
+    def send(self) -> int:
+        return self._told.send(self._words)
+
+    def read(self, number: int) -> np.ndarray:
+        """The flags, bool."""
+        words = self._told.read(number)
+        self.totals[:] = words[:2]
+        return words[len(words) - self._chunks :] != 0
+
+    def now(self) -> np.ndarray:
+        """The same, waiting for everything."""
+        return self.read(self.send())
+
+
+def padded(run: Run, dtype: Any = np.uint8) -> Array:
+    """A mark for each position, and for none up to a multiple of 8."""
+    return run.xp.zeros(-(-max(run.store.num_vertices, 1) // 8) * 8, dtype)
+
+
+class Swept:
+    """Records sweeps."""
+
+    def __init__(self, flags: Flags, log: Log):
+        self._flags, self._log, self._before = flags, log, np.zeros(2, np.int64)
+
+    def __call__(self) -> None:
+        worked, looked = (self._flags.totals - self._before).tolist()
+        self._before[:] = self._flags.totals
+        self._log.sweep(worked, looked)
+
+
+def sweep(
+    run: Run, window: DeviceWindow, section: Section, flags: Flags, active: np.ndarray,
+    work: Callable[[DeviceChunk], None],
+) -> None:  # fmt: skip
+    """Sweep over the chunks that are `active`, one way and the other, until none is; `work` says by flags which are."""
+    chunks, forward, swept, under_way = len(section), True, Swept(flags, run.log), deque[int]()
+    while active.any():
+        place, step, visited = (0, 1, 0) if forward else (chunks - 1, -1, 0)
+        while True:
+            number = _next(active, place, forward)
+            if number is None and not under_way:
+                break
+            if number is None or len(under_way) > window.buffers:
+                window.ask([place] if number is None and 0 <= place < chunks else [])
+                active = flags.read(under_way.popleft())
+                continue
+            later = _next(active, number + step, forward)
+            chunk = window.load(number, () if later is None else _flagged(active, later, forward))
+            flags.clear()
+            work(chunk)
+            under_way.append(flags.send())
+            place, visited = number + step, visited + 1
+            run.log.check()
+        window.traffic.skipped += chunks - visited
+        window.settle()
+        swept()
+        forward = not forward
+        if run.once:
+            break
+
+
+def _next(active: np.ndarray, place: int, forward: bool) -> int | None:
+    """The first active chunk from this one on, or the last one up to it."""
+    if not 0 <= place < len(active):
+        return None
+    part = active[place:] if forward else active[: place + 1][::-1]
+    at = int(part.argmax())
+    return (place + at if forward else place - at) if part[at] else None
+
+
+def _flagged(active: np.ndarray, place: int | None, forward: bool) -> Iterator[int]:
+    while place is not None:
+        yield place
+        place = _next(active, place + (1 if forward else -1), forward)
+
+
+def lengths(run: Run, weighted: bool, dtype: np.dtype) -> tuple[Any, Array, int]:
+    """The kernels for paths; the weights of all edges where a chunk has none; and which of them counts."""
+    weight = run.store.weights if weighted else np.dtype(np.float32 if dtype.kind == "f" else np.int32)
+    return weight, run.backend.from_host(np.ones(1, weight)), -1 if weighted else 0
+
+
+def fallen(
+    run: Run, labels: Array, start: int, packed: bool, weighted: bool, per_vertex: int, what: str
+) -> None:  # fmt: skip
+    """Let labels fall from the one at a position until no edge can make one fall."""
+    section = run.store.sections["out"]
+    weight, one, each = lengths(run, weighted, labels.dtype)
+    kernels = run.backend.kernels(
+        "layered_paths", cooperative=True, index_t=np.int32, weight_t=weight, dist_t=labels.dtype
+    )
+    marks = padded(run)
+    marks[start] = 1
+    with run.window("out", per_vertex + 1, what) as window:
+        flags = Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, window.buffers + 2)
+
+        def work(chunk: DeviceChunk) -> None:
+            kernels.layered_relax_chunk(
+                chunk.rows, chunk.first, chunk.indptr, chunk.ids, chunk.targets, chunk.weights if weighted else one,
+                each, int(packed), marks, labels, window.queue, window.hubs, flags.counters, per_item=chunk.per_row,
+            )  # fmt: skip
+            flags.mark(marks)
+
+        active = np.zeros(len(section), bool)
+        active[np.searchsorted(section.table["first"], start, side="right") - 1] = True
+        sweep(run, window, section, flags, active, work)
+
+
+def search(run: Run, source: int, weighted: bool, per_vertex: int, what: str) -> Array:
+    """Labels by position: a distance times 2^32 plus the number of the vertex before."""
+    run.require(per_vertex, what)
+    place = run.position(source)
+    labels = run.xp.full(run.store.num_vertices, unreached(np.dtype(np.int64)), np.int64)
+    labels[place] = source
+    fallen(run, labels, place, True, weighted, 8, what)
+    return labels
+
+
+def bfs(run: Run, source: int) -> dict[str, Any]:
+    """Depths and parents, int32 by vertex number, on the device."""
+    depth, parent = _unpacked(run, search(run, source, False, SEARCH, "a search"), np.int32)
+    return {"depth": depth, "parent": parent}
+
+
+def sssp(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
+    """Distances and parents by vertex number, on the device, where labels have room for both."""
+    labels = search(run, primitive.source, run.store.weights is not None, PATHS, "SSSP")
+    distance, parent = _unpacked(run, labels, np.int64)
+    return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
+
+
+def _unpacked(run: Run, labels: Array, dtype: Any) -> tuple[Array, Array]:
+    n, xp = run.store.num_vertices, run.xp
+    kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=np.int32, dist_t=np.int64)
+    distance, parent = xp.empty(n, dtype), xp.empty(n, np.int32)
+    wide = distance if distance.dtype == np.int64 else None
+    kernels.layered_unpack(n, labels, run.ids(), None if wide is not None else distance, wide, parent)
+    return distance, parent
+
+
+def components(run: Run) -> dict[str, Any]:
+    """The smallest vertex number of every vertex's component, int32 by vertex number, on the device."""
+    run.require(COMPONENTS, "components")
+    n, xp = run.store.num_vertices, run.xp
+    link = xp.arange(n, dtype=np.int32)
+    _join(run, link)
+    kernels = run.backend.kernels("components", index_t=np.int32)
+    kernels.components_compress(n, link)
+    ids = run.ids()
+    if ids is None:
+        return {"label": link}
+    least = xp.full(n, np.iinfo(np.int32).max, np.int32)
+    kernels.components_label(n, ids, link, least)
+    return {"label": run.by_number(least[link], ids)}
+
+
+def _join(run: Run, link: Array) -> None:
+    """Join the trees at both ends of every edge. In an undirected graph rows in the largest tree of the first chunk are
+    passed over: an edge that leaves it is met at its other end."""
+    section, directed = run.store.sections["out"], run.store.header["directed"]
+    kernels = run.backend.kernels("layered_trees", cooperative=True, index_t=np.int32)
+    n, chunks, giant, first = run.store.num_vertices, len(section), -1, section.table["first"]
+    needed, under_way = np.ones(chunks, bool), deque[tuple[int, int, int]]()
+    with run.window("out", 4, "components") as window:
+        flags = Flags(run, section, layered_trees.COUNTERS, layered_trees.CLEARED, window.buffers + 2)
+        for number in range(chunks):
+            if len(under_way) > window.buffers:
+                a, b, told = under_way.popleft()
+                needed[a:b] &= flags.read(told)[a:b]
+            if not needed[number]:
+                window.traffic.skipped += 1
+                continue
+            chunk = window.load(number, (later for later in range(number + 1, chunks) if needed[later]))
+            flags.clear()
+            kernels.layered_join(
+                chunk.rows, chunk.first, chunk.indptr, chunk.targets, link, giant, window.queue, window.hubs,
+                flags.counters, per_item=chunk.per_row,
+            )  # fmt: skip
+            a, b = number + 1, min(number + 1 + LOOK, chunks)
+            if not directed and giant < 0 and b > a:
+                giant = _largest(run, link)
+            if giant >= 0 and b > a:
+                begin, end = int(first[a]), int(first[b]) if b < chunks else n
+                run.trees.layered_outside_of(
+                    end - begin, begin, link, giant, flags.firsts[a:b], b - a, flags.flags[a:b]
+                )
+                under_way.append((a, b, flags.send()))
+            run.log.check()
+        flags.now()
+    run.log.sweep(int(flags.totals[WORKED]), int(flags.totals[LOOKED]))
+
+
+def _largest(run: Run, link: Array) -> int:
+    """A member of the tree that most of some positions are in."""
+    n = run.store.num_vertices
+    samples = np.unique(np.linspace(0, n - 1, min(n, SAMPLES)).astype(np.int32))
+    roots = run.xp.empty(len(samples), np.int32)
+    run.trees.layered_roots(len(samples), run.backend.from_host(samples), link, roots)
+    values, counts = np.unique(run.backend.to_host(roots), return_counts=True)
+    return int(values[counts.argmax()])

@@ -1,0 +1,168 @@
+"""Chunks through a device: answers are those in memory to the last bit, on the emulator and on a GPU."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from graphs import GRAPHS, two_stars
+
+import graphdask as gd
+
+pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
+
+
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def streamed(request, monkeypatch, stored):
+    """Store a graph, and open it for a device."""
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+
+    def store(G, memory="96KiB", read_ahead=None, host_memory=None, **options):
+        path = stored(G, **options).store.path
+        return gd.stream.open(path, memory, read_ahead=read_ahead, device="cuda", host_memory=host_memory)
+
+    return store
+
+
+def weights_of(kind, count):
+    rng = np.random.default_rng(7)
+    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 3, count), "floats": rng.random(count)}
+    return drawn.get(kind)
+
+
+def hub():
+    """A row that all blocks share, and one that a block takes by turns."""
+    rng = np.random.default_rng(8)
+    src = np.concatenate([np.zeros(4500, np.int64), rng.integers(0, 700, 900), np.full(2500, 5)])
+    dst = np.concatenate([rng.integers(0, 700, 4500), rng.integers(0, 700, 900), rng.integers(0, 700, 2500)])
+    return 700, src, dst, False
+
+
+MADE = {"a hub": hub, **{name: GRAPHS[name] for name in ("dense random, directed", "scale-free", "only self-loops")}}
+
+
+def equal(a, b):
+    assert a.dtype == b.dtype
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a hub", None), ("a hub", "floats"), ("a hub", "whole"), ("dense random, directed", "zeros"),
+     ("dense random, directed", "whole"), ("scale-free", "floats"), ("only self-loops", "zeros")],
+)  # fmt: skip
+def test_answers_are_those_in_memory_to_the_last_bit(streamed, name, kind):
+    n, src, dst, directed = MADE[name]()
+    G = gd.from_edges(src, dst, weights_of(kind, len(src)), num_vertices=n, directed=directed)
+    chunk = 4096 if name == "a hub" else 1024
+    S = streamed(G, "256KiB", order="ids" if kind == "whole" else "layers", chunk=chunk)
+    a, b = gd.sssp(G, 1), gd.sssp(S, 1)
+    equal(a.distance, b.distance)
+    equal(a.parent, b.parent)
+    a, b = gd.bfs(G, n - 1), gd.bfs(S, n - 1)
+    equal(a.depth, b.depth)
+    equal(a.parent, b.parent)
+    equal(gd.connected_components(G).label, gd.connected_components(S).label)
+    options = {"dtype": "float32"} if kind == "whole" else {"dangling": "self-loop"} if kind else {}
+    a, b = (gd.pagerank(graph, max_iter=4, tol=1e-30, **options) for graph in (G, S))
+    equal(a.rank, b.rank)
+    assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("memory", ["20MiB", "26MiB", "80MiB"])
+def test_copies_and_kernels_keep_out_of_each_others_way(stored, memory):
+    G = gd.generate.rmat(18, 16, seed=3, directed=False)
+    S = gd.stream.open(stored(G, chunk="512KiB", building="1GiB").store.path, memory, device="cuda")
+    label = gd.connected_components(G).label
+    equal(gd.connected_components(S).label, label)
+    for source in (0, int(np.flatnonzero(label == label[0])[-1])):
+        a, b = gd.bfs(G, source), gd.bfs(S, source)
+        equal(a.depth, b.depth)
+        equal(a.parent, b.parent)
+    equal(gd.pagerank(G, max_iter=20).rank, gd.pagerank(S, max_iter=20).rank)
+
+
+def test_a_chunk_is_worked_on_until_nothing_in_it_changes(streamed):
+    n = 1200
+    weights = np.random.default_rng(1).integers(1, 100, n - 1)
+    S = streamed(gd.from_edges(np.arange(1, n), np.arange(n - 1), weights, num_vertices=n, directed=False), "256KiB")
+    found = gd.sssp(S, n - 1)
+    np.testing.assert_array_equal(found.distance, np.append(np.cumsum(weights[::-1])[::-1], 0))
+    streamed = found.stats.streamed
+    assert streamed["sweeps"] <= 2
+    assert streamed["chunks_read"] + streamed["chunks_resident"] <= 3 * S.chunks
+
+
+@pytest.mark.parametrize(("memory", "host_memory", "ahead"), [("40KiB", "12KiB", None), ("36KiB", None, 0)])
+def test_what_does_not_stay_moves_again_and_what_does_comes_once(streamed, memory, host_memory, ahead):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, memory, ahead, host_memory)
+    size = sum(sum(S.store.sections["out"].sizes(number)) for number in range(S.chunks))
+    equal(gd.pagerank(S, max_iter=5).rank, gd.pagerank(G, max_iter=5).rank)
+    few = gd.pagerank(S, max_iter=2).stats.streamed
+    assert few["device"] == "cuda"
+    assert few["nbytes"] > few["least"] == size
+    assert (few["from_disk"] > 0) == (host_memory is not None)
+    S.memory = 1 << 21
+    much = gd.pagerank(S, max_iter=3).stats.streamed
+    assert much["nbytes"] == much["least"] == size
+    assert much["chunks_resident"] == S.chunks * (much["sweeps"] - 1)
+
+
+def test_results_are_proved(streamed):
+    n, src, dst, directed = GRAPHS["sparse random, undirected"]()
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB")
+    for found in (gd.bfs(S, 0), gd.connected_components(S), gd.pagerank(S, tol=1e-3)):
+        found.verify()
+
+
+def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed):
+    n, src, dst = two_stars()
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=False), "96KiB", order="ids")
+    assert gd.connected_components(S).label.tolist() == [0] * n
+
+
+def test_a_distance_that_is_too_large_names_the_vertex(streamed):
+    with pytest.raises(gd.InputError, match="the distance of vertex 7 is too large for int64"):
+        gd.sssp(streamed(gd.from_edges([5, 6], [6, 7], [2**62, 2**62])), 5)
+
+
+def test_a_graph_without_vertices(streamed):
+    S = streamed(gd.from_edges([], []))
+    assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == 0
+
+
+def test_too_little_memory_is_said_beforehand(streamed):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    with pytest.raises(gd.OverBudget, match=r"a search takes 20 bytes of the device per vertex"):
+        gd.bfs(streamed(G, "1KiB"), 0)
+    with pytest.raises(gd.OverBudget, match=r"pagerank streams chunks of up to .* MiB more, or build the file"):
+        gd.pagerank(streamed(G, "18KiB"))
+    with pytest.raises(gd.OverBudget, match=r"of host_memory= 0\.0 MiB are left"):
+        gd.bfs(streamed(G, host_memory="1KiB"), 0)
+
+
+def test_a_damaged_chunk_is_named_and_nothing_stays_behind(streamed):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed))
+    offset = int(S.store.sections["out"].table["offset"][1])
+    with S.store.path.open("r+b") as file:
+        file.seek(offset + 70)
+        byte = file.read(1)
+        file.seek(offset + 70)
+        file.write(bytes([byte[0] ^ 1]))
+    with pytest.raises(gd.FormatError, match="of chunk 1 of out are damaged"):
+        gd.connected_components(S)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("graphdask-read")]
+
+
+def test_memory_of_the_host_is_for_a_gpu(stored):
+    S = stored(gd.from_edges([0], [1]))
+    with pytest.raises(gd.InputError, match="host_memory='1GiB' is for a GPU"):
+        gd.stream.open(S.store.path, host_memory="1GiB", device="cpu")
