@@ -70,6 +70,7 @@ class Run:
         """A window in what the state of the vertices leaves."""
         memory = self.memory - per_vertex * self.store.num_vertices - 4096 - 16 * len(self.store.sections[name])
         section = self.store.sections[name]
+        memory = min(memory, self.backend.free_memory())
         return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge)
 
     @cached_property

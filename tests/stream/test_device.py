@@ -10,6 +10,8 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS, two_stars
 
 import graphdask as gd
+from graphdask.stream import device
+from graphdask.stream.copies import Copies
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
@@ -166,3 +168,62 @@ def test_memory_of_the_host_is_for_a_gpu(stored):
     S = stored(gd.from_edges([0], [1]))
     with pytest.raises(gd.InputError, match="host_memory='1GiB' is for a GPU"):
         gd.stream.open(S.store.path, host_memory="1GiB", device="cpu")
+
+
+class Late(Copies):
+    """Copies that destroy at once what was there, and come only when somebody waits for them."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock, self.coming = threading.RLock(), []
+
+    def copy(self, place, out, array):
+        out.fill(0xA5)
+        with self.lock:
+            self.coming.append((place, out, array))
+        count = len(self.coming)
+        return lambda: self.come(count)
+
+    def come(self, count):
+        with self.lock:
+            for place, out, array in self.coming[:count]:
+                super().copy(place, out, array)
+            del self.coming[:count]
+
+    def visit(self, place):
+        while any(place == number for number, _, _ in self.coming):
+            self.come(1)
+
+    def finish(self):
+        self.come(len(self.coming))
+
+
+@pytest.mark.parametrize("ahead", [0, 3])
+def test_no_buffer_changes_before_its_copy_has_come(streamed, monkeypatch, ahead):
+    monkeypatch.setattr(device, "copies_of", lambda backend: Late())
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, "28KiB", ahead, "12KiB")
+    equal(gd.pagerank(G, max_iter=3).rank, gd.pagerank(S, max_iter=3).rank)
+    found = gd.bfs(S, 5)
+    equal(gd.bfs(G, 5).parent, found.parent)
+    assert found.stats.streamed["from_disk"] > 0
+
+
+def test_one_pass_from_the_root_is_exact(streamed):
+    n, src, dst, directed = GRAPHS["scale-free"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, root=0)
+    S = gd.stream.open(S.store.path, "96KiB", device="cuda", passes="one")
+    a, b = gd.bfs(G, 0), gd.bfs(S, 0)
+    equal(a.depth, b.depth)
+    equal(a.parent, b.parent)
+    assert b.stats.streamed["sweeps"] == 1
+
+
+def test_what_only_a_cpu_streams_is_refused_where_a_gpu_is_asked_for(streamed):
+    S = streamed(gd.from_edges([0, 1], [1, 2]))
+    with pytest.raises(gd.Unsupported, match="streams through a CPU"):
+        gd.betweenness(S)
+    with pytest.raises(gd.Unsupported, match="several ranks, and workers, stream through their CPUs"):
+        gd.bfs(S.partition(2), 0)
