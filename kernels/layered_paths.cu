@@ -142,7 +142,7 @@ struct Further : NoQueue {
         if (hops[u] != hop) return;
         const index_t v = targets[edge];
         const dist_t du = distance[u];
-        if (distance[v] != du || Of::add(du, weights[edge & each]) != du) return;
+        if (distance[v] != du || du == Of::none() || Of::add(du, weights[edge & each]) != du) return;
         const int there = hops[v];
         if (there >= 0 && there != hop + 1) return;
         if (there < 0) {  // whoever else writes, writes the same

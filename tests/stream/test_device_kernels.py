@@ -1,0 +1,162 @@
+"""Kernels over a chunk on a device and their twins leave the same behind; outputs are poisoned first."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from kernel_launch import POISON, ordered_sum, random_rows
+
+from graphdask.backend import get_backend
+
+FIRST, ROWS, COUNT = 40, 300, 400
+"""The chunk has rows 40 to 339 of 400 positions."""
+NONE = np.iinfo(np.int64).max
+
+
+@pytest.fixture
+def both(backend):
+    """Call kernels of a backend and the twins; the arrays as each leaves them."""
+
+    def call(family, calls, cooperative=False, **types):
+        left = []
+        for device in (backend, get_backend("cpu")):
+            kernels = device.kernels(family, cooperative=cooperative, **types)
+            sent: dict[int, tuple] = {}
+            for name, n, *arguments in calls:
+                given = []
+                for argument in arguments:
+                    if isinstance(argument, np.ndarray):
+                        argument = sent.setdefault(id(argument), (device.from_host(argument.copy()), argument))[0]
+                    given.append(argument)
+                getattr(kernels, name)(n, *given)
+            device.synchronize()
+            left.append({key: device.to_host(array) for key, (array, _) in sent.items()})
+        return lambda array: (left[0][id(array)], left[1][id(array)])
+
+    return call
+
+
+def rows(rng, hub=True):
+    indptr, targets = random_rows(rng, ROWS, COUNT, np.int32, hub)
+    return indptr, targets, rng.permutation(COUNT)[:ROWS].astype(np.int32)
+
+
+def scratch():
+    return np.full(ROWS, POISON, np.int32), np.full(ROWS, POISON, np.int32), np.zeros(9, np.uint64)
+
+
+def same(pair):
+    np.testing.assert_array_equal(*pair)
+
+
+@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, 0), (np.int64, 1), (np.float64, 0)])
+def test_labels_fall_until_no_row_of_the_chunk_is_active(both, rng, dtype, packed):
+
+    indptr, targets, ids = rows(rng)
+    weight = np.int32 if dtype == np.int64 else np.float32
+    weights = rng.integers(1, 9, len(targets)).astype(weight)
+    labels = np.full(COUNT, NONE if dtype == np.int64 else np.inf, dtype)
+    active = np.zeros(COUNT, np.uint8)
+    for start in range(FIRST, FIRST + 40):
+        labels[start], active[start] = (5 << 32 | 7) if packed else 5, 1
+    queue, hubs, counters = scratch()
+    call = ("layered_relax_chunk", ROWS, FIRST, indptr, ids, targets, weights, -1, packed, active, labels, queue, hubs,
+            counters)  # fmt: skip
+    left = both("layered_paths", [call], True, index_t=np.int32, weight_t=weight, dist_t=dtype)
+    same(left(labels))
+    same(left(active))
+    assert not left(active)[0][FIRST : FIRST + ROWS].any()
+    assert left(active)[0].any()
+
+
+def test_parents_are_offered_over_tight_edges(both, rng):
+    indptr, targets, ids = rows(rng)
+    weights = rng.integers(0, 3, len(targets)).astype(np.int32)
+    distance = rng.integers(0, 6, COUNT).astype(np.int64)
+    distance[rng.random(COUNT) < 0.2] = NONE
+    parent, flat = np.full(COUNT, 2**31 - 1, np.int32), np.zeros(COUNT, np.uint8)
+    hops, active = rng.integers(-1, 3, COUNT).astype(np.int32), np.zeros(COUNT, np.uint8)
+    hops[distance == NONE] = -1
+    _, hubs, counters = scratch()
+    given = (FIRST, indptr, ids, targets, weights, -1, distance)
+    types = {"index_t": np.int32, "weight_t": np.int32, "dist_t": np.int64}
+    left = both("layered_paths", [(name, ROWS, *given, parent, flat, hubs, counters)
+                                  for name in ("layered_offer", "layered_offer_hubs")], **types)  # fmt: skip
+    same(left(parent))
+    same(left(flat))
+    assert left(counters)[0][1] == left(counters)[1][1] == len(targets)
+    left = both("layered_paths", [(name, ROWS, *given, hops, 1, parent, active, hubs, counters)
+                                  for name in ("layered_further", "layered_further_hubs")], **types)  # fmt: skip
+    for array in (hops, parent, active):
+        same(left(array))
+
+
+def test_labels_come_apart_by_vertex_number(both, rng):
+    labels, ids = rng.integers(0, 9, COUNT) << 32 | rng.integers(0, COUNT, COUNT), rng.permutation(COUNT)
+    labels[5] = NONE
+    depth, wide, parent = np.full(COUNT, POISON, np.int32), np.full(COUNT, POISON), np.full(COUNT, POISON, np.int32)
+    for numbers, out in ((ids.astype(np.int32), (depth, None)), (None, (None, wide))):
+        left = both("layered_paths", [("layered_unpack", COUNT, labels, numbers, *out, parent)], index_t=np.int32,
+                    weight_t=np.int32, dist_t=np.int64)  # fmt: skip
+        same(left(parent))
+        same(left(depth if numbers is not None else wide))
+
+
+@pytest.mark.parametrize("giant", [-1, 77])
+def test_trees_are_joined_and_what_is_outside_is_flagged(both, rng, giant):
+    indptr, targets, _ = rows(rng, hub=giant < 0)
+    link = np.arange(COUNT, dtype=np.int32)
+    link[60:90] = 60
+    if giant >= 0:
+        sources = FIRST + np.repeat(np.arange(ROWS), np.diff(indptr))
+        targets[:] = np.where(sources < 60, targets % 60, np.where(sources < 90, targets, 90 + targets % 310))
+    queue, hubs, counters = scratch()
+    firsts, flags, roots = np.array([0, 40, 100, 340]), np.zeros(4, np.uint64), np.full(COUNT, POISON, np.int32)
+    positions = np.arange(COUNT, dtype=np.int32)
+    calls = [("layered_join", ROWS, FIRST, indptr, targets, link, giant, queue, hubs, counters),
+             ("layered_roots", COUNT, positions, link, roots),
+             ("layered_outside_of", COUNT, 0, link, 77, firsts, 4, flags)]  # fmt: skip
+    left = both("layered_trees", calls, True, index_t=np.int32)
+    same(left(roots))
+    same(left(flags))
+    assert giant < 0 or (left(counters)[0][:2] == left(counters)[1][:2]).all()
+
+
+def test_marks_flag_their_chunks_and_edges_to_oneself_are_found(both, rng):
+    marks = np.zeros(COUNT, np.uint8)
+    marks[[39, 40, 399]] = 1
+    firsts, flags = np.array([0, 40, 100, 340]), np.zeros(4, np.uint64)
+    words = marks.view(np.uint64)
+    left = both("layered_trees", [("layered_active", len(words), words, firsts, 4, flags)], index_t=np.int32)
+    assert left(flags)[0].tolist() == left(flags)[1].tolist() == [1, 1, 0, 1]
+    indptr, targets, _ = rows(rng)
+    loop, (_, hubs, counters) = np.zeros(COUNT, np.uint8), scratch()
+    calls = [(name, ROWS, FIRST, indptr, targets, loop, hubs, counters) for name in ("layered_own", "layered_own_hubs")]
+    left = both("layered_trees", calls, index_t=np.int32)
+    same(left(loop))
+    sources = FIRST + np.repeat(np.arange(ROWS), np.diff(indptr))
+    np.testing.assert_array_equal(np.flatnonzero(left(loop)[0]), np.unique(sources[targets == sources]))
+
+
+@pytest.mark.parametrize(("real", "weight"), [(np.float64, None), (np.float64, np.int64), (np.float32, np.float64)])
+def test_rows_are_summed_in_the_order_of_pagerank(both, rng, real, weight):
+    degrees = np.array([0, 1, 8, 9, 255, 256, 257, 2048, 2049, 5000, 3, 20_000, 7])
+    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    targets, x = rng.integers(0, COUNT, indptr[-1]).astype(np.int32), rng.random(COUNT).astype(real)
+    weights = None if weight is None else (rng.random(len(targets)) * 9).astype(weight)
+    n, sums, counters = len(degrees), np.full(len(degrees), np.nan), np.zeros(2, np.uint64)
+    many, places, partial = np.full(n, POISON, np.int32), np.full(n, POISON), np.full(indptr[-1] // 128, np.nan)
+    edges = (indptr, targets, weights, int(weight is not None), x)
+    calls = [("layered_sum", -(-n // 4) * 32, n, *edges, sums, counters),
+             ("layered_sum_few", n, *edges, sums, many, places, counters),
+             ("layered_sum_many", 1024, *edges, many, places, partial, counters),
+             ("layered_sum_ends", 1024, indptr, many, places, partial, sums, counters)]  # fmt: skip
+    left = both("layered_sums", calls, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
+    values = x[targets].astype(np.float64)
+    if weight is not None:
+        values = weights.astype(real).astype(np.float64) * values
+    expected = [ordered_sum(values[a:b]) for a, b in pairwise(indptr)]
+    np.testing.assert_array_equal(left(sums)[0], expected)
+    np.testing.assert_array_equal(left(sums)[1], expected)
