@@ -24,7 +24,7 @@ from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.backend import Array, Backend
 from graphdask.errors import OverBudget
 from graphdask.kernels import layered_paths, layered_trees
-from graphdask.stream.components import SAMPLES
+from graphdask.stream.components import SAMPLES, SHARE
 from graphdask.stream.copies import told_of
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
@@ -282,7 +282,7 @@ def components(run: Run) -> dict[str, Any]:
 
 
 def _join(run: Run, link: Array) -> None:
-    """Join the trees at both ends of every edge. In an undirected graph rows in the largest tree of the first chunk are
+    """Join the trees at both ends of every edge. In an undirected graph rows in the first tree that is large are
     passed over: an edge that leaves it is met at its other end."""
     section, directed = run.store.sections["out"], run.store.header["directed"]
     kernels = run.backend.kernels("layered_trees", cooperative=True, index_t=np.int32)
@@ -318,10 +318,10 @@ def _join(run: Run, link: Array) -> None:
 
 
 def _largest(run: Run, link: Array) -> int:
-    """A member of the tree that most of some positions are in."""
+    """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
     n = run.store.num_vertices
     samples = np.unique(np.linspace(0, n - 1, min(n, SAMPLES)).astype(np.int32))
     roots = run.xp.empty(len(samples), np.int32)
     run.trees.layered_roots(len(samples), run.backend.from_host(samples), link, roots)
     values, counts = np.unique(run.backend.to_host(roots), return_counts=True)
-    return int(values[counts.argmax()])
+    return int(values[counts.argmax()]) if counts.max() * SHARE >= len(samples) else -1
