@@ -42,7 +42,7 @@ for call in calls.values():
 found = {}
 found["build"], S = grown(lambda: gd.stream.build(graph(17), folder + "/large.gdl", memory=memory, chunk="512KiB"))
 for name, call in calls.items():
-    found[name], _ = grown(lambda: call(gd.stream.open(folder + "/large.gdl", memory)))
+    found[name], _ = grown(lambda: call(gd.stream.open(folder + "/large.gdl", memory, device="cpu")))
 print(json.dumps({"grown": found, "file": S.nbytes}))
 """
 
@@ -76,7 +76,7 @@ with open("/proc/self/status") as lines:
     taken = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
 resource.setrlimit(resource.RLIMIT_DATA, (taken + limit, taken + limit))
 for call in calls:
-    call(gd.stream.open(path, memory).partition(parts))
+    call(gd.stream.open(path, memory, device="cpu").partition(parts))
 print("done")
 """
 
