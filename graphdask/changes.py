@@ -6,38 +6,52 @@ kept but, for every edge that a batch has named, whether it is there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Backend
+from graphdask.errors import InputError
 from graphdask.partition import index_dtype
 from graphdask.sources import EdgeSource, Piece
 
-MOST_VERTICES = 3_000_000_000
-"""Two numbers below this fit one of 64 bits."""
+_ONE = np.uint64(1)
+MOST_VERTICES = 2_400_000_000
+"""Two numbers below this, and twice the room that rows have for more vertices, fit one of 64 bits."""
+MOST_EDGES = 2**31 - 1
+"""Of a batch: so many entries are counted in half a word."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Distinct edges, and what is to become of them; all arrays int64 or bool of shape (k,)."""
+    """Distinct edges, by source and then by destination, and what is to become of them."""
 
-    src: np.ndarray
-    dst: np.ndarray
-    insert: np.ndarray
-    """Whether the edge is there afterwards."""
+    edges: np.ndarray
+    """uint64, shape (k,): (source * num_vertices + destination) * 2, and 1 where the edge is there afterwards."""
+    num_vertices: int
     twice: np.ndarray
-    """Whether it is deleted before it is inserted."""
+    """bool, shape (k,): whether the edge is deleted before it is inserted."""
     weights: np.ndarray | None
-    """Of the edges to insert."""
+    """Of the edges to insert, shape (k,)."""
     repeated_insertions: int = 0
     """Insertions that another one of the batch makes needless; the last one's weight counts."""
     repeated_deletions: int = 0
 
     def __len__(self) -> int:
-        return len(self.src)
+        return len(self.edges)
+
+    @cached_property
+    def insert(self) -> np.ndarray:
+        """bool: whether the edge is there afterwards."""
+        return (self.edges & _ONE).astype(bool)
+
+    def ends(self, which: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """Sources and destinations of some of the edges, int64."""
+        pairs = (self.edges[which] >> _ONE).astype(np.int64)
+        src = pairs // max(self.num_vertices, 1)
+        return src, pairs - src * self.num_vertices
 
     @classmethod
     def of(
@@ -46,49 +60,79 @@ class Batch:
         delete: tuple[np.ndarray, np.ndarray],
         weights: np.ndarray | None,
         directed: bool,
+        num_vertices: int,
     ) -> Batch:
-        """Join deletions and then insertions, given in vertex numbers."""
-        src, dst = (np.concatenate([delete[end], insert[end]]) for end in (0, 1))
-        if not directed:
-            src, dst = np.minimum(src, dst), np.maximum(src, dst)
-        inserts = np.arange(len(src)) >= len(delete[0])
-        order = np.lexsort((dst, src))  # stable: among equals deletions stand first, and the last insertion last
-        src, dst, inserts = src[order], dst[order], inserts[order]
-        first = np.ones(len(src), bool)
-        first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
+        """Join deletions and then insertions, given in vertex numbers below `num_vertices`.
+
+        Raises
+        ------
+        InputError
+            For more edges than a batch may have.
+        """
+        inserted, deleted = (_packed(*ends, directed, num_vertices) for ends in (insert, delete))
+        inserted |= _ONE
+        every = np.concatenate([deleted, inserted]) if len(deleted) else inserted
+        if len(every) > MOST_EDGES:
+            raise InputError(f"a batch of {len(every):,} edges; {MOST_EDGES:,} at most, so divide it")
+        order = None
+        if weights is None:  # among equals deletions stand first
+            every.sort()
+        else:  # stable, so that the last insertion stands last
+            order = np.argsort(every, kind="stable")
+            every = every[order]
+            weights = weights if not len(deleted) else np.concatenate([np.zeros(len(deleted), weights.dtype), weights])
+        pairs = every >> _ONE
+        first = np.ones(len(every), bool)
+        np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
+        if first.all():
+            given = None if weights is None else weights[order]
+            return cls(every, num_vertices, np.zeros(len(every), bool), given)
         starts = np.flatnonzero(first)
-        last = np.append(starts[1:], len(src))[: len(starts)] - 1
-        ends = inserts[last] if len(last) else np.zeros(0, bool)
-        given = None
-        if weights is not None:
-            every = np.concatenate([np.zeros(len(delete[0]), weights.dtype), weights])
-            given = every[order][last]
-        begins = ~inserts[starts]
-        return cls(
-            src[starts], dst[starts], ends, begins & ends, given,
-            len(insert[0]) - int(ends.sum()), len(delete[0]) - int(begins.sum()),
-        )  # fmt: skip
+        last = np.append(starts[1:], len(every)) - 1
+        batch = cls(
+            every[last], num_vertices, _twice(every, starts, last), None if weights is None else weights[order][last]
+        )
+        ends, begins = int(batch.insert.sum()), len(starts) - int((every[starts] & _ONE).sum())
+        return replace(batch, repeated_insertions=len(inserted) - ends, repeated_deletions=len(deleted) - begins)
 
     def then(self, later: Batch) -> Batch:
         """Of the edges that either names, what the later one says, or else this one."""
-        insert, src, dst = (
-            np.concatenate([getattr(self, name), getattr(later, name)]) for name in ("insert", "src", "dst")
-        )
-        order = np.lexsort((dst, src))
-        last = np.ones(len(src), bool)
-        s, d = src[order], dst[order]
-        last[:-1] = (s[1:] != s[:-1]) | (d[1:] != d[:-1])
+        n = later.num_vertices
+        older = self.edges
+        if n != self.num_vertices:
+            older = _packed(*self.ends(), True, n) | self.edges & _ONE
+        edges = np.concatenate([older, later.edges])
+        order = np.argsort(edges >> _ONE, kind="stable")
+        pairs = edges[order] >> _ONE
+        last = np.ones(len(pairs), bool)
+        np.not_equal(pairs[1:], pairs[:-1], out=last[:-1])
         kept = order[last]
         weights = None
         if self.weights is not None and later.weights is not None:
             weights = np.concatenate([self.weights, later.weights])[kept]
-        return Batch(src[kept], dst[kept], insert[kept], np.zeros(len(kept), bool), weights)
+        return Batch(edges[kept], n, np.zeros(len(kept), bool), weights)
 
 
-def no_batch(weight_dtype: Any) -> Batch:
+def _packed(src: np.ndarray, dst: np.ndarray, directed: bool, num_vertices: int) -> np.ndarray:
+    """Edges as `Batch.edges` has them, of those that are deleted."""
+    if not directed:
+        src, dst = np.minimum(src, dst), np.maximum(src, dst)
+    packed = src.astype(np.uint64)
+    packed *= np.uint64(num_vertices)
+    packed += dst.astype(np.uint64)
+    packed <<= _ONE
+    return packed
+
+
+def _twice(edges: np.ndarray, starts: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Which of the distinct edges are deleted first and inserted last."""
+    return (edges[starts] & _ONE) < (edges[last] & _ONE)
+
+
+def no_batch(weight_dtype: Any, num_vertices: int) -> Batch:
     """A batch of nothing."""
-    ends, flags = np.zeros(0, np.int64), np.zeros(0, bool)
-    return Batch(ends, ends, flags, flags, None if weight_dtype is None else np.zeros(0, weight_dtype))
+    weights = None if weight_dtype is None else np.zeros(0, weight_dtype)
+    return Batch(np.zeros(0, np.uint64), num_vertices, np.zeros(0, bool), weights)
 
 
 class Log:
@@ -133,8 +177,9 @@ class ChangedPiece:
         xp, dtype, n = backend.xp, index_dtype(self.num_vertices), np.int64(self.num_vertices)
         src, dst, weights = self.base.edges(backend)
         low, high = (src, dst) if self.directed else (xp.minimum(src, dst), xp.maximum(src, dst))
+        named = self.changed.ends()
         if len(self.changed):
-            keys = backend.from_host(self.changed.src * n + self.changed.dst)
+            keys = backend.from_host(named[0] * n + named[1])
             key = low.astype(np.int64) * n + high.astype(np.int64)
             place = xp.minimum(xp.searchsorted(keys, key), len(keys) - 1)
             kept = keys[place] != key
@@ -143,7 +188,7 @@ class ChangedPiece:
         there = np.flatnonzero(self.changed.insert)[self.share]
         src, dst = (
             xp.concatenate([old.astype(dtype), backend.from_host(new[there].astype(dtype))])
-            for old, new in ((src, self.changed.src), (dst, self.changed.dst))
+            for old, new in zip((src, dst), named, strict=True)
         )
         if weights is not None and self.changed.weights is not None:
             weights = xp.concatenate([weights, backend.from_host(self.changed.weights[there])])

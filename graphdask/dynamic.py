@@ -39,21 +39,24 @@ class Update:
     """On the workers, with what was sent to them."""
     ids: Any = field(repr=False)
     """Finds the caller's ids of vertex numbers."""
-    edges: tuple[np.ndarray, np.ndarray, np.ndarray] = field(repr=False)
-    """Source and destination, in vertex numbers, of the edges that are there now or are not any more; and which."""
+    batch: Batch = field(repr=False)
+    """The distinct edges, in vertex numbers."""
+    there: np.ndarray = field(repr=False)
+    """Which of them were there before."""
 
     @cached_property
     def added(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and destination, by the caller's ids, of the edges that are there now and were not before."""
-        return self._ends(self.edges[2])
+        return self._ends(self.batch.insert & ~self.there)
 
     @cached_property
     def removed(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and destination of the edges that were there before and are not now."""
-        return self._ends(~self.edges[2])
+        return self._ends(self.there & ~self.batch.insert)
 
     def _ends(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.ids(self.edges[0][which]), self.ids(self.edges[1][which])
+        src, dst = self.batch.ends(which)
+        return self.ids(src), self.ids(dst)
 
 
 class DynamicGraph(Graph):
@@ -74,7 +77,7 @@ class DynamicGraph(Graph):
     Raises
     ------
     InputError
-        Where G is no Graph, or has more than 3,000,000,000 vertices.
+        Where G is no Graph, or has more than 2,400,000,000 vertices.
 
     Notes
     -----
@@ -99,7 +102,7 @@ class DynamicGraph(Graph):
         """The rows on the workers; owned by the runtime."""
         self._base_edges = self._edges = -1
         self._appeared = base.ids.values[:0]
-        self._log = Log(no_batch(base.source.weight_dtype))
+        self._log = Log(no_batch(base.source.weight_dtype, base.num_vertices))
         self._ordered: _Ordered | None = None
         self._present: Graph | None = None
 
@@ -210,45 +213,51 @@ class DynamicGraph(Graph):
             delete, again[1] = frame_edges("delete", delete, False, client)
         inserted, weights = self._checked_insertions(insert)
         deleted = self._checked_ends("delete", delete, 2)
-        new = self._new_vertices(inserted)
-        appeared = np.concatenate([self._appeared, new]) if len(new) else self._appeared
+        appeared, numbers = self._appeared, [self._numbers(ends, self._appeared) for ends in inserted]
+        new = _unknown(inserted, numbers)
+        if len(new):
+            appeared = np.concatenate([appeared, new])
+            numbers = [self._numbers(ends, appeared) for ends in inserted]
         n = self.base.num_vertices + len(appeared)
         if n > MOST_VERTICES:
             raise InputError(f"insert makes {n:,} vertices; a dynamic graph has {MOST_VERTICES:,} at most")
-        gone = [self._numbers(ends, self._appeared) for ends in deleted]
-        known = (gone[0] >= 0) & (gone[1] >= 0)
-        batch = Batch.of(
-            (self._numbers(inserted[0], appeared), self._numbers(inserted[1], appeared)),
-            (gone[0][known], gone[1][known]),
-            weights,
-            self.directed,
-        )
+        gone, unknown = [self._numbers(ends, self._appeared) for ends in deleted], 0
+        if len(gone[0]):
+            known = (gone[0] >= 0) & (gone[1] >= 0)
+            gone, unknown = [numbers[known] for numbers in gone], int((~known).sum())
+        batch = Batch.of((numbers[0], numbers[1]), (gone[0], gone[1]), weights, self.directed, n)
         there, seconds = runtime().update(self, batch, n, client=client, progress=progress)
-        batch = replace(batch, repeated_insertions=batch.repeated_insertions + again[0])
-        return self._changed(batch, there, seconds, appeared, len(new), int((~known).sum()) + again[1])
+        return self._changed(batch, there, seconds, appeared, len(new), again[0], unknown + again[1])
 
     def _changed(
-        self, batch: Batch, there: np.ndarray, seconds: float, appeared: np.ndarray, new: int, unknown: int
+        self,
+        batch: Batch,
+        there: np.ndarray,
+        seconds: float,
+        appeared: np.ndarray,
+        new: int,
+        repeated: int,
+        unknown: int,
     ) -> Update:
         """Take over a batch that the workers have applied, to edges of which some were `there`."""
-        deletes = ~batch.insert | batch.twice
-        changed = there != batch.insert
+        inserts, kept = np.count_nonzero(batch.insert), np.count_nonzero(batch.insert & there)
+        lost = np.count_nonzero(there) - kept
+        twice, both = np.count_nonzero(batch.twice), np.count_nonzero(batch.twice & there)
         counts = {
-            "inserted": int((batch.insert & (~there | batch.twice)).sum()),
-            "deleted": int((deletes & there).sum()),
-            "duplicates": batch.repeated_insertions + int((batch.insert & there & ~batch.twice).sum()),
-            "absent": batch.repeated_deletions + unknown + int((deletes & ~there).sum()),
+            "inserted": inserts - kept + both,
+            "deleted": lost + both,
+            "duplicates": batch.repeated_insertions + repeated + kept - both,
+            "absent": batch.repeated_deletions + unknown + len(batch) - inserts + twice - lost - both,
         }
-        self._edges += int((batch.insert & ~there).sum()) - int((~batch.insert & there).sum())
+        self._edges += inserts - kept - lost
         self._appeared = appeared
         self._log = Log(batch, self._log)
         self._present = None
         self.version += 1
         for name, count in (*counts.items(), ("appeared", new)):
             self.report[name] += count
-        edges = batch.src[changed], batch.dst[changed], batch.insert[changed]
         ids = _Ids(self.base.ids, appeared)
-        return Update(self.version, **counts, vertices=new, seconds=seconds, ids=ids, edges=edges)
+        return Update(self.version, **counts, vertices=new, seconds=seconds, ids=ids, batch=batch, there=there)
 
     def partition(self, *args: Any, **kwargs: Any) -> Graph:
         """Return the present version as an ordinary graph, to be divided as `Graph.partition` tells.
@@ -333,11 +342,6 @@ class DynamicGraph(Graph):
                 raise InputError(f"{name}: {end}[0] = {values[0]!r}, but the ids of this graph are {wanted_kind}")
         return ends
 
-    def _new_vertices(self, ends: list[np.ndarray]) -> np.ndarray:
-        """Distinct ids that are no vertices yet, ascending."""
-        unknown = [values[self._numbers(values, self._appeared) < 0] for values in ends]
-        return np.unique(np.concatenate(unknown)) if len(unknown[0]) or len(unknown[1]) else self._appeared[:0]
-
     def _numbers(self, values: np.ndarray, appeared: np.ndarray) -> np.ndarray:
         """Numbers of ids, of which those that appeared come last; -1 of those that are no vertices."""
         numbers = self.base.ids.find(values)
@@ -358,6 +362,12 @@ class DynamicGraph(Graph):
         weights = f", weights {self.base.source.weight_dtype}" if self.weighted else ""
         edges = "uncounted" if self._edges < 0 else f"{self._edges:,}"
         return f"<DynamicGraph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}, version {self.version}>"
+
+
+def _unknown(ends: list[np.ndarray], numbers: list[np.ndarray]) -> np.ndarray:
+    """Distinct ids that have no numbers, ascending."""
+    found = [ids[number < 0] for ids, number in zip(ends, numbers, strict=True)]
+    return np.unique(np.concatenate(found)) if len(found[0]) or len(found[1]) else found[0]
 
 
 @dataclass(frozen=True)

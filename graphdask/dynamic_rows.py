@@ -1,4 +1,4 @@
-"""Rows that change in place: what a worker holds of a dynamic graph, and how a batch is applied to it.
+"""Rows that change in place: what a worker holds of a dynamic graph.
 
 Every row has room behind it, so that a batch rewrites the rows that it names and no others; a row that outgrows its
 room moves to the end of the memory with more of it. Where that is used up all rows are laid out anew, which the edges
@@ -17,26 +17,11 @@ from graphdask.build import BuildPlan, add_inward, build_part, from_cyclic, row_
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
+from graphdask.partition import TableMap
 from graphdask.sources import Piece
 
-BLOCK = 256
-"""Threads of a block, which takes a row that changes."""
 WARP = 32
-"""Threads that take a row where all rows move."""
-
-
-@dataclass
-class RowChanges:
-    """Entries of the own rows that are to be there, or not to be there; distinct, by row and then by column. On the
-    host."""
-
-    row: np.ndarray
-    """Index dtype: local numbers."""
-    column: np.ndarray
-    """Index dtype: ids."""
-    insert: np.ndarray
-    """bool: whether the entry is there afterwards."""
-    weights: np.ndarray | None
+"""Threads that take a row of few entries that changes, and any row where all rows move."""
 
 
 @dataclass
@@ -58,7 +43,7 @@ class DynamicRows:
         """Lay out packed rows, whose indices are ids; OverBudget where there is no memory for it."""
         length = csr.indptr[1:] - csr.indptr[:-1]
         rows = cls(csr.indptr[:-1].copy(), length, length.copy(), csr.indices, csr.weights, csr.num_edges)
-        rows._lay_out(backend, length, memory_share)
+        rows.lay_out(backend, length, memory_share)
         return rows
 
     @property
@@ -73,87 +58,10 @@ class DynamicRows:
         kernels.dynamic_find(len(row), row, column, self.begin, self.length, self.indices, place, found)
         return place, found.astype(bool)
 
-    def apply(self, backend: Backend, changes: RowChanges, memory_share: float = 1.0) -> np.ndarray:
-        """Make the changes; say of each entry whether it was there before, on the host. OverBudget where the rows have
-        to move and there is no memory for it.
-
-        The device is asked once: what is to be done is worked out on the host, which has sorted the batch too.
-        """
-        count = len(changes.row)
-        if not count:
-            return np.zeros(0, bool)
-        looked = backend.xp.empty(5 * count, np.int64)
-        row, column = backend.from_host(changes.row), backend.from_host(changes.column)
-        backend.kernels("dynamic", index_t=self.indices.dtype).dynamic_look(
-            count, row, column, self.begin, self.length, self.room, self.indices, looked
-        )
-        place, there, begin, length, room = backend.to_host(looked).reshape(5, count)
-        found = there.astype(bool)
-        if changes.weights is not None and self.weights is not None:
-            again = np.flatnonzero(found & changes.insert)
-            if len(again):
-                at = backend.from_host(begin[again] + place[again])
-                self.weights[at] = backend.from_host(changes.weights[again])
-        at = np.flatnonzero(found != changes.insert)
-        if len(at):
-            weights = None if changes.weights is None else changes.weights[at]
-            named = RowChanges(changes.row[at], changes.column[at], changes.insert[at], weights)
-            self._merge(backend, named, memory_share, place[at], begin[at], length[at], room[at])
-        return found
-
-    def _merge(
-        self, backend: Backend, changes: RowChanges, memory_share: float, place: np.ndarray, begin: np.ndarray,
-        length: np.ndarray, room: np.ndarray,
-    ) -> None:  # fmt: skip
-        """Rewrite the rows that are named, by entries to be inserted that are absent and to be deleted that are not.
-
-        Of each entry `place` is how many of its row are less, and the others tell of the row.
-        """
+    def lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
+        """Move all rows into new memory, with room for what they have and for as many entries, and more."""
         xp = backend.xp
-        new_row = np.ones(len(place), bool)
-        new_row[1:] = changes.row[1:] != changes.row[:-1]
-        first = np.flatnonzero(new_row)
-        begin, before, room = begin[first], length[first], room[first]
-        rows, first = changes.row[first].astype(np.int64), np.append(first, len(place))
-        inserted, deleted = (np.concatenate([[0], np.cumsum(each)]) for each in (changes.insert, ~changes.insert))
-        after = before + np.diff(inserted[first]) - np.diff(deleted[first])
-        new = np.concatenate([[0], np.cumsum(after)])
-        outgrown = np.flatnonzero(after > room)
-        goes, room[outgrown] = begin.copy(), _with_slack(after[outgrown])
-        ends = self.used + np.cumsum(room[outgrown])
-        goes[outgrown] = ends - room[outgrown]
-        sent = [rows, begin, before, first, place, inserted, deleted, new, after, goes, room]
-        cuts = np.cumsum([len(each) for each in sent])[:-1]
-        on = xp.split(backend.from_host(np.concatenate(sent, dtype=np.int64)), cuts.tolist())
-        named, begin_on, before_on, first_on, place_on, inserted_on, deleted_on, new_on, after_on, goes_on, room_on = on
-        insert = backend.from_host(changes.insert.astype(np.uint8))
-        merged = []
-        for pool, values in ((self.indices, changes.column), (self.weights, changes.weights)):
-            if pool is None or values is None:
-                continue
-            merged.append(xp.empty(int(new[-1]), pool.dtype))
-            backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_merge(
-                len(rows), begin_on, before_on, first_on, place_on, insert, inserted_on, deleted_on, new_on,
-                backend.from_host(values), pool, merged[-1], per_item=BLOCK,
-            )  # fmt: skip
-        if len(outgrown) and int(ends[-1]) > len(self.indices):
-            every = self.length.copy()
-            every[named] = after_on
-            self._lay_out(backend, every, memory_share)
-            goes_on = self.begin[named]
-        elif len(outgrown):
-            self.begin[named], self.room[named] = goes_on, room_on
-            self.used = int(ends[-1])
-        self.length[named] = after_on
-        for pool, values in zip((self.indices, self.weights), merged, strict=False):
-            kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
-            kernels.dynamic_rows_put(len(rows), goes_on, new_on, values, pool, per_item=BLOCK)
-
-    def _lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
-        """Move all rows into new memory, with room for as many entries and more; entries beyond those are left."""
-        xp = backend.xp
-        kept = xp.minimum(self.length, wanted)
-        room = _with_slack(wanted)
+        room = _with_slack(xp.maximum(self.length, wanted))
         bounds = _bounds(backend, room)
         used = int(bounds[-1])
         memory = used + used // 4 + 1024
@@ -161,7 +69,7 @@ class DynamicRows:
         needed, free = memory * sum(pool.itemsize for pool in pools), int(backend.free_memory() * memory_share)
         if needed > free:
             raise OverBudget(
-                f"the rows of {len(kept):,} vertices of a dynamic graph, moved to where they can grow, need "
+                f"the rows of {len(room):,} vertices of a dynamic graph, moved to where they can grow, need "
                 f"{needed / 2**30:.1f} GiB beside the {self.nbytes / 2**30:.1f} GiB that they have, and "
                 f"{backend.description} may use {free / 2**30:.1f} GiB; use more workers, or raise the setting "
                 f"graphdask.memory-fraction"
@@ -170,10 +78,15 @@ class DynamicRows:
         for pool in pools:
             moved.append(xp.empty(memory, pool.dtype))
             backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_move(
-                len(kept), self.begin, kept, bounds, pool, moved[-1], per_item=WARP
+                len(room), self.begin, self.length, bounds, pool, moved[-1], per_item=WARP
             )
         self.indices, self.weights = moved[0], None if self.weights is None else moved[1]
         self.begin, self.room, self.used = bounds[:-1].copy(), room, used
+
+    @property
+    def looked(self) -> tuple[Array, Array, Array]:
+        """What kernels look entries up in."""
+        return self.begin, self.length, self.indices
 
 
 def _with_slack(length: Array) -> Array:
@@ -222,8 +135,8 @@ class DynamicPart(Part):
     """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by id."""
     said: Array | None = None
     """Those of own vertices, as the ranks that need them were told, shape (num_owned,); -1 where one was not."""
-    told: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
-    """Which entries of the last changes to the out-edges were there before, on the host."""
+    told: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Of each edge of the last batch whether an own row of out-edges held it, uint8, on the host."""
 
     @property
     def nbytes(self) -> int:
@@ -249,13 +162,13 @@ def build_dynamic(
     held = backend.xp.zeros((comm.size, part.num_owned) if comm.size > 1 else (0, 0), np.uint8)
     outward = DynamicRows.of(backend, part.out, memory_share)
     backward = outward if part.inward is part.out else DynamicRows.of(backend, part.inward, memory_share)
-    _hold(backend, part, held, row_of_each(backend, part.out, 0), part.out.indices)
+    hold(backend, part, held, row_of_each(backend, part.out, 0), part.out.indices)
     empty = Csr(backend.xp.zeros(part.num_owned + 1, np.int64), part.ids[:0])
     known = {each.name: getattr(part, each.name) for each in fields(Part)} | {"out": empty, "inward": empty}
     return DynamicPart(**known, outward=outward, backward=backward, alive=alive, held=held)
 
 
-def _hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) -> None:
+def hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) -> None:
     """Note that the ranks of the columns need to know of the rows."""
     if held.size and len(row):
         held[owners(backend, part, column), row] = 1
@@ -264,31 +177,15 @@ def _hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) 
 def owners(backend: Backend, part: Part, ids: Array) -> Array:
     """The rank that owns each of the ids."""
     inner = backend.from_host(part.vertex_map.offsets[1:-1])
-    return backend.xp.searchsorted(inner, part.vertex_map.to_position(backend, ids), side="right")
+    return backend.xp.searchsorted(inner, positions(backend, part, ids), side="right")
 
 
-def apply_batch(
-    backend: Backend, part: DynamicPart, outward: RowChanges, backward: RowChanges | None, alive: int,
-    memory_share: float = 1.0,
-) -> DynamicPart:  # fmt: skip
-    """Apply a batch to the rows of this rank; `told` says which of the entries of `outward` were there before.
-
-    `backward` holds what changes of the in-edges; None where the graph is undirected.
-    """
-    found = part.outward.apply(backend, outward, memory_share)
-    changed = np.flatnonzero(found != outward.insert)
-    row, column = (backend.from_host(each[changed]) for each in (outward.row, outward.column))
-    part.sources.append(row)
-    if part.degrees is not None:
-        part.stale.append(row)
-    if part.said is not None:
-        part.said[row] = -1.0  # a rank may need them that did not before
-    _hold(backend, part, part.held, row, column)
-    lost, of = ~outward.insert & found, outward.row
-    if backward is not None:
-        lost, of = part.backward.apply(backend, backward, memory_share) & ~backward.insert, backward.row
-    part.targets.append(backend.from_host(of[lost]))
-    part.alive = alive
-    part.told = found
-    backend.synchronize()
-    return part
+def positions(backend: Backend, part: Part, ids: Array) -> Array:
+    """Positions of ids; where they stand in a table, that is kept on the device."""
+    if backend.name == "cpu" or not isinstance(part.vertex_map, TableMap):
+        return part.vertex_map.to_position(backend, ids)
+    table = part.tables.get("positions")
+    if table is None:
+        table = backend.from_host(part.vertex_map.position_of.astype(part.vertex_map.dtype, copy=False))
+        part.tables.keep("positions", table, table.nbytes)
+    return table[ids]

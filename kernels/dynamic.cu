@@ -37,21 +37,6 @@ extern "C" __global__ void dynamic_find(long long n, const index_t *row, const i
     }
 }
 
-extern "C" __global__ void dynamic_look(long long n, const index_t *row, const index_t *column, const long long *begin,
-                                        const long long *length, const long long *room, const index_t *indices,
-                                        long long *out) {
-    GD_FOR(i, n) {
-        const index_t v = row[i], wanted = column[i];
-        const long long first = begin[v], end = length[v];
-        const long long low = gd_place(indices, first, end, wanted);
-        out[i] = low;
-        out[n + i] = low < end && indices[first + low] == wanted;
-        out[2 * n + i] = first;
-        out[3 * n + i] = end;
-        out[4 * n + i] = room[v];
-    }
-}
-
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
 extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsigned char *flags, long long becomes,

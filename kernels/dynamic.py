@@ -1,7 +1,7 @@
 """Rows that change, and PageRank over a frontier of affected vertices: twins of dynamic.cu.
 
 begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], ids in ascending
-room           order; behind it there may be room for more, `room` entries in all
+               order
 ids            index dtype: the id of each own vertex
 listed         index dtype: own vertices to be worked on, in no order
 x              float64 per id: contributions rank / out-degree, the self-loop that every vertex has counted
@@ -43,17 +43,6 @@ def dynamic_find(n, row, column, begin, length, indices, place, found):
                 high = middle
         place[i] = low
         found[i] = 1 if low < length[row[i]] and indices[first + low] == column[i] else 0
-
-
-@twin
-def dynamic_look(n, row, column, begin, length, room, indices, out):
-    """As dynamic_find; `out` has the places of all entries, then whether the rows hold them, and of the rows where they
-    begin, their lengths, and their room."""
-    dynamic_find(n, row, column, begin, length, indices, out[:n], out[n : 2 * n])
-    for i in range(n):
-        out[2 * n + i] = begin[row[i]]
-        out[3 * n + i] = length[row[i]]
-        out[4 * n + i] = room[row[i]]
 
 
 @twin

@@ -1,42 +1,221 @@
-// Rewriting the rows that a batch changes: a block takes a row, and every thread finds by itself where what it holds goes,
-// from the few entries of the batch that are of the row. Twins and arguments: dynamic_rows.py.
+// Rewriting the rows that a batch changes: a warp or a block takes a row, and every thread finds by itself where what it
+// holds goes, from the few entries of the batch that are of the row. Twins and arguments: dynamic_rows.py.
 #include "common.cuh"
 
-// How many of the entries from `low` to `high` - 1 have a place below `bound`.
-__device__ __forceinline__ long long gd_below(const long long *place, long long low, long long high, long long bound) {
+#define GD_EACH 8
+
+// The entries of the batch that are of a row: from `from` to `to` - 1.
+struct Entries {
+    const long long *place, *sums;
+    long long from, to;
+};
+
+// Of the entries from `low` on the first with a place of at least `bound`.
+__device__ __forceinline__ long long gd_below(const Entries &of, long long low, long long bound) {
+    long long high = of.to;
     while (low < high) {
         const long long middle = (low + high) >> 1;
-        if (place[middle] < bound) low = middle + 1;
+        if (of.place[middle] < bound) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-extern "C" __global__ void dynamic_rows_merge(long long n, const long long *begin, const long long *length,
-                                              const long long *first, const long long *place,
-                                              const unsigned char *insert, const long long *before_in,
-                                              const long long *before_out, const long long *new_begin,
-                                              const entry_t *values, const entry_t *pool, entry_t *out) {
-    for (long long r = blockIdx.x; r < n; r += gridDim.x) {
-        const long long from = first[r], to = first[r + 1], size = length[r];
-        const entry_t *row = pool + begin[r];
-        entry_t *goes = out + new_begin[r];
-        for (long long j = threadIdx.x; j < size; j += blockDim.x) {
-            const long long less = gd_below(place, from, to, j), up_to = gd_below(place, less, to, j + 1);
-            if (before_out[up_to] != before_out[less]) continue;  // the entry itself is deleted
-            goes[j + (before_in[up_to] - before_in[from]) - (before_out[less] - before_out[from])] = row[j];
-        }
-        for (long long i = from + threadIdx.x; i < to; i += blockDim.x)
-            if (insert[i])
-                goes[place[i] + (before_in[i] - before_in[from]) - (before_out[i] - before_out[from])] = values[i];
+__device__ __forceinline__ long long gd_inserted(long long step) { return step & 0xffffffffll; }
+__device__ __forceinline__ long long gd_deleted(long long step) { return step >> 32; }
+
+// Where entry j of the row goes; -1 if it is deleted.
+__device__ __forceinline__ long long gd_goes(const Entries &of, long long j) {
+    const long long less = gd_below(of, of.from, j), up_to = gd_below(of, less, j + 1);
+    const long long before = of.sums[of.from], so_far = of.sums[less], now = of.sums[up_to];
+    if (gd_deleted(now - so_far)) return -1;
+    return j + gd_inserted(now - before) - gd_deleted(so_far - before);
+}
+
+// The same where nothing is inserted, and where the entries are deleted already.
+__device__ __forceinline__ long long gd_goes_front(const Entries &of, long long j) {
+    const long long less = gd_below(of, of.from, j), up_to = gd_below(of, less, j + 1);
+    const long long so_far = of.sums[less];
+    return gd_deleted(of.sums[up_to] - so_far) ? -1 : j - gd_deleted(so_far - of.sums[of.from]);
+}
+__device__ __forceinline__ long long gd_goes_back(const Entries &of, long long j) {
+    const long long before = of.sums[of.from];
+    long long low = of.from, high = of.to;
+    while (low < high) {
+        const long long middle = (low + high) >> 1;
+        if (of.place[middle] - gd_deleted(of.sums[middle] - before) <= j) low = middle + 1;
+        else high = middle;
+    }
+    return j + gd_inserted(of.sums[low] - before);
+}
+
+// Of the entries the first that is inserted, or deleted; there is one.
+__device__ __forceinline__ long long gd_first(const Entries &of, bool deleted) {
+    const long long before = of.sums[of.from];
+    long long low = of.from, high = of.to - 1;
+    while (low < high) {
+        const long long middle = (low + high) >> 1, step = of.sums[middle + 1] - before;
+        if ((deleted ? gd_deleted(step) : gd_inserted(step)) == 0) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+__device__ __forceinline__ void gd_insert(const Entries &of, const entry_t *values, entry_t *goes, int thread,
+                                          int threads) {
+    const long long before = of.sums[of.from];
+    for (long long i = of.from + thread; i < of.to; i += threads) {
+        const long long so_far = of.sums[i], step = so_far - before;
+        if ((of.sums[i + 1] - so_far) & 1) goes[of.place[i] + gd_inserted(step) - gd_deleted(step)] = values[i];
     }
 }
 
-extern "C" __global__ void dynamic_rows_put(long long n, const long long *begin, const long long *new_begin,
-                                            const entry_t *out, entry_t *pool) {
-    for (long long r = blockIdx.x; r < n; r += gridDim.x) {
-        const long long from = new_begin[r], size = new_begin[r + 1] - from;
-        for (long long k = threadIdx.x; k < size; k += blockDim.x) pool[begin[r] + k] = out[from + k];
+extern "C" __global__ void dynamic_rows_weigh(long long n, const long long *where, long long directed,
+                                              const entry_t *weights, entry_t *out_pool, entry_t *in_pool) {
+    const long long half = n / 2;
+    GD_FOR(i, n) {
+        const bool backward = i >= half;
+        if (where[i] >= 0) (backward && directed ? in_pool : out_pool)[where[i]] = weights[backward ? i - half : i];
+    }
+}
+
+// A row that changes, and where it is and goes.
+struct Row {
+    Entries of;
+    long long v, begin, goes, size, after;
+    bool inward;
+};
+
+// What is planned for the row whose first entry is entry i; false where its direction waits for a larger pool.
+__device__ __forceinline__ bool gd_row(long long n, long long i, const unsigned long long *counters,
+                                       const long long *plan, const long long *place, const long long *sums,
+                                       long long out_used, long long out_size, long long in_used, long long in_size,
+                                       const long long *out_begin, const long long *out_length,
+                                       const long long *in_begin, const long long *in_length, Row *row) {
+    const bool inward = i >= (long long)counters[0];
+    if ((inward ? in_used : out_used) + (long long)counters[4 + inward] > (inward ? in_size : out_size)) return false;
+    const long long v = plan[2 * n + i], to = plan[i], step = sums[to] - sums[i];
+    row->of = Entries{place, sums, i, to};
+    row->v = v;
+    row->inward = inward;
+    row->begin = (inward ? in_begin : out_begin)[v];
+    row->goes = plan[n + i];
+    row->size = (inward ? in_length : out_length)[v];
+    row->after = row->size + gd_inserted(step) - gd_deleted(step);
+    return true;
+}
+
+__device__ __forceinline__ void gd_commit(const Row &row, long long *out_begin, long long *out_length,
+                                          long long *out_room, long long *in_begin, long long *in_length,
+                                          long long *in_room) {
+    (row.inward ? in_length : out_length)[row.v] = row.after;
+    if (row.goes == row.begin) return;
+    (row.inward ? in_begin : out_begin)[row.v] = row.goes;
+    (row.inward ? in_room : out_room)[row.v] = row.after + row.after / 4 + 2;
+}
+
+// Rows of 32 * GD_EACH entries at most: a warp has all of one in its registers.
+extern "C" __global__ void dynamic_rows_change(long long n, const unsigned long long *counters, const long long *listed,
+                                               const long long *plan, const long long *place, const long long *sums,
+                                               const entry_t *values, long long out_used, long long out_size,
+                                               long long in_used, long long in_size, long long *out_begin,
+                                               long long *out_length, long long *out_room, entry_t *out_pool,
+                                               long long *in_begin, long long *in_length, long long *in_room,
+                                               entry_t *in_pool, long long commits) {
+    const int lane = threadIdx.x & 31;
+    const long long rows = (long long)counters[6];
+    for (long long k = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; k < rows;
+         k += ((long long)gridDim.x * blockDim.x) >> 5) {
+        Row row;
+        if (!gd_row(n, listed[k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
+                    out_length, in_begin, in_length, &row))
+            continue;
+        entry_t *pool = row.inward ? in_pool : out_pool;
+        entry_t held[GD_EACH];
+        long long to[GD_EACH];
+#pragma unroll
+        for (int e = 0; e < GD_EACH; e++) {
+            const long long j = e * 32 + lane;
+            to[e] = -1;
+            if (j >= row.size) continue;
+            held[e] = pool[row.begin + j];
+            to[e] = gd_goes(row.of, j);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int e = 0; e < GD_EACH; e++)
+            if (to[e] >= 0) pool[row.goes + to[e]] = held[e];
+        gd_insert(row.of, values, pool + row.goes, lane, 32);
+        if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(512)
+dynamic_rows_change_high(long long n, const unsigned long long *counters, const long long *listed,
+                         const long long *plan, const long long *place, const long long *sums, const entry_t *values,
+                         long long out_used, long long out_size, long long in_used, long long in_size,
+                         long long *out_begin, long long *out_length, long long *out_room, entry_t *out_pool,
+                         long long *in_begin, long long *in_length, long long *in_room, entry_t *in_pool,
+                         long long commits) {
+    const long long rows = (long long)counters[7], tile = (long long)blockDim.x * GD_EACH;
+    for (long long k = blockIdx.x; k < rows; k += gridDim.x) {
+        Row row;
+        if (!gd_row(n, listed[n - 1 - k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
+                    out_length, in_begin, in_length, &row))
+            continue;
+        entry_t *pool = row.inward ? in_pool : out_pool;
+        entry_t *was = pool + row.begin, *goes = pool + row.goes;
+        const long long step = sums[row.of.to] - sums[row.of.from];
+        if (goes != was) {
+#pragma unroll 4
+            for (long long j = threadIdx.x; j < row.size; j += blockDim.x) {
+                const entry_t held = was[j];
+                const long long to = gd_goes(row.of, j);
+                if (to >= 0) goes[to] = held;
+            }
+        } else {
+            entry_t held[GD_EACH];
+            long long to[GD_EACH];
+            if (gd_deleted(step)) {
+                for (long long base = place[gd_first(row.of, true)]; base < row.size; base += tile) {
+#pragma unroll
+                    for (int e = 0; e < GD_EACH; e++) {
+                        const long long j = base + e * (long long)blockDim.x + threadIdx.x;
+                        to[e] = -1;
+                        if (j >= row.size) continue;
+                        held[e] = was[j];
+                        to[e] = gd_goes_front(row.of, j);
+                    }
+                    __syncthreads();
+#pragma unroll
+                    for (int e = 0; e < GD_EACH; e++)
+                        if (to[e] >= 0) was[to[e]] = held[e];
+                }
+                __syncthreads();
+            }
+            if (gd_inserted(step)) {
+                const long long first = gd_first(row.of, false);
+                const long long least = place[first] - gd_deleted(sums[first] - sums[row.of.from]);
+                for (long long end = row.size - gd_deleted(step); end > least; end -= tile) {
+                    const long long base = max(end - tile, least);
+#pragma unroll
+                    for (int e = 0; e < GD_EACH; e++) {
+                        const long long j = base + e * (long long)blockDim.x + threadIdx.x;
+                        to[e] = -1;
+                        if (j >= end) continue;
+                        held[e] = was[j];
+                        to[e] = gd_goes_back(row.of, j);
+                    }
+                    __syncthreads();
+#pragma unroll
+                    for (int e = 0; e < GD_EACH; e++)
+                        if (to[e] >= 0) was[to[e]] = held[e];
+                }
+            }
+        }
+        gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
+        __syncthreads();  // all have read where the row is
+        if (commits && threadIdx.x == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
     }
 }
 

@@ -1,48 +1,132 @@
 """Rewriting the rows that a batch changes: twins of dynamic_rows.cu.
 
-begin, length  int64 per row that changes: where it is in the pool, before it changes
-first          int64, one more than there are rows: the entries of the batch that are of each row, in ascending order
-place          int64 per entry: how many of the row are less
-insert         uint8 per entry: whether it is inserted, being absent, or deleted, being there
-before_in,     int64, one more than there are entries: how many before it are inserted, and deleted
-before_out
-new_begin      int64, one more than there are rows: where each row begins in `out`, as it is to be
-values         per entry what is inserted, as `pool` and `out` entry_t: ids, or weights
+The entries of the batch that change something are sorted by row and column; dynamic_batch.py says what `place`, `sums`,
+`listed`, `plan` and `counters` hold, and that n entries were given. Where rows have outgrown their room and what they
+claimed does not fit the pool, of `size` entries, nothing is done to the rows of that direction.
 
-On a GPU a block takes a row that changes, and a warp a row where all of them move, of `length` entries each, to where
-`target` says.
+values         per entry what is inserted, of the pool's entry_t: ids, or weights
+commits        whether the rows' lengths, beginnings, and rooms are written: with the last one of the pools
+
+Rows of few entries are listed at the front, and a warp takes one; a block takes one of those at the back. What a row
+holds moves within it: first what stands behind deleted entries to the front, then what stands behind insertions to the
+back, a piece of the row at a time, which is read as a whole before any of it is written.
+
+where          int64 per entry of a batch, half of them of sources: where in the pool its weight is set, or -1
+begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries; it goes to where `target` says
 """
 
-from graphdask.kernels.twin import twin
+from graphdask.kernels.twin import twin, within
 
 MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]
 
 
 @twin
-def dynamic_rows_merge(n, begin, length, first, place, insert, before_in, before_out, new_begin, values, pool, out):
-    for r in range(n):
-        at, j = new_begin[r], 0
-        for i in range(first[r], first[r + 1]):
+def dynamic_rows_weigh(n, where, directed, weights, out_pool, in_pool):
+    for i in range(n):
+        if where[i] >= 0:
+            if directed and i >= n // 2:
+                in_pool[where[i]] = weights[i % (n // 2)]
+            else:
+                out_pool[where[i]] = weights[i % (n // 2)]
+
+
+@within
+def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
+    """Make a row of `size` entries what the entries of the batch from `first` to `end` - 1 say."""
+    before, step = sums[first], sums[end] - sums[first]
+    inserted, deleted = step & 0xFFFFFFFF, step >> 32
+    if goes != begin:
+        at, j = goes, 0
+        for i in range(first, end):
             while j < place[i]:
-                out[at] = pool[begin[r] + j]
+                pool[at] = pool[begin + j]
                 at += 1
                 j += 1
-            if insert[i]:
-                out[at] = values[i]
+            if (sums[i + 1] - sums[i]) & 1:
+                pool[at] = values[i]
                 at += 1
             else:
                 j += 1
-        while j < length[r]:
-            out[at] = pool[begin[r] + j]
+        while j < size:
+            pool[at] = pool[begin + j]
             at += 1
             j += 1
+        return
+    if deleted:
+        at, j = -1, 0
+        for i in range(first, end):
+            if (sums[i + 1] - sums[i]) & 1 == 0:
+                if at < 0:
+                    at = place[i]
+                else:
+                    while j < place[i]:
+                        pool[begin + at] = pool[begin + j]
+                        at += 1
+                        j += 1
+                j = place[i] + 1
+        while j < size:
+            pool[begin + at] = pool[begin + j]
+            at += 1
+            j += 1
+    if inserted:
+        j, shift = size - deleted, inserted
+        for i in range(end - 1, first - 1, -1):
+            if (sums[i + 1] - sums[i]) & 1:
+                stays = place[i] - ((sums[i] - before) >> 32)
+                while j > stays:
+                    j -= 1
+                    pool[begin + j + shift] = pool[begin + j]
+                shift -= 1
+                pool[begin + stays + shift] = values[i]
 
 
 @twin
-def dynamic_rows_put(n, begin, new_begin, out, pool):
-    for r in range(n):
-        for k in range(new_begin[r + 1] - new_begin[r]):
-            pool[begin[r] + k] = out[new_begin[r] + k]
+def dynamic_rows_change(
+    n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
+    out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+):  # fmt: skip
+    _change(
+        0, int(counters[6]), n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
+        out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+    )  # fmt: skip
+
+
+@twin
+def dynamic_rows_change_high(
+    n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
+    out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+):  # fmt: skip
+    _change(
+        n - int(counters[7]), n, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
+        out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+    )  # fmt: skip
+
+
+@twin
+def _change(
+    start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin,
+    out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+):  # fmt: skip
+    outward = int(counters[0])
+    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
+    for k in range(start, stop):
+        i = listed[k]
+        end, goes, v = plan[i], plan[n + i], plan[2 * n + i]
+        step = sums[end] - sums[i]
+        if i < outward and out_fits:
+            after = out_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(out_pool, out_begin[v], goes, out_length[v], i, end, place, sums, values)
+            if commits:
+                out_length[v] = after
+                if goes != out_begin[v]:
+                    out_begin[v], out_room[v] = goes, after + after // 4 + 2
+        elif i >= outward and in_fits:
+            after = in_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(in_pool, in_begin[v], goes, in_length[v], i, end, place, sums, values)
+            if commits:
+                in_length[v] = after
+                if goes != in_begin[v]:
+                    in_begin[v], in_room[v] = goes, after + after // 4 + 2
 
 
 @twin

@@ -14,7 +14,8 @@ from graphdask.build import BuildPlan
 from graphdask.changes import Batch
 from graphdask.config import Config
 from graphdask.dynamic import DynamicGraph
-from graphdask.dynamic_rows import DynamicPart, RowChanges, apply_batch, build_dynamic
+from graphdask.dynamic_batch import apply_batch
+from graphdask.dynamic_rows import DynamicPart, build_dynamic
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
@@ -85,8 +86,10 @@ def _build(context: RankContext, piece: Any, plan: BuildPlan, alive: int) -> Dyn
     return build_dynamic(context.comm, context.backend, piece, plan, alive, context.memory_share)
 
 
-def _apply(context: RankContext, part: DynamicPart, outward: Any, backward: Any, alive: int) -> DynamicPart:
-    return apply_batch(context.backend, part, outward, backward, alive, context.memory_share)
+def _apply(
+    context: RankContext, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, alive: int
+) -> DynamicPart:
+    return apply_batch(context.backend, part, edges, weights, alive, context.memory_share)
 
 
 def _run(context: RankContext, part: DynamicPart, primitive: Any) -> RankResult:
@@ -267,43 +270,16 @@ def _no_adjacency() -> Any:
 
 def _update(rows: DynamicBuilt, graph: DynamicGraph, batch: Batch, alive: int, config: Config) -> np.ndarray:
     """Apply a batch; say of each of its edges whether it was there before."""
-    outward, mine = _dealt(rows, batch, batch.src, batch.dst, not graph.directed)
-    backward = PerRank([None] * rows.gang.size)
-    if graph.directed:
-        backward, _ = _dealt(rows, batch, batch.dst, batch.src, False)
     rows.parts = rows.gang.run(
-        _apply, rows.parts, outward, backward, alive, summary=_told, label="updating", show=is_watched(config.progress)
-    )
+        _apply, rows.parts, batch.edges, batch.weights, alive, summary=_told, label="updating",
+        show=is_watched(config.progress),
+    )  # fmt: skip
     rows.num_vertices = alive
     rows.version += 1
-    there = np.zeros(len(batch), bool)
-    found = np.concatenate([np.asarray(told) for told in rows.parts.summary])
-    there[mine[mine >= 0]] = found[mine >= 0]
-    return there
-
-
-def _dealt(
-    rows: DynamicBuilt, batch: Batch, row: np.ndarray, column: np.ndarray, both_ways: bool
-) -> tuple[PerRank, np.ndarray]:
-    """Entries of each rank's rows, and of all, rank after rank, which edge of the batch each is, or -1 if reversed."""
-    cpu, dtype = get_backend("cpu"), rows.rows_map.dtype
-    number, edge = np.arange(len(row)), np.arange(len(row))
-    if both_ways:
-        again = np.flatnonzero(row != column)
-        row, column = np.concatenate([row, column[again]]), np.concatenate([column, row[again]])
-        number, edge = np.concatenate([number, again]), np.concatenate([edge, np.full(len(again), -1)])
-    at = rows.rows_map.to_position(cpu, row.astype(dtype))
-    # below 2**64, since there are 3,750,000,064 at most
-    order = np.argsort(at.astype(np.uint64) * np.uint64(rows.capacity) + column.astype(np.uint64), kind="stable")
-    at, column, number, edge = at[order], column[order].astype(dtype), number[order], edge[order]
-    cuts = np.searchsorted(at, rows.rows_map.offsets)
-    pieces = []
-    for rank, first in enumerate(rows.rows_map.offsets[:-1].tolist()):
-        share = slice(int(cuts[rank]), int(cuts[rank + 1]))
-        weights = None if batch.weights is None else batch.weights[number[share]]
-        local = at[share] - at.dtype.type(first)
-        pieces.append(RowChanges(local, column[share], batch.insert[number[share]], weights))
-    return PerRank(pieces), edge
+    there = np.array(rows.parts.summary[0], np.uint8)
+    for told in rows.parts.summary[1:]:
+        there |= told
+    return there.view(bool)
 
 
 def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int, config: Config) -> Any:

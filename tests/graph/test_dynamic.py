@@ -10,8 +10,9 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask import dynamic_rows
+from graphdask import dynamic_batch, dynamic_rows
 from graphdask.backend import CpuBackend
+from graphdask.gang import dynamic as gang_dynamic
 from graphdask.runtime import runtime
 
 
@@ -94,8 +95,8 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
     G = gd.from_edges(*start, weights, num_vertices=n, directed=directed)
     D = gd.DynamicGraph(G.partition(parts, device=device))
     check(D, edges)
-    laid_out, again = [], dynamic_rows.DynamicRows._lay_out
-    monkeypatch.setattr(dynamic_rows.DynamicRows, "_lay_out", lambda *args: laid_out.append(1) or again(*args))
+    laid_out, again = [], dynamic_rows.DynamicRows.lay_out
+    monkeypatch.setattr(dynamic_rows.DynamicRows, "lay_out", lambda *args: laid_out.append(1) or again(*args))
     for size in (0, 1, 30, 3000):  # the last one is larger than the graph
         insert, delete = rng.integers(0, n + size // 30, (2, size)), rng.integers(0, n + 2, (2, size // 2))
         insert[:, : size // 4] = delete[:, : size // 4]  # deleted and inserted
@@ -181,14 +182,15 @@ def test_weights_that_do_not_fit_are_refused(weights, reason):
 def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
     D.update(insert=([0], [2]))
-    again = dynamic_rows.DynamicRows._merge
+    again = dynamic_batch.apply_batch
 
-    def fails_in_one_row(self, backend, changes, *rows):
-        again(self, backend, changes, *rows)
-        if 1 in changes.column:
+    def fails_on_one_rank(backend, part, *batch):
+        again(backend, part, *batch)
+        if part.rank == 1:
             raise gd.OverBudget("no more memory")
+        return part
 
-    monkeypatch.setattr(dynamic_rows.DynamicRows, "_merge", fails_in_one_row)
+    monkeypatch.setattr(gang_dynamic, "apply_batch", fails_on_one_rank)
     with pytest.raises(gd.OverBudget, match="no more memory"):
         D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
     monkeypatch.undo()

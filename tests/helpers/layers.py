@@ -31,6 +31,7 @@ LAYERS = (
         "buffers",
         "build",
         "degrees",
+        "dynamic_batch",
         "dynamic_rows",
         "engine",
         "ghosts",

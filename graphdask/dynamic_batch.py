@@ -1,0 +1,159 @@
+"""Applying a batch of edges to the rows of a rank: looked up, sorted, and rewritten where the rows are.
+
+Every rank is sent the whole batch, once, and finds the entries of its own rows; both directions go through the same
+launches. The host waits for the device once, when all is done. Where the rows of a direction have outgrown the memory,
+nothing has been done to them: they are laid out anew then, and rewritten after that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, hold, positions
+from graphdask.kernels.dynamic_batch import CLAIMED
+
+FEW = 256
+"""Entries that a row of few has at most: what a warp holds in its registers."""
+BLOCK = 512
+"""Threads that take a row of more."""
+PER_PROCESSOR = 4
+"""Blocks of these."""
+COUNTERS = 64
+"""Bytes, which come to the host with what is said of the edges."""
+
+
+@dataclass
+class _Entries:
+    """Entries that change their rows, by row and then by column; arrays as kernels/dynamic_batch.py has them."""
+
+    keys: Array
+    place: Array
+    sums: Array
+    columns: Array
+    weights: Array | None
+    counters: Array
+
+    def only(self, span: slice, counters: Array) -> _Entries:
+        weights = None if self.weights is None else self.weights[span]
+        sums = self.sums[span.start : span.stop + 1]
+        return _Entries(self.keys[span], self.place[span], sums, self.columns[span], weights, counters)
+
+
+def apply_batch(
+    backend: Backend, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, alive: int,
+    memory_share: float = 1.0,
+) -> DynamicPart:  # fmt: skip
+    """Apply a batch to the rows of this rank; `told` says of its edges which ones were there before.
+
+    Parameters
+    ----------
+    edges : numpy.ndarray
+        As `Batch.edges`, of vertices below `alive`.
+    weights : numpy.ndarray or None
+        Of the edges, where the graph has weights.
+
+    Raises
+    ------
+    OverBudget
+        Where the rows have to move and there is no memory for it.
+    """
+    part.alive, part.told = alive, np.zeros(0, np.uint8)
+    if len(edges):
+        _apply(backend, part, edges, weights, memory_share)
+    return part
+
+
+def _apply(
+    backend: Backend, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, memory_share: float
+) -> None:
+    xp, dtype, count, n = backend.xp, part.vertex_map.dtype, len(edges), 2 * len(edges)
+    kernels = backend.kernels("dynamic_batch", index_t=dtype)
+    sent, ids = backend.from_host(edges), xp.empty(n, dtype)
+    kernels.dynamic_batch_ends(count, sent, part.alive, ids)
+    report, keys = xp.zeros(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
+    where = xp.empty(0 if weights is None else n, np.int64)
+    directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
+    looked = *part.outward.looked, *part.backward.looked
+    kernels.dynamic_batch_look(
+        n, sent, ids, positions(backend, part, ids), int(part.vertex_map.offsets[part.rank]), *numbers, directed,
+        int(weights is not None), *looked, report[COUNTERS:], where, keys,
+    )  # fmt: skip
+    values = None
+    if weights is None:
+        keys.sort()
+    else:
+        given = backend.from_host(weights)
+        backend.kernels("dynamic_rows", entry_t=given.dtype).dynamic_rows_weigh(
+            n, where, directed, given, part.outward.weights, part.backward.weights
+        )
+        order = xp.argsort(keys)
+        keys, values = keys[order], given[order % count]
+    row, column = xp.empty(n, dtype), xp.empty(n, dtype)
+    place, steps, counters = xp.empty(n, np.int64), xp.empty(n + 1, np.int64), report[:COUNTERS].view(np.uint64)
+    kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
+    entries = _Entries(keys, place, xp.cumsum(steps), column, values, counters)
+    plan = _rewrite(backend, part, entries)
+    on_host = backend.to_host(report)
+    part.told = on_host[COUNTERS:]
+    outward, needed, *lost_of_both = on_host[:COUNTERS].view(np.uint64).tolist()[:CLAIMED]
+    claimed = on_host[:COUNTERS].view(np.uint64).tolist()[CLAIMED:]
+    spans = slice(0, outward), slice(outward, needed)
+    for k, rows in enumerate((part.outward, part.backward)):
+        if rows.used + claimed[k] <= len(rows.indices):
+            rows.used += claimed[k]
+            continue
+        rows.lay_out(backend, _wanted(backend, rows, entries, plan, spans[k]), memory_share)
+        size = spans[k].stop - spans[k].start
+        counts = np.array([0 if k else size, size, 0, 0, 0, 0, 0, 0], np.uint64)
+        _rewrite(backend, part, entries.only(spans[k], backend.from_host(counts)))
+    if outward:
+        _note(backend, part, row[:outward], column[:outward])
+    if lost_of_both[directed]:
+        span = spans[directed]
+        part.targets.append(row[span][steps[span.start + 1 : span.stop + 1] != 1])
+
+
+def _note(backend: Backend, part: DynamicPart, row: Array, column: Array) -> None:
+    """Note what out-edges have changed."""
+    part.sources.append(row)
+    if part.degrees is not None:
+        part.stale.append(row)
+    if part.said is not None:
+        part.said[row] = -1.0  # a rank may need them that did not before
+    hold(backend, part, part.held, row, column)
+
+
+def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, plan: Array, span: slice) -> Array:
+    """The lengths that the rows of one direction are to have."""
+    first = backend.xp.flatnonzero(plan[span]) + span.start
+    of = plan[2 * len(entries.keys) + first]
+    step = entries.sums[plan[first]] - entries.sums[first]
+    wanted = rows.length.copy()
+    wanted[of] = wanted[of] + (step & 0xFFFFFFFF) - (step >> 32)
+    return wanted
+
+
+def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
+    """Rewrite the rows that the entries are of, but for those of a direction that needs a larger pool; the plan."""
+    n, out, back = len(entries.keys), part.outward, part.backward
+    listed, plan = backend.xp.empty(n, np.int64), backend.xp.empty(3 * n, np.int64)
+    backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
+        n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin, out.length,
+        out.room, out.used, back.begin, back.length, back.room, back.used, listed, plan, entries.counters,
+    )  # fmt: skip
+    pools = [(entries.columns, out.indices, back.indices)]
+    if entries.weights is not None:
+        pools.insert(0, (entries.weights, out.weights, back.weights))
+    for k, (values, out_pool, back_pool) in enumerate(pools):
+        kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
+        arguments = (
+            n, entries.counters, listed, plan, entries.place, entries.sums, values, out.used, len(out.indices),
+            back.used, len(back.indices), out.begin, out.length, out.room, out_pool, back.begin, back.length,
+            back.room, back_pool, int(k == len(pools) - 1),
+        )  # fmt: skip
+        kernels.dynamic_rows_change(*arguments, per_item=WARP)
+        kernels.dynamic_rows_change_high(*arguments, per_item=BLOCK, threads=BLOCK, per_processor=PER_PROCESSOR)
+    return plan

@@ -1,0 +1,169 @@
+"""What a batch of edges changes of the rows of one rank, worked out where the rows are: twins of dynamic_batch.cu.
+
+An edge of the batch has two entries, one in the row of its source and one in that of its destination, which is a row
+of in-edges where the graph is directed. All are looked up; those that change their row are sorted by row and then by
+column, and looked up once more for their places; and of every row it is said where it is to go. n is the number of
+entries.
+
+edges          uint64 per edge: (source * num_vertices + destination) * 2, and 1 where it is to be there afterwards
+ids            index dtype per entry, the sources first: the vertex whose row it is in; `at` are their positions, of
+               which this rank owns those from `first` to first + owned - 1
+found          uint8 per edge: whether the row of its source holds it; 0 where another rank has that row
+again          int64 per entry, where the graph is weighted: where in the pool the weight is to be set, or -1
+keys           uint64 per entry: row * capacity + column, rows of in-edges after all of out-edges; NOTHING where nothing
+               is to be done: the entry is as it should be, or another rank's, or the second one of a self-loop without
+               a direction
+out_, in_      the rows of both directions, as in dynamic.py; twice the same where the graph is undirected
+place          int64 per sorted entry: how many of its row are less
+row, column    index dtype per sorted entry: of the entry, row being a local number
+steps          int64, a 0 and then per sorted entry 1 where it is inserted, being absent, 2**32 where it is deleted,
+               being there; `sums` are their running sums, so that one scan counts both
+listed         int64: the first entries of rows, from the front of those of `most` edges at most, before and after, and
+               from the back of the others
+plan           int64, three arrays in one: of the first entry of each row that changes where its entries end, where the
+               row is to begin, and its local number; the end is 0 of entries that are not the first of a row
+counters       uint64: how many of the sorted entries are of out-edges, and of both directions; deletions of each
+               direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their room,
+               whether they fit or not; rows listed at the front, and at the back
+"""
+
+import numpy as np
+
+from graphdask.kernels.twin import twin, within
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+NOTHING = np.uint64(2**64 - 1)
+CLAIMED, FRONT, BACK = 4, 6, 7
+"""Places among the counters, of which there are eight."""
+
+
+@within
+def _place(indices, first, length, wanted):
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[first + middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@twin
+def dynamic_batch_ends(n, edges, num_vertices, ids):
+    """Here n is the number of edges."""
+    many = np.uint64(num_vertices)
+    for i in range(n):
+        edge = edges[i] >> np.uint64(1)
+        source = edge // many
+        ids[i] = source
+        ids[n + i] = edge - source * many
+
+
+@twin
+def dynamic_batch_look(
+    n, edges, ids, at, first, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
+    in_length, in_indices, found, again, keys,
+):  # fmt: skip
+    half = n // 2
+    for i in range(n):
+        backward = i >= half
+        edge = i - half if backward else i
+        column = ids[edge if backward else half + edge]
+        local = np.int64(at[i]) - first
+        inserts = (edges[edge] & np.uint64(1)) != 0
+        there, key, where = False, NOTHING, np.int64(-1)
+        if 0 <= local < owned and not (backward and not directed and ids[i] == column):
+            row = np.uint64(local)
+            if backward and directed:
+                begin, length = in_begin[local], in_length[local]
+                low = _place(in_indices, begin, length, column)
+                there = low < length and in_indices[begin + low] == column
+                row += np.uint64(owned)
+            else:
+                begin, length = out_begin[local], out_length[local]
+                low = _place(out_indices, begin, length, column)
+                there = low < length and out_indices[begin + low] == column
+            if there != inserts:
+                key = row * np.uint64(capacity) + np.uint64(column)
+            elif there:
+                where = begin + low
+        if not backward:
+            found[edge] = there
+        if weighted:
+            again[i] = where
+        keys[i] = key
+
+
+@twin
+def dynamic_batch_place(
+    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, row, column, place,
+    steps, counters,
+):  # fmt: skip
+    steps[0] = 0
+    outward, needed = 0, 0
+    for i in range(n):
+        if keys[i] == NOTHING:
+            row[i], column[i], place[i], steps[i + 1] = 0, 0, 0, 0
+            continue
+        of = keys[i] // np.uint64(capacity)
+        wanted = np.int64(keys[i] - of * np.uint64(capacity))
+        local = np.int64(of)
+        if local < owned:
+            outward += 1
+            begin, length = out_begin[local], out_length[local]
+            low = _place(out_indices, begin, length, wanted)
+            there = low < length and out_indices[begin + low] == wanted
+        else:
+            local -= owned
+            begin, length = in_begin[local], in_length[local]
+            low = _place(in_indices, begin, length, wanted)
+            there = low < length and in_indices[begin + low] == wanted
+        needed += 1
+        row[i], column[i], place[i] = local, wanted, low
+        steps[i + 1] = np.int64(2**32) if there else np.int64(1)
+    counters[0], counters[1] = outward, needed
+
+
+@twin
+def dynamic_batch_plan(
+    n, keys, owned, capacity, sums, most, out_begin, out_length, out_room, out_used, in_begin, in_length, in_room,
+    in_used, listed, plan, counters,
+):  # fmt: skip
+    outward, needed = np.int64(counters[0]), np.int64(counters[1])
+    counters[2] = np.uint64(sums[outward] >> 32)
+    counters[3] = np.uint64((sums[needed] - sums[outward]) >> 32)
+    claimed = np.zeros(2, np.int64)
+    front, back, i = 0, 0, 0
+    for i in range(needed, n):
+        plan[i] = 0
+    i = 0
+    while i < needed:
+        of = keys[i] // np.uint64(capacity)
+        bound = (of + np.uint64(1)) * np.uint64(capacity)
+        end = i + 1
+        plan[i] = 0
+        while end < needed and keys[end] < bound:
+            plan[end] = 0
+            end += 1
+        local = np.int64(of)
+        inward = local >= owned
+        if inward:
+            local -= owned
+            begin, length, room, used = in_begin[local], in_length[local], in_room[local], in_used
+        else:
+            begin, length, room, used = out_begin[local], out_length[local], out_room[local], out_used
+        step = sums[end] - sums[i]
+        after = length + (step & 0xFFFFFFFF) - (step >> 32)
+        if after > room:
+            begin = used + claimed[int(inward)]
+            claimed[int(inward)] += after + after // 4 + 2
+        plan[i], plan[n + i], plan[2 * n + i] = end, begin, local
+        if max(length, after) <= most:
+            listed[front] = i
+            front += 1
+        else:
+            back += 1
+            listed[n - back] = i
+        i = end
+    counters[4], counters[5], counters[6], counters[7] = claimed[0], claimed[1], front, back
