@@ -57,13 +57,6 @@ def test_entries_are_found_and_placed(case):
     case.kernels.dynamic_find(len(rows), case.to(rows), case.to(columns), *case.rows, place, found)
     expected = [int(np.searchsorted(case.row(v), u)) for v, u in zip(rows, columns, strict=True)]
     assert case.back(place).tolist() == expected
-    room = case.rng.integers(0, 9, len(case.length))
-    looked = case.to(np.full(5 * len(rows), POISON))
-    case.kernels.dynamic_look(
-        len(rows), case.to(rows), case.to(columns), *case.rows[:2], case.to(room), case.rows[2], looked
-    )
-    known = [expected, case.back(found), case.begin[rows], case.length[rows], room[rows]]
-    np.testing.assert_array_equal(case.back(looked), np.concatenate(known))
     assert case.back(found).tolist() == [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
 
 
@@ -158,47 +151,6 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     sums = [(visited - before).sum(), spread, untold, *map(len, listed_to_mark), lengths.sum(), mass % 2**64]
     assert found.tolist()[4:] == sums
     assert found.tolist()[:3] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])
-def test_rows_that_change_are_merged_and_put_in_their_place(backend, kind):
-    rng = np.random.default_rng(2)
-    rows, expected, counts = [0, 1, 5, 300, 700], [], []
-    pool = rng.integers(0, 1000, 1100).astype(kind)
-    begin = np.array([1090, 3, 10, 20, 350])
-    place, insert, values = [], [], []
-    for first, length in zip(begin, rows, strict=True):
-        row, at = [], rng.permutation(length + 1)[:40]
-        gone = set(at[: len(at) // 2].tolist()) - {length}
-        entries = sorted([(p, 0) for p in gone] + [(p, 1) for p in at[len(at) // 4 :].tolist() for _ in range(2)],
-                         key=lambda entry: (entry[0], -entry[1]))  # fmt: skip
-        new = iter(rng.integers(2000, 3000, len(entries)).tolist())
-        given = [next(new) if inserts else 0 for _, inserts in entries]
-        for j in range(length + 1):
-            row += [value for (p, inserts), value in zip(entries, given, strict=True) if p == j and inserts]
-            row += [] if j == length or j in gone else [pool[first + j]]
-        expected.append(row)
-        counts.append(len(entries))
-        place += [p for p, _ in entries]
-        insert += [inserts for _, inserts in entries]
-        values += given
-    insert = np.array(insert, np.uint8)
-    lengths = [len(row) for row in expected]
-    bounds = [np.concatenate([[0], np.cumsum(each)]) for each in (counts, insert, 1 - insert, lengths)]
-    first, before_in, before_out, new = (each.astype(np.int64) for each in bounds)
-    out = backend.from_host(np.full(new[-1], POISON, kind))
-    target, large = np.cumsum([0, *[length + 3 for length in lengths]]), np.full(4000, POISON, kind)
-    sent = [backend.from_host(np.array(each)) for each in (
-        begin, rows, first, place, insert, before_in, before_out, new, np.array(values, kind), pool,
-    )]  # fmt: skip
-    kernels, put = backend.kernels("dynamic_rows", entry_t=kind), backend.from_host(large.copy())
-    kernels.dynamic_rows_merge(len(rows), *sent, out, per_item=BLOCK)
-    kernels.dynamic_rows_put(len(rows), backend.from_host(target[:-1]), sent[7], out, put, per_item=BLOCK)
-    backend.synchronize()
-    assert backend.to_host(out).tolist() == [value for row in expected for value in row]
-    for at, row in zip(target.tolist(), expected, strict=False):
-        large[at : at + len(row)] = row
-    np.testing.assert_array_equal(backend.to_host(put), large)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float64])

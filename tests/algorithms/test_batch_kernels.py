@@ -1,0 +1,193 @@
+"""Kernels that apply a batch of edges to rows against Python's sets, outputs poisoned first; on a GPU the CUDA kernels.
+
+The whole sequence runs as the library runs it, and what it makes of rows of every length is what sets say: in their
+place, at the end of the pool, and, where that is too small, not at all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_launch import POISON
+
+from graphdask.dynamic_batch import BLOCK, FEW, PER_PROCESSOR
+from graphdask.dynamic_rows import WARP
+from graphdask.kernels.dynamic_batch import NOTHING
+
+LENGTHS = (0, 1, 2, 31, 32, 33, 250, 255, 256, 257, 4095, 4096, 4097, 9000)
+CAPACITY = 20_000
+SPARE = 100_000
+
+
+class Rows:
+    """Rows of one direction with room behind them, as sets of columns and in a pool; weights are ten times the ids."""
+
+    def __init__(self, rng, dtype, spare):
+        self.length = rng.permutation([*LENGTHS, *rng.integers(0, 12, 30)]).astype(np.int64)
+        self.room = self.length + rng.choice([0, 3, 200], len(self.length))
+        self.begin = np.cumsum(self.room) - self.room
+        self.used = int(self.room.sum())
+        self.pool = np.full(self.used + spare, POISON, dtype)
+        self.sets = [set(rng.choice(CAPACITY, length, replace=False).tolist()) for length in self.length]
+        for first, columns in zip(self.begin, self.sets, strict=True):
+            self.pool[first : first + len(columns)] = sorted(columns)
+
+    def arrays(self):
+        return self.begin, self.length, self.room, self.pool
+
+
+class Batch:
+    """Entries of both directions that change their rows: a few, many, all of a row, in front, within, and behind."""
+
+    def __init__(self, rng, both):
+        chosen = []
+        for kind, rows in enumerate(both):
+            for v, columns in enumerate(rows.sets):
+                style, count = rng.integers(5), int(rng.choice([0, 1, 2, 9, 700]))
+                gone = [] if style == 0 else rng.permutation(sorted(columns))[: len(columns) if style == 1 else count]
+                new = [] if style == 2 else rng.choice(CAPACITY, count, replace=False).tolist()
+                if style == 3:  # behind all others, and before them
+                    new = [*range(CAPACITY - count, CAPACITY), *range(min(count, 3))]
+                chosen += [(kind, v, u) for u in {*(int(u) for u in gone), *(u for u in new if u not in columns)}]
+        self.entries = sorted(chosen)
+        owned = len(both[0].sets)
+        keys = [(kind * owned + v) * CAPACITY + u for kind, v, u in self.entries]
+        self.keys = np.array([*keys, *[NOTHING] * 5], np.uint64)
+        self.inserts = [u not in both[kind].sets[v] for kind, v, u in self.entries]
+        self.changed = [[set(columns) for columns in rows.sets] for rows in both]
+        for kind, v, u in self.entries:
+            self.changed[kind][v] ^= {u}
+
+
+@pytest.mark.parametrize("fits", [(True, True), (True, False), (False, True)])
+def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
+    rng = np.random.default_rng(4)
+    both = [Rows(rng, dtype, SPARE if each else 10) for each in fits]
+    batch = Batch(rng, both)
+    n, owned = len(batch.keys), len(both[0].sets)
+    to, back = (lambda array: backend.from_host(np.array(array))), backend.to_host
+    out, inward = ([to(array) for array in rows.arrays()] for rows in both)
+    counters, keys = to(np.zeros(8, np.uint64)), to(batch.keys)
+    row, column = (to(np.full(n, POISON, dtype)) for _ in range(2))
+    place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
+    kernels = backend.kernels("dynamic_batch", index_t=dtype)
+    looked = out[0], out[1], out[3], inward[0], inward[1], inward[3]
+    kernels.dynamic_batch_place(n, keys, owned, CAPACITY, *looked, row, column, place, steps, counters)
+    backend.synchronize()
+    count, outward = len(batch.entries), sum(kind == 0 for kind, _, _ in batch.entries)
+    assert back(counters)[:2].tolist() == [outward, count]
+    assert list(zip(back(row).tolist(), back(column).tolist(), strict=True))[:count] == [e[1:] for e in batch.entries]
+    assert back(steps).tolist() == [0, *(1 if inserts else 2**32 for inserts in batch.inserts), *[0] * 5]
+    ranks = [sum(u < column for u in both[kind].sets[v]) for kind, v, column in batch.entries[::97]]
+    assert back(place)[:count:97].tolist() == ranks
+    sums = to(np.cumsum(back(steps)))
+    listed, plan = to(np.full(n, POISON)), to(np.full(3 * n, POISON))
+    kernels.dynamic_batch_plan(
+        n, keys, owned, CAPACITY, sums, FEW, *out[:3], both[0].used, *inward[:3], both[1].used, listed, plan, counters
+    )
+    backend.synchronize()
+    grown = [[v for v, columns in enumerate(changed) if len(columns) > rows.room[v]]
+             for rows, changed in zip(both, batch.changed, strict=True)]  # fmt: skip
+    lengths = [{v: len(changed[v]) for v in of} for changed, of in zip(batch.changed, grown, strict=True)]
+    claimed = [sum(size + size // 4 + 2 for size in each.values()) for each in lengths]
+    found = back(counters).tolist()
+    gone = [kind for inserts, (kind, _, _) in zip(batch.inserts, batch.entries, strict=True) if not inserts]
+    assert found[2:6] == [gone.count(0), gone.count(1), *claimed]
+    touched = {(kind, v) for kind, v, _ in batch.entries}
+    few = {(kind, v) for kind, v in touched if max(len(both[kind].sets[v]), len(batch.changed[kind][v])) <= FEW}
+    first = {entry[:2]: i for i, entry in reversed(list(enumerate(batch.entries)))}
+    lists = back(listed).tolist()
+    assert sorted(lists[: found[6]]) == sorted(first[each] for each in few)
+    assert sorted(lists[n - found[7] :]) == sorted(first[each] for each in touched - few)
+    assert set(lists[found[6] : n - found[7]]) <= {POISON}
+    assert all(len(each) > 3 for each in (few, touched - few, grown[0], grown[1]))
+    change(backend, n, counters, listed, plan, place, sums, column, both, out, inward)
+    for rows, arrays, changed, there in zip(both, (out, inward), batch.changed, fits, strict=True):
+        begin, length, room, pool = (back(array) for array in arrays)
+        expected = changed if there else rows.sets
+        assert length.tolist() == [len(columns) for columns in expected]
+        moved = np.flatnonzero(begin != rows.begin).tolist()
+        assert moved == ([v for v, columns in enumerate(changed) if len(columns) > rows.room[v]] if there else [])
+        assert (begin[moved] >= rows.used).all()
+        assert all(room[v] == len(changed[v]) + len(changed[v]) // 4 + 2 for v in moved)
+        for v, columns in enumerate(expected):
+            assert pool[begin[v] : begin[v] + length[v]].tolist() == sorted(columns), v
+        spans = sorted(zip(begin.tolist(), room.tolist(), strict=True))
+        ends = [at + size for at, size in spans]
+        assert all(end <= at for end, (at, _) in zip(ends, spans[1:], strict=False))
+        assert ends[-1] <= len(pool)
+
+
+def change(backend, n, counters, listed, plan, place, sums, column, both, out, inward):
+    """Rewrite the rows: weights of the entries, in a pool of their own, and after that the ids."""
+    kinds = np.float64, np.float32, np.int32, np.int64
+    weights = [[backend.from_host(10 * rows.pool.astype(kind)) for rows in both] for kind in kinds]
+    last = [(column, [out[3], inward[3]])]
+    for values, pools in [
+        *((column.astype(kind) * kind(10), pools) for kind, pools in zip(kinds, weights, strict=True)),
+        *last,
+    ]:
+        kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
+        sizes = both[0].used, len(both[0].pool), both[1].used, len(both[1].pool)
+        arguments = (
+            n, counters, listed, plan, place, sums, values, *sizes, *out[:3], pools[0], *inward[:3], pools[1],
+            int(pools is last[0][1]),
+        )  # fmt: skip
+        kernels.dynamic_rows_change(*arguments, per_item=WARP)
+        kernels.dynamic_rows_change_high(*arguments, per_item=BLOCK, threads=BLOCK, per_processor=PER_PROCESSOR)
+        backend.synchronize()
+    for k, arrays in enumerate((out, inward)):
+        begin, length, _, pool = (backend.to_host(array) for array in arrays)
+        for first, size in zip(begin.tolist(), length.tolist(), strict=True):
+            for pools in weights:
+                found = backend.to_host(pools[k])[first : first + size]
+                np.testing.assert_array_equal(found, 10 * pool[first : first + size])
+
+
+@pytest.mark.parametrize("directed", [0, 1])
+def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
+    rng = np.random.default_rng(5)
+    vertices, first, owned = 60, 20, 25
+    at = rng.permutation(vertices).astype(dtype)
+    local = {v: int(p) - first for v, p in enumerate(at.tolist()) if 0 <= p - first < owned}
+    sets = [[set(rng.choice(vertices, 20, replace=False).tolist()) for _ in range(owned)] for _ in range(1 + directed)]
+    pools = [np.array([u for columns in each for u in sorted(columns)], dtype) for each in sets]
+    begin, length = np.arange(owned) * 20, np.full(owned, 20)
+    pairs = np.sort(rng.choice(vertices**2, 900, replace=False))
+    pairs = pairs[(pairs // vertices <= pairs % vertices) | bool(directed)]
+    inserts = rng.integers(0, 2, len(pairs))
+    n = 2 * len(pairs)
+    edges = backend.from_host((2 * pairs + inserts).astype(np.uint64))
+    ids, kernels = backend.from_host(np.full(n, POISON, dtype)), backend.kernels("dynamic_batch", index_t=dtype)
+    kernels.dynamic_batch_ends(len(pairs), edges, vertices, ids)
+    backend.synchronize()
+    ends = np.concatenate([pairs // vertices, pairs % vertices])
+    np.testing.assert_array_equal(backend.to_host(ids), ends)
+    sent = [backend.from_host(array) for array in (begin, length, pools[0], begin, length, pools[-1])]
+    found, where = backend.from_host(np.full(len(pairs), 77, np.uint8)), backend.from_host(np.full(n, POISON))
+    keys = backend.from_host(np.full(n, 77, np.uint64))
+    kernels.dynamic_batch_look(
+        n, edges, ids, backend.from_host(at[ends]), first, owned, vertices, directed, 1, *sent, found, where, keys
+    )
+    weights = [np.full(len(pool), -1.0) for pool in pools]
+    given, on = rng.random(len(pairs)), [backend.from_host(each.copy()) for each in weights]
+    backend.kernels("dynamic_rows", entry_t=np.float64).dynamic_rows_weigh(
+        n, where, directed, backend.from_host(given), on[0], on[-1]
+    )
+    backend.synchronize()
+    expected, told = [], []
+    for i, (own, other) in enumerate(zip(ends.tolist(), np.roll(ends, len(pairs)).tolist(), strict=True)):
+        edge, backward = i % len(pairs), i >= len(pairs)
+        kind = int(backward and directed)
+        mine = own in local and (directed or not backward or own != other)
+        there = mine and other in sets[kind][local[own]]
+        if not backward:
+            told.append(int(there))
+        needed = mine and there != inserts[edge]
+        expected.append((kind * owned + local[own]) * vertices + other if needed else int(NOTHING))
+        if there and inserts[edge]:
+            weights[kind][20 * local[own] + sorted(sets[kind][local[own]]).index(other)] = given[edge]
+    assert backend.to_host(keys).tolist() == expected
+    assert backend.to_host(found).tolist() == told
+    for one, other in zip(on, weights, strict=True):
+        np.testing.assert_array_equal(backend.to_host(one), other)
