@@ -6,7 +6,7 @@ kept but, for every edge that a batch has named, whether it is there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -85,15 +85,17 @@ class Batch:
         first = np.ones(len(every), bool)
         np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
         if first.all():
-            given = None if weights is None else weights[order]
+            given = None if weights is None or order is None else weights[order]
             return cls(every, num_vertices, np.zeros(len(every), bool), given)
-        starts = np.flatnonzero(first)
-        last = np.append(starts[1:], len(every)) - 1
-        batch = cls(
-            every[last], num_vertices, _twice(every, starts, last), None if weights is None else weights[order][last]
-        )
-        ends, begins = int(batch.insert.sum()), len(starts) - int((every[starts] & _ONE).sum())
-        return replace(batch, repeated_insertions=len(inserted) - ends, repeated_deletions=len(deleted) - begins)
+        last = np.append(first[1:], True)
+        ends, begins = every[last], every[first]
+        given = None if weights is None or order is None else weights[order][last]
+        twice, insertions = begins < ends, len(ends)
+        deletions = 0
+        if len(deleted):
+            insertions = int(np.count_nonzero(ends & _ONE))
+            deletions = len(begins) - int(np.count_nonzero(begins & _ONE))
+        return cls(ends, num_vertices, twice, given, len(inserted) - insertions, len(deleted) - deletions)
 
     def then(self, later: Batch) -> Batch:
         """Of the edges that either names, what the later one says, or else this one."""
@@ -122,11 +124,6 @@ def _packed(src: np.ndarray, dst: np.ndarray, directed: bool, num_vertices: int)
     packed += dst.astype(np.uint64)
     packed <<= _ONE
     return packed
-
-
-def _twice(edges: np.ndarray, starts: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Which of the distinct edges are deleted first and inserted last."""
-    return (edges[starts] & _ONE) < (edges[last] & _ONE)
 
 
 def no_batch(weight_dtype: Any, num_vertices: int) -> Batch:

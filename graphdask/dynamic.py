@@ -344,9 +344,12 @@ class DynamicGraph(Graph):
 
     def _numbers(self, values: np.ndarray, appeared: np.ndarray) -> np.ndarray:
         """Numbers of ids, of which those that appeared come last; -1 of those that are no vertices."""
-        numbers = self.base.ids.find(values)
-        missing = np.flatnonzero(numbers < 0)
-        if len(missing) and len(appeared):
+        ids = self.base.ids
+        if ids.is_identity and len(values) and values.max() < ids.count:  # checked: none is negative
+            return values
+        numbers = ids.find(values)
+        missing = np.flatnonzero(numbers < 0) if len(appeared) else numbers[:0]
+        if len(missing):
             order = np.argsort(appeared, kind="stable")
             place = np.minimum(np.searchsorted(appeared[order], values[missing]), len(appeared) - 1)
             known = appeared[order][place] == values[missing]
@@ -366,8 +369,9 @@ class DynamicGraph(Graph):
 
 def _unknown(ends: list[np.ndarray], numbers: list[np.ndarray]) -> np.ndarray:
     """Distinct ids that have no numbers, ascending."""
-    found = [ids[number < 0] for ids, number in zip(ends, numbers, strict=True)]
-    return np.unique(np.concatenate(found)) if len(found[0]) or len(found[1]) else found[0]
+    if not any(len(number) and number.min() < 0 for number in numbers):
+        return ends[0][:0]
+    return np.unique(np.concatenate([ids[number < 0] for ids, number in zip(ends, numbers, strict=True)]))
 
 
 @dataclass(frozen=True)

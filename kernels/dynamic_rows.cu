@@ -10,43 +10,61 @@ struct Entries {
     long long from, to;
 };
 
-// Of the entries from `low` on the first with a place of at least `bound`.
-__device__ __forceinline__ long long gd_below(const Entries &of, long long low, long long bound) {
-    long long high = of.to;
+__device__ __forceinline__ long long gd_inserted(long long step) { return step & 0xffffffffll; }
+__device__ __forceinline__ long long gd_deleted(long long step) { return step >> 32; }
+
+// Where what a row holds goes: to where it is to be; to the front, where deleted entries were before; to the back, where
+// what is inserted is to be, the deleted entries being gone.
+enum Way { ANY, FRONT, BACK };
+
+// Of the entries from `low` to `high` - 1 the first one that does not stand before entry j of the row.
+template <Way way>
+__device__ __forceinline__ long long gd_before(const Entries &of, long long low, long long high, long long j) {
+    const long long before = of.sums[of.from];
     while (low < high) {
         const long long middle = (low + high) >> 1;
-        if (of.place[middle] < bound) low = middle + 1;
+        const bool stands = way == BACK ? of.place[middle] - gd_deleted(of.sums[middle] - before) <= j
+                                        : of.place[middle] < j;
+        if (stands) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-__device__ __forceinline__ long long gd_inserted(long long step) { return step & 0xffffffffll; }
-__device__ __forceinline__ long long gd_deleted(long long step) { return step >> 32; }
-
-// Where entry j of the row goes; -1 if it is deleted.
-__device__ __forceinline__ long long gd_goes(const Entries &of, long long j) {
-    const long long less = gd_below(of, of.from, j), up_to = gd_below(of, less, j + 1);
-    const long long before = of.sums[of.from], so_far = of.sums[less], now = of.sums[up_to];
-    if (gd_deleted(now - so_far)) return -1;
-    return j + gd_inserted(now - before) - gd_deleted(so_far - before);
-}
-
-// The same where nothing is inserted, and where the entries are deleted already.
-__device__ __forceinline__ long long gd_goes_front(const Entries &of, long long j) {
-    const long long less = gd_below(of, of.from, j), up_to = gd_below(of, less, j + 1);
-    const long long so_far = of.sums[less];
-    return gd_deleted(of.sums[up_to] - so_far) ? -1 : j - gd_deleted(so_far - of.sums[of.from]);
-}
-__device__ __forceinline__ long long gd_goes_back(const Entries &of, long long j) {
-    const long long before = of.sums[of.from];
-    long long low = of.from, high = of.to;
-    while (low < high) {
-        const long long middle = (low + high) >> 1;
-        if (of.place[middle] - gd_deleted(of.sums[middle] - before) <= j) low = middle + 1;
-        else high = middle;
+// A warp reads the entries of the row from `first` to `stop` - 1, 32 * GD_EACH at most, and finds where they go, -1 if
+// they are deleted. Few entries of the batch are among them, most often none: those are looked for once.
+template <Way way>
+__device__ __forceinline__ void gd_read(const Entries &of, const entry_t *row, long long first, long long stop, int lane,
+                                        entry_t *held, long long *to) {
+#pragma unroll
+    for (int e = 0; e < GD_EACH; e++) {
+        const long long j = first + e * 32 + lane;
+        to[e] = -1;
+        if (j < stop) held[e] = row[j];
     }
-    return j + gd_inserted(of.sums[low] - before);
+    if (first >= stop) return;
+    const long long low = gd_before<way>(of, of.from, of.to, first);
+    const long long high = gd_before<way>(of, low, of.to, way == BACK ? stop - 1 : stop);
+    const long long before = of.sums[of.from];
+#pragma unroll
+    for (int e = 0; e < GD_EACH; e++) {
+        const long long j = first + e * 32 + lane;
+        if (j >= stop) continue;
+        const long long less = gd_before<way>(of, low, high, j), so_far = of.sums[less];
+        if (way == BACK) {
+            to[e] = j + gd_inserted(so_far - before);
+            continue;
+        }
+        const long long up_to = gd_before<way>(of, less, high, j + 1), now = of.sums[up_to];
+        if (gd_deleted(now - so_far)) continue;
+        to[e] = j - gd_deleted(so_far - before) + (way == ANY ? gd_inserted(now - before) : 0);
+    }
+}
+
+__device__ __forceinline__ void gd_write(entry_t *row, const entry_t *held, const long long *to) {
+#pragma unroll
+    for (int e = 0; e < GD_EACH; e++)
+        if (to[e] >= 0) row[to[e]] = held[e];
 }
 
 // Of the entries the first that is inserted, or deleted; there is one.
@@ -133,18 +151,9 @@ extern "C" __global__ void dynamic_rows_change(long long n, const unsigned long 
         entry_t *pool = row.inward ? in_pool : out_pool;
         entry_t held[GD_EACH];
         long long to[GD_EACH];
-#pragma unroll
-        for (int e = 0; e < GD_EACH; e++) {
-            const long long j = e * 32 + lane;
-            to[e] = -1;
-            if (j >= row.size) continue;
-            held[e] = pool[row.begin + j];
-            to[e] = gd_goes(row.of, j);
-        }
+        gd_read<ANY>(row.of, pool + row.begin, 0, row.size, lane, held, to);
         __syncwarp();
-#pragma unroll
-        for (int e = 0; e < GD_EACH; e++)
-            if (to[e] >= 0) pool[row.goes + to[e]] = held[e];
+        gd_write(pool + row.goes, held, to);
         gd_insert(row.of, values, pool + row.goes, lane, 32);
         if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
     }
@@ -157,7 +166,9 @@ dynamic_rows_change_high(long long n, const unsigned long long *counters, const 
                          long long *out_begin, long long *out_length, long long *out_room, entry_t *out_pool,
                          long long *in_begin, long long *in_length, long long *in_room, entry_t *in_pool,
                          long long commits) {
+    const int lane = threadIdx.x & 31;
     const long long rows = (long long)counters[7], tile = (long long)blockDim.x * GD_EACH;
+    const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
     for (long long k = blockIdx.x; k < rows; k += gridDim.x) {
         Row row;
         if (!gd_row(n, listed[n - 1 - k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
@@ -166,50 +177,31 @@ dynamic_rows_change_high(long long n, const unsigned long long *counters, const 
         entry_t *pool = row.inward ? in_pool : out_pool;
         entry_t *was = pool + row.begin, *goes = pool + row.goes;
         const long long step = sums[row.of.to] - sums[row.of.from];
+        entry_t held[GD_EACH];
+        long long to[GD_EACH];
         if (goes != was) {
-#pragma unroll 4
-            for (long long j = threadIdx.x; j < row.size; j += blockDim.x) {
-                const entry_t held = was[j];
-                const long long to = gd_goes(row.of, j);
-                if (to >= 0) goes[to] = held;
+            for (long long first = mine; first < row.size; first += tile) {
+                gd_read<ANY>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held, to);
+                gd_write(goes, held, to);
             }
         } else {
-            entry_t held[GD_EACH];
-            long long to[GD_EACH];
             if (gd_deleted(step)) {
                 for (long long base = place[gd_first(row.of, true)]; base < row.size; base += tile) {
-#pragma unroll
-                    for (int e = 0; e < GD_EACH; e++) {
-                        const long long j = base + e * (long long)blockDim.x + threadIdx.x;
-                        to[e] = -1;
-                        if (j >= row.size) continue;
-                        held[e] = was[j];
-                        to[e] = gd_goes_front(row.of, j);
-                    }
+                    const long long first = base + mine;
+                    gd_read<FRONT>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held, to);
                     __syncthreads();
-#pragma unroll
-                    for (int e = 0; e < GD_EACH; e++)
-                        if (to[e] >= 0) was[to[e]] = held[e];
+                    gd_write(was, held, to);
                 }
                 __syncthreads();
             }
             if (gd_inserted(step)) {
-                const long long first = gd_first(row.of, false);
-                const long long least = place[first] - gd_deleted(sums[first] - sums[row.of.from]);
+                const long long some = gd_first(row.of, false);
+                const long long least = place[some] - gd_deleted(sums[some] - sums[row.of.from]);
                 for (long long end = row.size - gd_deleted(step); end > least; end -= tile) {
-                    const long long base = max(end - tile, least);
-#pragma unroll
-                    for (int e = 0; e < GD_EACH; e++) {
-                        const long long j = base + e * (long long)blockDim.x + threadIdx.x;
-                        to[e] = -1;
-                        if (j >= end) continue;
-                        held[e] = was[j];
-                        to[e] = gd_goes_back(row.of, j);
-                    }
+                    const long long first = max(end - tile, least) + mine;
+                    gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held, to);
                     __syncthreads();
-#pragma unroll
-                    for (int e = 0; e < GD_EACH; e++)
-                        if (to[e] >= 0) was[to[e]] = held[e];
+                    gd_write(was, held, to);
                 }
             }
         }
