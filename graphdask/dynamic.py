@@ -240,9 +240,11 @@ class DynamicGraph(Graph):
         unknown: int,
     ) -> Update:
         """Take over a batch that the workers have applied, to edges of which some were `there`."""
-        inserts, kept = np.count_nonzero(batch.insert), np.count_nonzero(batch.insert & there)
-        lost = np.count_nonzero(there) - kept
-        twice, both = np.count_nonzero(batch.twice), np.count_nonzero(batch.twice & there)
+        inserts, kept, twice, both, held = (
+            int(np.count_nonzero(which))
+            for which in (batch.insert, batch.insert & there, batch.twice, batch.twice & there, there)
+        )
+        lost = held - kept
         counts = {
             "inserted": inserts - kept + both,
             "deleted": lost + both,

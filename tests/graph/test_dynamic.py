@@ -10,7 +10,7 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask import dynamic_batch, dynamic_rows
+from graphdask import changes, dynamic_batch, dynamic_rows
 from graphdask.backend import CpuBackend
 from graphdask.gang import dynamic as gang_dynamic
 from graphdask.runtime import runtime
@@ -93,7 +93,8 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
         known = edges.get(edges.key(u, v))
         edges[edges.key(u, v)] = weight if known is None else min(known, weight)
     G = gd.from_edges(*start, weights, num_vertices=n, directed=directed)
-    D = gd.DynamicGraph(G.partition(parts, device=device))
+    owners = np.arange(n) % 3 if parts == 3 else None
+    D = gd.DynamicGraph(G.partition(parts, owners, device=device))
     check(D, edges)
     laid_out, again = [], dynamic_rows.DynamicRows.lay_out
     monkeypatch.setattr(dynamic_rows.DynamicRows, "lay_out", lambda *args: laid_out.append(1) or again(*args))
@@ -177,6 +178,15 @@ def test_weights_that_do_not_fit_are_refused(weights, reason):
     with pytest.raises(gd.InputError) as error:
         D.update(insert=([0], [2], weights))
     assert reason in str(error.value)
+
+
+def test_a_batch_of_too_many_edges_is_refused(monkeypatch):
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
+    monkeypatch.setattr(changes, "MOST_EDGES", 3)
+    with pytest.raises(gd.InputError, match="a batch of 4 edges; 3 at most, so divide it"):
+        D.update(insert=([5, 6, 7], [0, 0, 0]), delete=([0], [1]))
+    assert (D.version, D.num_vertices) == (0, 3)
+    assert D.update(insert=([5, 6], [0, 0]), delete=([0], [1])).vertices == 2
 
 
 def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
