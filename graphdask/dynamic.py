@@ -82,7 +82,7 @@ class DynamicGraph(Graph):
     Notes
     -----
     Each partition holds rows with room behind them, of out-edges and of in-edges. A batch of b edges costs sorting it,
-    sending each edge to the owners of its ends, and rewriting the rows that it names, each once: b log b, plus b times
+    sending it to every worker, and rewriting the rows that it names where they are, each once: b log b, plus b times
     the logarithm of a degree, plus the lengths of those rows; nothing of it grows with the number of edges that stay as
     they are. When the room is used up, all rows are laid out anew, as also when a quarter more vertices have appeared
     than there were: a copy of the graph, for which the insertions since the last one have paid.

@@ -29,12 +29,23 @@ counters       uint64: how many of the sorted entries are of out-edges, and of b
 
 import numpy as np
 
+from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NOTHING = np.uint64(2**64 - 1)
 CLAIMED, FRONT, BACK = 4, 6, 7
 """Places among the counters, of which there are eight."""
+AHEAD = 8
+"""Entries whose rows a twin has on their way."""
+
+
+@within
+def _fetch(indices, first, length):
+    """What a search in a row reads first."""
+    prefetch(indices, first + length // 2)
+    prefetch(indices, first + length // 4)
+    prefetch(indices, first + 3 * length // 4)
 
 
 @within
@@ -67,6 +78,21 @@ def dynamic_batch_look(
 ):  # fmt: skip
     half = n // 2
     for i in range(n):
+        if i + 2 * AHEAD < n:
+            local = np.int64(at[i + 2 * AHEAD]) - first
+            if 0 <= local < owned:
+                if directed and i + 2 * AHEAD >= half:
+                    prefetch(in_begin, local)
+                    prefetch(in_length, local)
+                else:
+                    prefetch(out_begin, local)
+                    prefetch(out_length, local)
+            local = np.int64(at[i + AHEAD]) - first
+            if 0 <= local < owned:
+                if directed and i + AHEAD >= half:
+                    _fetch(in_indices, in_begin[local], in_length[local])
+                else:
+                    _fetch(out_indices, out_begin[local], out_length[local])
         backward = i >= half
         edge = i - half if backward else i
         column = ids[edge if backward else half + edge]
@@ -106,6 +132,12 @@ def dynamic_batch_place(
         if keys[i] == NOTHING:
             row[i], column[i], place[i], steps[i + 1] = 0, 0, 0, 0
             continue
+        if i + AHEAD < n and keys[i + AHEAD] != NOTHING:
+            local = np.int64(keys[i + AHEAD] // np.uint64(capacity))
+            if local < owned:
+                _fetch(out_indices, out_begin[local], out_length[local])
+            else:
+                _fetch(in_indices, in_begin[local - owned], in_length[local - owned])
         of = keys[i] // np.uint64(capacity)
         wanted = np.int64(keys[i] - of * np.uint64(capacity))
         local = np.int64(of)

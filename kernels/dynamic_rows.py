@@ -15,8 +15,11 @@ where          int64 per entry of a batch, half of them of sources: where in the
 begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries; it goes to where `target` says
 """
 
+from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin, within
 
+AHEAD = 8
+"""Rows that a twin has on their way."""
 MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]
 
 
@@ -110,6 +113,15 @@ def _change(
     outward = int(counters[0])
     out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
     for k in range(start, stop):
+        if k + AHEAD < stop:  # where most is done, from the back
+            i = listed[k + AHEAD]
+            v = plan[2 * n + i]
+            if i < outward:
+                prefetch(out_pool, out_begin[v] + out_length[v])
+                prefetch(out_pool, out_begin[v] + out_length[v] // 2)
+            else:
+                prefetch(in_pool, in_begin[v] + in_length[v])
+                prefetch(in_pool, in_begin[v] + in_length[v] // 2)
         i = listed[k]
         end, goes, v = plan[i], plan[n + i], plan[2 * n + i]
         step = sums[end] - sums[i]
