@@ -46,7 +46,7 @@ LAYERS = (
     ),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("gang",),
-    ("cli", "commands", "bench", "plot", "cluster"),
+    ("cli", "commands", "bench", "plot", "cluster", "nx"),
 )
 """A layer imports itself and the layers above it in this list."""
 

@@ -1,0 +1,90 @@
+"""What the backend offers, and the two questions that NetworkX asks first: can it run a call, and should it?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+BACKEND = "graphdask"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A function of NetworkX's that graphdask has."""
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    refuses: Callable[[Mapping[str, Any]], str]
+    """Why it cannot run with these arguments; empty where it can."""
+    edges: int
+    """From how many edges on it is faster than NetworkX, the conversion included."""
+    converted: int
+    """The same of a graph that is converted already."""
+
+
+OFFERS: dict[str, Offer] = {}
+
+
+def offered(
+    edges: int, converted: int, refuses: Callable[[Mapping[str, Any]], str] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function, which has NetworkX's name and signature, among those that the backend has."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        OFFERS[function.__name__] = Offer(
+            function, inspect.signature(function), refuses or (lambda arguments: ""), edges, converted
+        )
+        return function
+
+    return enter
+
+
+def _bound(name: str, args: Any, kwargs: Any) -> Mapping[str, Any] | None:
+    """The arguments by name; None where they do not fit, of which NetworkX tells."""
+    try:
+        bound = OFFERS[name].signature.bind(*args, **kwargs)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
+    """Return True, or why graphdask has no answer that is NetworkX's."""
+    if name not in OFFERS:
+        return f"graphdask has no {name}"
+    arguments = _bound(name, args, kwargs)
+    return True if arguments is None else OFFERS[name].refuses(arguments) or True
+
+
+def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
+    """Return True, or why NetworkX is as fast by itself; asked where no backend is named in the call."""
+    arguments = _bound(name, args, kwargs)
+    if arguments is None:
+        return True
+    G, offer = arguments["G"], OFFERS[name]
+    cache = getattr(G, "__networkx_cache__", None) or {}
+    is_converted = getattr(G, "__networkx_backend__", "") == BACKEND or bool(cache.get("backends", {}).get(BACKEND))
+    least = offer.converted if is_converted else offer.edges
+    if G.number_of_nodes() > least or G.number_of_edges() >= least:
+        return True
+    state = "converted already" if is_converted else "not yet converted"
+    return f"the graph, {state}, has fewer than {least:,} edges, and NetworkX is as fast"
+
+
+def undirected_only(what: str) -> Callable[[Mapping[str, Any]], str]:
+    """A refusal of directed graphs, of which NetworkX counts something else."""
+
+    def refuses(arguments: Mapping[str, Any]) -> str:
+        if arguments["G"].is_directed():
+            return f"of a directed graph NetworkX's {what} counts edges that go both ways twice; graphdask does not"
+        return ""
+
+    return refuses
+
+
+def no_function(arguments: Mapping[str, Any]) -> str:
+    """A refusal of weights that a function makes."""
+    return "weights are an edge attribute for graphdask, not a function" if callable(arguments["weight"]) else ""
