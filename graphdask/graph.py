@@ -391,6 +391,11 @@ class Graph:
         edges = f"{unknown} on the workers" if unknown else f"{self.num_edges:,}"
         return f"<Graph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}>"
 
+    def _repr_html_(self) -> str:
+        from graphdask.html import of_graph
+
+        return of_graph(self)
+
 
 def checked_graph(G: Any) -> Graph:
     """Return G, or raise InputError where it is none."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphdask.engine import RankResult
-from graphdask.errors import MissingDependency
+from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph import Graph
 from graphdask.partition import VertexMap
 from graphdask.residency import fetched
@@ -40,6 +40,29 @@ class PickColumn:
 
     def __call__(self, value: RankResult) -> np.ndarray:
         return fetched(value.columns[self.name])
+
+
+@dataclass(frozen=True)
+class Glance:
+    """Says of columns of a rank's result how long they are, the least and the largest value, and some of the values."""
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    """Of the values that are wanted, among the rank's own."""
+
+    def __call__(self, value: RankResult) -> dict[str, tuple[int, Any, Any, list[Any]]]:
+        found = {}
+        for name in self.names:
+            column = fetched(value.columns[name])
+            plain = column.dtype.kind in "biuf" and column.size > 0
+            least, most = (column.min().item(), column.max().item()) if plain else (None, None)
+            some = [column[place].tolist() if place < len(column) else None for place in self.places]
+            found[name] = len(column), least, most, some
+        return found
+
+
+HEAD = 5
+"""Rows of a result that a notebook shows."""
 
 
 class Result:
@@ -150,6 +173,42 @@ class Result:
         table = pyarrow.table({name: pyarrow.array(arrow_ready(values)) for name, values in arrays.items()})
         with replacing(path) as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
+
+    def _repr_html_(self) -> str:
+        """The run, the values of the first vertices, and the range of each column, which the workers find."""
+        from graphdask.html import of_result, shown
+
+        ids, n = self.graph.ids, self.graph.num_vertices
+        wanted = [self._vertex_map.locate(vertex) for vertex in range(min(n, HEAD))]
+        try:
+            ranks = self.parts.fetch(Glance(self.columns, tuple(place for _, place in wanted)))
+        except GraphdaskError as error:
+            return of_result(self, ("vertex", *self.columns), (), f"The values cannot be had: {error}")
+        columns = [ids.to_caller(np.arange(len(wanted))).tolist()]
+        last: list[Any] = ["range"]
+        for name in self.columns:
+            values = [ranks[rank][name][3][row] for row, (rank, _) in enumerate(wanted)]
+            ends = [end for rank in ranks for end in rank[name][1:3] if end is not None]
+            last.append(f"{shown(min(ends))} to {shown(max(ends))}" if ends else "")
+            if name in self.vertex_valued:
+                values = ids.to_caller(np.array(values, np.int64)).tolist()
+                last[-1] = ""
+            columns.append(values)
+        note = "" if n <= HEAD else f"{n - HEAD:,} more; r.to_frame(), r.to_dask() and r.{self.columns[0]} have all"
+        rows = list(zip(*columns, strict=True))
+        return of_result(
+            self, ("vertex", *self.columns), [*rows, tuple(last)] if rows else rows, note, self._begun_at()
+        )
+
+    def _begun_at(self) -> list[tuple[str, str]]:
+        """Where a search began, for a notebook."""
+        first = getattr(self.primitive, "sources", None)
+        first = [self.primitive.source] if hasattr(self.primitive, "source") else first
+        if first is None:
+            return []
+        if len(first) > HEAD:
+            return [("from", f"{len(first):,} vertices")]
+        return [("from", ", ".join(map(str, self.graph.ids.to_caller(np.array(first, np.int64)))))]
 
     def __repr__(self) -> str:
         return (

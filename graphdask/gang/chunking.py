@@ -16,10 +16,10 @@ def chunks(
 
     Nothing of a chunk is kept here once it is handed out.
     """
-    from tqdm.auto import tqdm
+    from graphdask.notebook import bar_class
 
     show = is_watched(Config.load(progress=progress).progress)
-    with tqdm(
+    with bar_class()(
         total=sampler.instances, desc=sampler.name, unit=" instances", disable=not show, leave=False, delay=DELAY
     ) as bar:
         for first in range(sampler.first, max(sampler.last, sampler.first + 1), chunk):

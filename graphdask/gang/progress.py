@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from graphdask.engine import Superstep
+from graphdask.notebook import bar_class, in_notebook
 
 DELAY = 0.7
 """Seconds before a bar appears: what is over by then needs none."""
@@ -18,13 +19,6 @@ def is_watched(wanted: bool | None) -> bool:
     if wanted is not None:
         return wanted
     return sys.stderr.isatty() or in_notebook()
-
-
-def in_notebook() -> bool:
-    """Whether the kernel of a notebook runs this process. That ipykernel is loaded says nothing: ipywidgets loads it,
-    and so does tqdm where ipywidgets is installed."""
-    ipython = sys.modules.get("IPython")
-    return getattr(ipython.get_ipython() if ipython is not None else None, "kernel", None) is not None
 
 
 def signed(count: float) -> str:
@@ -72,9 +66,7 @@ class Progress:
         if not self.show or elapsed < DELAY:
             return
         if self._bar is None:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(desc=self.label, unit=" supersteps", bar_format="{desc} [{elapsed}]", leave=False)
+            self._bar = bar_class()(desc=self.label, unit=" supersteps", bar_format="{desc} [{elapsed}]", leave=False)
         with self._lock:
             ranks = list(self._ranks.values())
         text = self.label

@@ -208,10 +208,10 @@ def _bar(source: Source, reading: Reading) -> Iterator[Callable[[], None]]:
     if reading.progress is False or (reading.progress is None and source.size < _PROGRESS_BYTES):
         yield lambda: None
         return
-    from tqdm.auto import tqdm
+    from graphdask.notebook import bar_class
 
     delay = 0 if reading.progress else 1
-    with tqdm(total=source.size, unit="B", unit_scale=True, delay=delay, desc=source.path.name) as bar:
+    with bar_class()(total=source.size, unit="B", unit_scale=True, delay=delay, desc=source.path.name) as bar:
         yield lambda: bar.update(source.consumed - bar.n)
         bar.update(source.size - bar.n)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, MissingDependency
+from graphdask.errors import GraphdaskError, InputError, MissingDependency
 from graphdask.graph import Graph
-from graphdask.result import CallerColumn, Kept, PickColumn, arrow_ready
+from graphdask.result import HEAD, CallerColumn, Glance, Kept, PickColumn, arrow_ready
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
 
@@ -113,6 +113,27 @@ class Samples:
         """Write Parquet files into a folder; how many rows they have together."""
         ids = {name: self.graph.ids if name in self.vertex_valued else None for name in self.columns}
         return sum(self.parts.fetch(_WriteParquet(str(folder.absolute()), prefix, ids)))
+
+    def _repr_html_(self) -> str:
+        """The run and the first rows, which the workers tell."""
+        from graphdask.html import of_result
+
+        instances = (("instances", f"{self.sampler.instances:,}, {self.placement}"),)
+        try:
+            ranks = self.parts.fetch(Glance(self.columns, tuple(range(HEAD))))
+        except GraphdaskError as error:
+            return of_result(self, self.columns, (), f"The samples cannot be had: {error}", instances)
+        total = sum(rank[self.columns[0]][0] for rank in ranks)
+        first = next((rank for rank in ranks if rank[self.columns[0]][0]), ranks[0])
+        count, columns = min(first[self.columns[0]][0], HEAD), []
+        for name in self.columns:
+            values = first[name][3][:count]
+            if name in self.vertex_valued:
+                values = [self.graph.ids.to_caller(np.array(value, np.int64)).tolist() for value in values]
+            columns.append(values)
+        rest = f"{total - count:,} more rows; " if total > count else ""
+        note = f"{rest}s.to_frame(), s.to_dask() and s.{self.columns[0]} have all" if rest else ""
+        return of_result(self, self.columns, list(zip(*columns, strict=True)), note, instances)
 
     def __repr__(self) -> str:
         return (

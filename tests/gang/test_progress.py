@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from graphdask.gang.progress import is_watched
+from graphdask.notebook import bar_class
 
 
 @pytest.fixture
@@ -43,3 +44,15 @@ def test_a_notebook_shows_progress(log, monkeypatch):
 @pytest.mark.parametrize("wanted", [True, False])
 def test_who_asks_is_heard(log, wanted):
     assert is_watched(wanted) is wanted
+
+
+def test_a_notebook_without_widgets_gets_the_bar_of_a_terminal(monkeypatch):
+    shell(monkeypatch, SimpleNamespace(kernel=object()))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert bar_class().__module__ == "tqdm.std"
+
+
+def test_a_notebook_with_widgets_gets_theirs(monkeypatch):
+    shell(monkeypatch, SimpleNamespace(kernel=object(), config={"IPKernelApp": {}}))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    assert bar_class().__module__ == "tqdm.notebook"
