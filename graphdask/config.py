@@ -1,11 +1,14 @@
 """One frozen Config, read from Dask's configuration under `graphdask.*` (YAML files, DASK_GRAPHDASK__*).
 
-Keyword arguments of a call win over it: `Config.load(comm="nccl")`.
+Keyword arguments of a call win over it: `Config.load(comm="nccl")`. The defaults stand in `graphdask.yaml` too, with a
+line of explanation each; `register` makes them Dask's, so that `dask.config.get("graphdask.comm")` finds them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError
@@ -50,6 +53,7 @@ class Config:
         """Read Dask's configuration, then apply `overrides` that are not None."""
         import dask.config
 
+        register()
         from_dask = dask.config.get("graphdask", default={}) or {}
         known = {field.name for field in fields(cls)}
         values = {str(k).replace("-", "_"): v for k, v in from_dask.items()}
@@ -88,3 +92,23 @@ class Config:
                 if not value >= 0:
                     raise InputError(f"{field.name}={value!r} must not be negative")
         return self
+
+
+def register() -> None:
+    """Make the defaults known to `dask.config`, below what is set there already."""
+    import dask.config
+
+    defaults = _defaults()
+    if dask.config.get("graphdask.lock-timeout", None) is None:  # as after a `dask.config.set` that came first
+        dask.config.update(dask.config.config, defaults, priority="old")
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """What the file says, added once to what `dask.config.refresh` begins with."""
+    import dask.config
+    import yaml
+
+    defaults: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("graphdask.yaml").read_text("utf-8"))
+    dask.config.update_defaults(defaults)
+    return defaults

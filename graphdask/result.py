@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from graphdask.engine import RankResult
-from graphdask.errors import GraphdaskError, MissingDependency
+from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph import Graph
 from graphdask.partition import VertexMap
 from graphdask.residency import fetched
@@ -40,6 +41,117 @@ class PickColumn:
 
     def __call__(self, value: RankResult) -> np.ndarray:
         return fetched(value.columns[self.name])
+
+
+@dataclass(frozen=True)
+class PickColumns:
+    """Picks columns of a rank's result, as NumPy arrays."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, value: RankResult) -> dict[str, np.ndarray]:
+        return {name: fetched(value.columns[name]) for name in self.names}
+
+
+def checked_near(made: Any) -> None:
+    """Raise Unsupported where values would have to be fetched from workers by Dask's own loop, which cannot wait."""
+    if hasattr(made.parts, "gang"):
+        name = "r" if isinstance(made, Result) else "s"
+        raise Unsupported(
+            f"the values of {made!r} stay with the workers; to hand them to tasks or publish them, take "
+            f"{name}.to_dask_dataframe().persist(), or write them with {name}.to_parquet(path)"
+        )
+
+
+def values_to_send(made: Any) -> list[RankResult]:
+    """All values, for a result or samples that are pickled."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return made.parts.fetch(Whole())
+    checked_near(made)
+    return made.parts.fetch(Whole())
+
+
+class Whole:
+    """Picks all of a rank's result, its columns as NumPy arrays."""
+
+    def __call__(self, value: RankResult) -> RankResult:
+        return replace(value, columns={name: fetched(column) for name, column in value.columns.items()})
+
+
+class Arrived:
+    """The values of a result that was sent here."""
+
+    def __init__(self, values: list[RankResult]):
+        self.values, self.summary = values, [value.without_columns() for value in values]
+
+    def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        return [select(value) for value in self.values]
+
+    def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
+        from dask import delayed
+
+        return [delayed(select, pure=False)(value) for value in self.values]
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """In place of the partitions that a result was made from."""
+
+    vertex_map: VertexMap
+
+
+def _arrived(
+    kind: type[Result], graph: Graph, primitive: Any, values: list[RankResult], vertex_map: VertexMap, stats: Stats
+) -> Result:
+    return kind(graph, primitive, Arrived(values), Elsewhere(vertex_map), stats)
+
+
+def checked_home(made: Any) -> None:
+    """Raise Unsupported where a result or samples are not where they were made."""
+    if isinstance(made.parts, Arrived):
+        raise Unsupported("it was sent here without the partitions that it was made from; verify it where it was made")
+
+
+def dask_dataframes() -> Any:
+    """Dask's data frames, or MissingDependency."""
+    try:
+        import dask.dataframe
+    except ImportError as error:
+        raise MissingDependency('to_dask_dataframe needs pip install "graphdask[dataframe]"') from error
+    return dask.dataframe
+
+
+def _vertex_frame(columns: dict[str, np.ndarray], rank: int, facts: tuple[VertexMap, Any, tuple[str, ...]]) -> Any:
+    """The data frame of a rank; runs beside its values."""
+    from graphdask.backend import get_backend
+
+    vertex_map, ids, vertex_valued = facts
+    owned = vertex_map.owned_ids(get_backend("cpu"), rank).astype(np.int64)
+    return _framed(ids, {"vertex": owned, **columns}, ("vertex", *vertex_valued))
+
+
+def _framed(ids: Any, columns: dict[str, np.ndarray], vertex_valued: tuple[str, ...]) -> Any:
+    import pandas
+
+    named = {name: ids.to_caller(values) if name in vertex_valued else values for name, values in columns.items()}
+    return pandas.DataFrame({name: pandas_ready(values) for name, values in named.items()})
+
+
+def pandas_ready(values: np.ndarray) -> Any:
+    """A column for pandas: strings as its own type, rows of a 2-D array as Arrow's lists, which Dask leaves alone."""
+    import pandas
+
+    if values.ndim == 1:
+        return pandas.array(values, dtype="str") if values.dtype == object else values
+    import pyarrow
+
+    lists = pyarrow.array(arrow_ready(values.reshape(-1)), from_pandas=True)
+    for axis in range(values.ndim - 1, 0, -1):
+        ends = np.arange(int(np.prod(values.shape[:axis])) + 1, dtype=np.int64) * values.shape[axis]
+        lists = pyarrow.LargeListArray.from_arrays(ends, lists)
+    return pandas.arrays.ArrowExtensionArray(lists)
 
 
 @dataclass(frozen=True)
@@ -116,7 +228,10 @@ class Result:
         ------
         VerificationError
             Naming the first vertex or edge that breaks an invariant.
+        Unsupported
+            Where the result was sent here by another process.
         """
+        checked_home(self)
         runtime().verify(self)
         return self
 
@@ -153,6 +268,39 @@ class Result:
         vertex = self.graph.ids.to_caller(self._order)
         arrays["vertex"] = dask.array.from_array(vertex, chunks=(tuple(int(x) for x in lengths),))
         return arrays
+
+    def to_dask_dataframe(self) -> Any:
+        """Return a lazy Dask DataFrame with the columns `vertex` and the result's own.
+
+        A partition for each of the graph's that has vertices, in their order there, made where the values are. So
+        nothing passes through this process, and `persist()` and `Client.publish_dataset` keep it on the workers.
+
+        Raises
+        ------
+        MissingDependency
+            Without Dask's data frames: `pip install "graphdask[dataframe]"`.
+        """
+        frames = dask_dataframes()
+        from dask import delayed
+
+        lengths = np.diff(self._vertex_map.offsets)
+        filled = np.flatnonzero(lengths).tolist() or [0]
+        columns = self.parts.delayed(PickColumns(self.columns))
+        facts = delayed((self._vertex_map, self.graph.ids, self.vertex_valued), traverse=False)
+        made = [delayed(_vertex_frame, pure=False)(columns[rank], rank, facts) for rank in filled]
+        none = {name: np.zeros(0, self.parts.summary[0].dtypes[name]) for name in self.columns}
+        ids = np.zeros(0, np.int64)
+        meta = _framed(self.graph.ids, {"vertex": ids, **none}, ("vertex", *self.vertex_valued))
+        return frames.from_delayed(made, meta=meta, verify_meta=False)
+
+    def __dask_graph__(self) -> None:
+        """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
+        checked_near(self)
+
+    def __reduce__(self) -> Any:
+        """A result travels with its values, by way of this process; `verify` is for where it was made."""
+        values = values_to_send(self)
+        return _arrived, (type(self), self.graph, self.primitive, values, self._vertex_map, self.stats)
 
     def _column_dtype(self, name: str) -> np.dtype:
         dtype = self.parts.summary[0].dtypes[name]

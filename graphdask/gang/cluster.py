@@ -9,6 +9,7 @@ gang is begun by a message to each worker, and only where one declines by tasks 
 from __future__ import annotations
 
 import queue
+import re
 import secrets
 import threading
 import time
@@ -32,6 +33,8 @@ from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ra
 
 SETTLE = 0.05
 """Seconds after which the values of a run become Dask's."""
+
+_PLAIN = re.compile(r"\W+")
 
 LARGE = 1 << 20
 """Bytes from which a share of the caller's data travels apart from its task."""
@@ -233,7 +236,8 @@ class DaskGang:
             tasks, summaries = {}, {}
             for host in self.hosts:
                 share = [self._share(argument, host) for argument in arguments]
-                task = self.submit(run_ranks, host.address, plans[host.address], planes, program, *share)
+                plan, key = plans[host.address], f"graphdask {self._name(label, watch.run, host)}"
+                task = self.submit(run_ranks, host.address, plan, planes, program, *share, key=key)
                 tasks[host.address] = task
                 summaries[self.submit(select_all, host.address, task, summary)] = host.address
             found = self.wait(summaries, label, "deadline", watch.life, watch, partial(self._end, watch.run))
@@ -263,7 +267,7 @@ class DaskGang:
                 begun[address] = self.take_over(address, keys[address])
 
         with self._new_run(progress) as watch:
-            keys = {host.address: f"{KEPT}{self.gang:08x}-{watch.run}-{host.ranks[0]}" for host in self.hosts}
+            keys = {host.address: KEPT + self._name(label, watch.run, host) for host in self.hosts}
             watch.on_sign = occupy
             dropped = tuple(self._dropped)
             del self._dropped[: len(dropped)]
@@ -289,6 +293,10 @@ class DaskGang:
         loop = self.client.loop
         loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
         return values
+
+    def _name(self, label: str, run: int, host: Host) -> str:
+        """Of a task: what Dask's dashboard and reports show of it, which is what stands before the first hyphen."""
+        return f"{_PLAIN.sub(' ', label).strip()[:40]}-{self.gang:08x}-{run}-{host.ranks[0]}"
 
     def take_over(self, address: str, key: str) -> Any:
         """Start the task that makes the values of a run on a worker Dask's."""

@@ -22,7 +22,7 @@ from graphdask.gang.worker import Process, Run, RunPlan, check_worker, perform, 
 KEEP = 30.0
 """Seconds between two looks whether values that no task has taken over are still wanted."""
 
-KEPT = "graphdask-kept-"
+KEPT = "graphdask values of "
 """What the keys of the tasks that take values over begin with."""
 
 

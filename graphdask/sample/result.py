@@ -11,7 +11,21 @@ import numpy as np
 
 from graphdask.errors import GraphdaskError, InputError, MissingDependency
 from graphdask.graph import Graph
-from graphdask.result import HEAD, CallerColumn, Glance, Kept, PickColumn, arrow_ready
+from graphdask.result import (
+    HEAD,
+    Arrived,
+    CallerColumn,
+    Glance,
+    Kept,
+    PickColumn,
+    PickColumns,
+    arrow_ready,
+    checked_home,
+    checked_near,
+    dask_dataframes,
+    pandas_ready,
+    values_to_send,
+)
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
 
@@ -69,7 +83,10 @@ class Samples:
         ------
         VerificationError
             Naming the first edge or instance that breaks an invariant.
+        Unsupported
+            Where the samples were sent here by another process.
         """
+        checked_home(self)
         runtime().verify(self)
         return self
 
@@ -90,6 +107,39 @@ class Samples:
             chunks = [dask.array.from_delayed(pieces[rank], (rows[rank], *tail), dtype) for rank in filled]
             arrays[name] = dask.array.concatenate(chunks)
         return arrays
+
+    def to_dask_dataframe(self) -> Any:
+        """Return a lazy Dask DataFrame with the columns, a partition for each worker that has rows, made there.
+
+        A row of a 2-D array becomes a list, in a column of Arrow's type for them. `persist()` and
+        `Client.publish_dataset` keep the frame on the workers.
+
+        Raises
+        ------
+        MissingDependency
+            Without Dask's data frames: `pip install "graphdask[dataframe]"`.
+        """
+        frames = dask_dataframes()
+        from dask import delayed
+
+        filled = [rank for rank, count in enumerate(self._rows) if count] or [0]
+        columns = self.parts.delayed(PickColumns(self.columns))
+        facts = delayed((self.graph.ids, self.vertex_valued), traverse=False)
+        made = [delayed(_rows_frame, pure=False)(columns[rank], facts) for rank in filled]
+        told = self.parts.summary[0]
+        shapes = {name: tuple(told.values.get(f"{name}.shape", ())) for name in self.columns}
+        none = {name: np.zeros((0, *shapes[name]), told.dtypes[name]) for name in self.columns}
+        meta = _rows_frame(none, (self.graph.ids, self.vertex_valued))
+        return frames.from_delayed(made, meta=meta, verify_meta=False)
+
+    def __dask_graph__(self) -> None:
+        """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
+        checked_near(self)
+
+    def __reduce__(self) -> Any:
+        """Samples travel with their rows, by way of this process; `verify` is for where they were made."""
+        values = values_to_send(self)
+        return _arrived, (type(self), self.graph, self.sampler, values, self.stats, self.placement)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with the columns; a 2-D array becomes a column of lists."""
@@ -140,6 +190,21 @@ class Samples:
             f"<{type(self).__name__}: {', '.join(self.columns)} of {self.sampler.instances:,} instances; "
             f"{self.stats.ranks} ranks, {self.placement}, {self.stats.seconds:.3g} s>"
         )
+
+
+def _arrived(
+    kind: type[Samples], graph: Graph, sampler: Any, values: list[Any], stats: Stats, placement: str
+) -> Samples:
+    return kind(graph, sampler, Arrived(values), None, stats, placement)
+
+
+def _rows_frame(columns: dict[str, np.ndarray], facts: tuple[Any, tuple[str, ...]]) -> Any:
+    """The data frame of a worker; runs beside its rows."""
+    import pandas
+
+    ids, vertex_valued = facts
+    named = {name: ids.to_caller(values) if name in vertex_valued else values for name, values in columns.items()}
+    return pandas.DataFrame({name: pandas_ready(values) for name, values in named.items()})
 
 
 def new_folder(path: str | os.PathLike[str]) -> Path:
