@@ -45,6 +45,8 @@ class Config:
     """Share of a device's or host's free memory that a call may plan with."""
     allow_insecure_ucx: bool = False
     """Let graph data travel over UCX, which does not encrypt, although the cluster requires encryption."""
+    dashboard: bool = True
+    """Give the scheduler's dashboard a page of graphdask's runs, where there is a dashboard."""
     progress: bool | None = None
     """Show progress bars; None: only where a person watches (a terminal or a notebook)."""
 

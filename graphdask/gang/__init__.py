@@ -26,6 +26,7 @@ from graphdask.errors import (
 )
 from graphdask.gang import on_disk
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_inward
 from graphdask.gang.chunking import chunks
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
@@ -111,6 +112,7 @@ class GangRuntime(DynamicRuntime):
             seconds = time.perf_counter() - started
             stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds, str(scheme))
             stats.restarts = restarts
+            announce(built.gang, stats)
             return primitive.result_type(graph, primitive, kept, built, stats)
 
         inward = primitive.inward and graph.directed

@@ -23,6 +23,7 @@ from typing import Any
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, Unsupported
 from graphdask.gang.arguments import PerRank, travelling_bytes
+from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
@@ -90,6 +91,8 @@ class DaskGang:
         """Keys of values that the caller has let go of since the last run."""
         self._abilities: dict[str, Ability] = {}
         self.device = device
+        if config.dashboard:
+            ask_for_page(client)
         self._settle()
 
     def use(self, config: Config) -> None:
@@ -98,6 +101,11 @@ class DaskGang:
             raise PeerLost("the partitions were on a cluster whose client is closed; make the call again")
         self.config = config
         self.comm = self._chosen_comm()
+
+    @property
+    def signature(self) -> dict[str, Any]:
+        """What tells the last run from others in messages."""
+        return {"topic": self.topic, "run": self._run}
 
     @property
     def sharing(self) -> int:

@@ -19,6 +19,7 @@ from graphdask.dynamic_rows import DynamicPart, build_dynamic
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
@@ -296,6 +297,7 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
         values = kept.summary[0].values
         rows.damping, rows.drift, rows.left = primitive.damping, values["drift"], values["left"]
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
+    announce(rows.gang, stats)
     stats.restarts = restarts
     stats.chosen = primitive.chosen(kept.summary[0].values)
     ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.in_order(graph.order))

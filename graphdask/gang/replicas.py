@@ -14,6 +14,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.config import Config
 from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.board import announce
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
@@ -111,6 +112,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     seconds = time.perf_counter() - started
     _fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
+    announce(built.gang, stats)
     stats.restarts = restarts
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
 
@@ -139,6 +141,7 @@ def streamed(
     seconds = time.perf_counter() - started
     _fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, seconds)
+    announce(there.gang, stats)
     stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])
     return sampler.result_type(graph, sampler, kept, there, stats, "streamed")
 

@@ -361,7 +361,7 @@ class _Pulse:
     def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel, wanted: str):
         self._worker, self._plan, self._cancel = worker, plan, cancel
         self._task = wanted
-        self._ranks: dict[int, tuple[int, int, int]] = {}
+        self._ranks: dict[int, tuple[int, int, int, int]] = {}
         self._over = False
 
     def __enter__(self) -> _Pulse:
@@ -372,12 +372,13 @@ class _Pulse:
         self._over = True
 
     def of_rank(self, rank: int) -> Callable[[Superstep], None]:
-        edges = 0
+        edges = sent = 0
 
         def note(step: Superstep) -> None:
-            nonlocal edges
+            nonlocal edges, sent
             edges += step.edges
-            self._ranks[rank] = (step.number, step.frontier, edges)
+            sent += step.bytes_sent
+            self._ranks[rank] = (step.number, step.frontier, edges, sent)
 
         return note
 
@@ -388,7 +389,7 @@ class _Pulse:
         """Called by the worker's event loop."""
         if self._over:
             return
-        ranks = [[rank, *where] for rank, where in list(self._ranks.items())]
+        ranks = [[rank, *map(int, where)] for rank, where in list(self._ranks.items())]
         self._worker.log_event(self._plan.topic, {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks})
         task = self._worker.state.tasks.get(self._task)
         if task is None or task.state == "cancelled":

@@ -47,7 +47,7 @@ LAYERS = (
         "writing",
     ),
     ("algorithms", "generate", "sample", "stream", "verify"),
-    ("gang",),
+    ("dashboard", "gang"),
     ("cli", "commands", "bench", "plot", "cluster", "nx"),
 )
 """A layer imports itself and the layers above it in this list."""
