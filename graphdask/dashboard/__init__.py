@@ -15,6 +15,8 @@ PATH = "/graphdask"
 
 def attach(dask_scheduler: Any) -> bool:
     """Give a scheduler the page, once; whether it has one. Runs in the scheduler."""
+    if not hasattr(dask_scheduler, "add_plugin"):  # a worker's --preload
+        return False
     if NAME in dask_scheduler.plugins:
         return True
     pages = _pages(dask_scheduler)

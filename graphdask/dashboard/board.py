@@ -1,7 +1,7 @@
 """Board: what the scheduler has heard of graphdask's runs, as columns for the pictures of the page.
 
-Two kinds of messages come: from workers, now and then, where the ranks of a run are; and from clients, at the end of a
-run, its supersteps. Only the last runs are kept.
+Two kinds of messages come: from workers, now and then, where the ranks of a run are; and from clients, soon after
+runs, their supersteps. Only the last runs are kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUIET = 10.0
 
 
 def told(stats: Any, workers: Sequence[str]) -> dict[str, Any]:
-    """What a client tells of a run; `workers` names the worker of each rank."""
+    """What a client tells of a run, with its topic and number; `workers` names the worker of each rank."""
     steps = list(stats)
     each = max(-(-len(steps) // STEPS), 1)
     groups = [steps[first : first + each] for first in range(0, len(steps), each)]
@@ -67,8 +67,9 @@ class Board(SchedulerPlugin):
         """Called by the scheduler with every event; others' are left alone."""
         for name in [topic] if isinstance(topic, str) else topic:
             if name == RUNS:
-                self.runs.append(msg)
-                self._live.pop((msg.get("topic", ""), msg.get("run", -1)), None)
+                self.runs.extend(msg)
+                for run in msg:
+                    self._live.pop((run["topic"], run["run"]), None)
             elif name.startswith(PULSES) and isinstance(msg, dict) and "ranks" in msg:
                 _, ranks = self._live.get((name, msg["run"]), (0.0, {}))
                 ranks.update({rank[0]: (msg["worker"], *rank[1:]) for rank in msg["ranks"]})

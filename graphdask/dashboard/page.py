@@ -35,8 +35,8 @@ class Page:
         }
         self.title = Div(text="", sizing_mode="stretch_width")
         self._bars: list[Any] = [self._steps(name, words) for name, words in TITLES.items()]
-        names = FactorRange()
-        self._sent = _plot("Bytes sent by worker", "@worker: @bytes{0.0 b}", x_range=names)
+        self._names = FactorRange()
+        self._sent = _plot("Bytes sent by worker", "@worker: @bytes{0.0 b}", x_range=self._names)
         self._sent.vbar(x="worker", top="bytes", width=0.8, color=BLUE, source=self.sources["workers"])
         self.root = column(
             self.title,
@@ -73,13 +73,11 @@ class Page:
         for name, source in self.sources.items():
             new = getattr(self._board, name)()
             if new != dict(source.data):
-                if name == "workers":
-                    self._sent.x_range.factors = new["worker"]
-                each = self._board.runs[-1]["each"] if self._board.runs else 1
-                if name == "supersteps":
-                    for plot in self._bars:
-                        plot.renderers[0].glyph.width = 0.9 * each
                 source.data = new
+        self._names.factors = list(self.sources["workers"].data["worker"])
+        each = self._board.runs[-1]["each"] if self._board.runs else 1
+        for plot in self._bars:
+            plot.renderers[0].glyph.width = 0.9 * each
         self.title.text = f"<h3>{escape(self._board.title())}</h3>"
 
 

@@ -1,39 +1,52 @@
 """The client's side of the dashboard's page: asks the scheduler to have it, and tells it of runs that are over.
 
-Neither is waited for, and what fails is left: a page is not worth an error.
+Neither is waited for, and what fails is left: a page is not worth an error. Runs are told of together, a moment later,
+so that a caller that makes one short call after the other does not wait for messages.
 """
 
 from __future__ import annotations
 
 import asyncio
 import weakref
+from collections import deque
 from contextlib import suppress
 from typing import Any
 
 from graphdask.stats import Stats
 
+TOGETHER = 0.25
+"""Seconds after a run in which others are told of with it."""
+MOST = 50
+"""Runs that are told of together; of more, the last ones."""
+
 _PAGES: weakref.WeakKeyDictionary[Any, asyncio.Future[bool]] = weakref.WeakKeyDictionary()
 """Whether the schedulers of clients have the page."""
+_OVER: weakref.WeakKeyDictionary[Any, deque[tuple[Stats, list[str], dict[str, Any]]]] = weakref.WeakKeyDictionary()
+"""Runs that are not told of yet, by client."""
 
 
 def ask_for_page(client: Any) -> None:
     """Have the scheduler's dashboard get the page, if it can."""
     if client not in _PAGES:
-        client.loop.add_callback(_attached, client)
+        client.loop.add_callback(_has_page, client)
 
 
 def announce(gang: Any, stats: Stats) -> None:
     """Tell the page of a run that is over."""
     if getattr(gang, "kind", "") != "dask" or not gang.config.dashboard:
         return
-    from graphdask.dashboard.board import told
-
+    client = gang.client
+    known = _PAGES.get(client)
+    if known is not None and known.done() and not known.result():
+        return
     names = {rank: host.name for host in gang.hosts for rank in host.ranks}
-    message = told(stats, [names.get(rank, "?") for rank in range(stats.ranks)]) | gang.signature
-    gang.client.loop.add_callback(_tell, gang.client, message)
+    over = _OVER.setdefault(client, deque(maxlen=MOST))
+    over.append((stats, [names.get(rank, "?") for rank in range(stats.ranks)], gang.signature))
+    if len(over) == 1:
+        client.loop.add_callback(client.loop.call_later, TOGETHER, _tell, client)
 
 
-async def _attached(client: Any) -> bool:
+async def _has_page(client: Any) -> bool:
     """Runs in the client's loop, as all that follows."""
     from graphdask.dashboard import attach
 
@@ -48,9 +61,11 @@ async def _asked(client: Any, attach: Any) -> bool:
     return False
 
 
-async def _tell(client: Any, message: dict[str, Any]) -> None:
-    from graphdask.dashboard.board import RUNS
+async def _tell(client: Any) -> None:
+    from graphdask.dashboard.board import RUNS, told
 
+    over = _OVER.pop(client, deque())
     with suppress(Exception):
-        if await _attached(client):
-            await client.scheduler.log_event(topic=RUNS, msg=message)
+        if over and await _has_page(client):
+            runs = [told(stats, names) | signature for stats, names, signature in over]
+            await client.scheduler.log_event(topic=RUNS, msg=runs)

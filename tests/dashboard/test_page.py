@@ -27,15 +27,18 @@ def until(found, what: str):
     return value
 
 
-def message(**changed):
-    G = gd.from_edges([0, 1, 2], [1, 2, 3]).partition(2)
-    return told(gd.bfs(G, 0).stats, ["w0", "w1"]) | changed
+def message(stats, topic: str = "graphdask-0", run: int = 1):
+    return [told(stats, [f"w{rank}" for rank in range(stats.ranks)]) | {"topic": topic, "run": run}]
+
+
+def search(length: int, parts: int):
+    return gd.bfs(gd.from_edges(range(length), range(1, length + 1)).partition(parts), 0).stats
 
 
 def test_a_run_is_told_as_columns_of_its_supersteps():
-    stats = gd.bfs(gd.from_edges([0, 1, 2], [1, 2, 3]).partition(2), 0).stats
+    stats = search(3, 2)
     board = Board()
-    board.log_event(RUNS, told(stats, ["w0", "w1"]))
+    board.log_event(RUNS, message(stats))
     columns = board.supersteps()
     assert columns["superstep"] == list(range(len(stats)))
     assert columns["frontier"] == [step["frontier"] for step in stats]
@@ -48,10 +51,10 @@ def test_a_run_is_told_as_columns_of_its_supersteps():
 
 
 def test_many_supersteps_share_bars_and_old_runs_go():
-    stats = gd.bfs(gd.from_edges(range(900), range(1, 901)), 0).stats
+    stats = search(900, 1)
     board = Board()
     for _ in range(KEPT + 5):
-        board.log_event(RUNS, told(stats, ["w0"]))
+        board.log_event(RUNS, message(stats))
     columns = board.supersteps()
     assert len(columns["superstep"]) <= STEPS
     assert columns["superstep"][1] == board.runs[-1]["each"] == 5
@@ -68,7 +71,7 @@ def test_ranks_are_seen_while_they_run_and_gone_afterwards():
         "worker": ["w0", "w1"], "rank": [0, 1], "superstep": [6, 7], "frontier": [40, 50], "edges": [800, 900],
         "bytes": [32, 64],
     }  # fmt: skip
-    board.log_event([RUNS, "x"], message(topic="graphdask-0a", run=3))
+    board.log_event([RUNS, "x"], message(search(3, 1), "graphdask-0a", 3))
     assert board.running()["rank"] == []
     board.log_event("graphdask-0b", {"run": 1, "worker": "w0", "ranks": [[0, 1, 1, 1, 1]]})
     now[0] = 60.0
@@ -108,7 +111,7 @@ def test_the_scheduler_hears_of_runs(served):
 
 def test_the_page_is_served_beside_dasks_own_with_the_data_of_the_last_run(served):
     from bokeh.client import pull_session
-    from bokeh.models import ColumnDataSource
+    from bokeh.models import ColumnDataSource, FactorRange
 
     link, _, (_, second) = served
     for name, text in (("/status", "Dask"), ("/graphdask", "Dask: graphdask")):
@@ -120,6 +123,7 @@ def test_the_page_is_served_beside_dasks_own_with_the_data_of_the_last_run(serve
         sources = list(session.document.select({"type": ColumnDataSource}))
         shown = next(source.data for source in sources if "milliseconds" in source.data)
         assert list(shown["frontier"]) == [step["frontier"] for step in second]
+        assert [sorted(names.factors) for names in session.document.select({"type": FactorRange})] == [["0", "1"]]
     finally:
         session.close()
 
