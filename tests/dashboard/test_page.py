@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import time
 import urllib.request
+from types import SimpleNamespace
+from typing import ClassVar
 
 import dask
 import pytest
@@ -13,6 +15,7 @@ from distributed import Client, LocalCluster
 from gangs import active, dask_cluster
 
 import graphdask as gd
+from graphdask.dashboard import attach
 from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, told
 
 WAIT = 60.0
@@ -90,7 +93,7 @@ def served():
     """A scheduler that two runs have told of themselves: the address of the page, the board, the runs."""
     pytest.importorskip("bokeh", reason="the dashboard is drawn by Bokeh")
     G = gd.generate.preferential_attachment(3000, 3, seed=1).to_undirected()
-    with dask_cluster(2) as client:
+    with dask_cluster(2, dashboard=True) as client:
         plugins = client.cluster.scheduler.plugins
         with active(client):
             runs = [gd.pagerank(G).stats]
@@ -138,11 +141,23 @@ def test_a_browser_draws_the_page(served, tmp_path):
 
 def test_a_page_that_is_not_wanted_or_cannot_be_is_not_there():
     G = gd.from_edges([0, 1, 2], [1, 2, 3])
-    with dask_cluster(1) as client, active(client), dask.config.set({"graphdask.dashboard": False}):
+    with dask_cluster(1, dashboard=True) as client, active(client), dask.config.set({"graphdask.dashboard": False}):
         gd.bfs(G, 0)
         gd.pagerank(G)
         assert NAME not in client.cluster.scheduler.plugins
         G.built = None
+
+
+def test_schedulers_without_dashboard_and_workers_are_left_alone():
+    class Scheduler:
+        plugins: ClassVar[dict] = {}
+        http_application = SimpleNamespace(applications=[object()])
+
+        def add_plugin(self, *arguments, **keywords):
+            raise AssertionError
+
+    assert attach(Scheduler()) is False
+    assert attach(SimpleNamespace(plugins={})) is False
 
 
 def test_a_scheduler_has_the_page_from_the_start_with_the_preload():

@@ -32,8 +32,8 @@ ENDS = 120.0
 
 
 @contextmanager
-def dask_cluster(workers: int, *, threads: int = 1, **options) -> Iterator[Client]:
-    """A client, not the default one, of a cluster of `workers` processes.
+def dask_cluster(workers: int, *, threads: int = 1, dashboard: bool = False, **options) -> Iterator[Client]:
+    """A client, not the default one, of a cluster of `workers` processes; Bokeh's pages take a moment, and are rare.
 
     Dask's cluster takes a worker for lost for good, and closes its nanny, if it happens to be away at the moment when
     `lost-worker-timeout` has passed since it was *once* lost. A test that kills workers again and again can have one
@@ -46,6 +46,7 @@ def dask_cluster(workers: int, *, threads: int = 1, **options) -> Iterator[Clien
             threads_per_worker=threads,
             dashboard_address=":0",  # None tries port 8787, and leaks a socket where that is taken
             silence_logs=logging.CRITICAL,
+            scheduler_kwargs={"dashboard": dashboard},
             **options,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
