@@ -155,6 +155,15 @@ def _dicts(row: Any, multigraph: bool) -> Any:
     return chain.from_iterable(edges.values() for edges in row.values()) if multigraph else row.values()
 
 
+def computes_edges(G: Any) -> bool:
+    """Whether a class of its own gives neighbours that do not stand in the adjacency, as a complement does."""
+    base = networkx.MultiGraph if G.is_multigraph() else networkx.Graph
+    if G.is_directed():
+        base = networkx.MultiDiGraph if G.is_multigraph() else networkx.DiGraph
+    names = ("__getitem__", "__iter__", "neighbors", "adjacency", "adj")
+    return any(getattr(type(G), name, None) is not getattr(base, name) for name in names)
+
+
 def convert_from_nx(
     G: Any,
     *,
@@ -182,6 +191,11 @@ def convert_from_nx(
     -------
     NxGraph
 
+    Raises
+    ------
+    NotImplementedError
+        For a class of its own that computes its edges.
+
     Examples
     --------
     >>> import networkx as nx
@@ -192,6 +206,8 @@ def convert_from_nx(
     """
     if isinstance(G, NxGraph):
         return G
+    if computes_edges(G):
+        raise NotImplementedError(f"{type(G).__name__} computes its edges; graphdask takes those of NetworkX's classes")
     nodes: Any = None
     if preserve_node_attrs:
         nodes = [dict(data) for data in G._node.values()]

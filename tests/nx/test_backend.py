@@ -202,6 +202,19 @@ def test_weights_that_graphdask_has_no_answer_for_leave_it_to_networkx(value, na
         getattr(nx, name)(*arguments, backend="graphdask")
 
 
+def test_graphs_that_compute_their_edges_stay_with_networkx():
+    from networkx.algorithms.approximation.kcomponents import _AntiGraph
+
+    G = _AntiGraph(nx.path_graph(6).edges)
+    with pytest.raises(NotImplementedError):
+        nx.core_number(G, backend="graphdask")
+    nx.config.backend_priority.algos = ["graphdask"]
+    G = _AntiGraph(nx.gnm_random_graph(120, 6000, seed=1).edges)
+    assert nx.core_number(G) == nx.core_number(G, backend="networkx")
+    H = nx.subgraph_view(nx.path_graph(6), filter_node=lambda node: node != 3)
+    assert nx.number_connected_components(H, backend="graphdask") == 2
+
+
 def test_small_graphs_stay_with_networkx_until_they_are_converted():
     G = nx.gnm_random_graph(100, 2000, seed=1)
     assert "not yet converted, has fewer than" in should_run("core_number", (G,), {})

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 MODULES = (
+    "approximation.tests.test_kcomponents",
     "centrality.tests.test_betweenness_centrality",
     "components.tests.test_connected",
     "components.tests.test_strongly_connected",
