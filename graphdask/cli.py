@@ -33,6 +33,7 @@ COMMANDS = {
     "submit": "Run a command as a job of a cluster: Slurm, PBS, MPI or SSH.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
+    "scale": "How an algorithm's time falls with the workers: measure, draw, extrapolate.",
 }
 """Name and summary of every command; each is the click command `command` of `graphdask.commands.NAME`, where NAME has
 underscores for hyphens."""
@@ -86,6 +87,11 @@ OPTIONS = {
     "order": "--order",
     "root": "--root",
     "inward": "--inward",
+    "algorithms": "--algorithms",
+    "kind": "--kind",
+    "workers": "--workers",
+    "transports": "--transports",
+    "deadline": "--deadline",
 }
 """How the command line calls the arguments that errors name."""
 

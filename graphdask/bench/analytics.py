@@ -23,7 +23,7 @@ from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
 from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, Choice
-from graphdask.bench.analysis.graphs import Case, Facts, cases, weighted
+from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet
@@ -221,7 +221,7 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
         facts = Facts.of(graph)
         about |= {"vertices": graph.num_vertices, "edges": graph.num_edges}
         numbers = facts.sources(plan.sources, plan.seed)
-        edges = _input_edges(graph, facts, numbers, plan)
+        edges = input_edges(graph, facts, numbers, **plan.where)
         for algorithm in algorithms:
             record = about | {"algorithm": algorithm.name, "implementation": "graphdask", "ranks": size}
             if not algorithm.fits(graph.directed):
@@ -243,21 +243,6 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
             ours = best.get((str(record.get("algorithm")), record.get("ranks")))
             ratio = {"over_graphdask": record["ms"] / ours} if ours and "ms" in record else {}
             yield about | record | ratio
-
-
-def _input_edges(graph: Any, facts: Facts, numbers: np.ndarray, plan: Plan) -> list[int]:
-    """For each source, the edges of the input in what can be reached from it."""
-    from graphdask.algorithms.bfs import bfs
-    from graphdask.algorithms.components import connected_components
-
-    if not len(numbers):
-        return []
-    if graph.directed:
-        ids = graph.vertex_ids
-        return [facts.edges(bfs(graph, ids[number], **plan.where).depth >= 0) for number in numbers]
-    labels = connected_components(graph, **plan.where).label
-    of_label = {label: facts.edges(labels == label) for label in np.unique(labels[numbers])}
-    return [of_label[label] for label in labels[numbers]]
 
 
 def _measured(

@@ -48,7 +48,7 @@ LAYERS = (
     ),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("dashboard", "gang"),
-    ("cli", "commands", "bench", "plot", "cluster", "nx"),
+    ("cli", "commands", "bench", "plot", "scale", "cluster", "nx"),
 )
 """A layer imports itself and the layers above it in this list."""
 

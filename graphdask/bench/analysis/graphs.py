@@ -190,6 +190,21 @@ class Facts:
         return degree if self.directed else (degree + loops) // 2
 
 
+def input_edges(graph: Any, facts: Facts, numbers: np.ndarray, **where: Any) -> list[int]:
+    """For each source, the edges of the input in what can be reached from it; `where` are arguments of the runs."""
+    from graphdask.algorithms.bfs import bfs
+    from graphdask.algorithms.components import connected_components
+
+    if not len(numbers):
+        return []
+    if graph.directed:
+        ids = graph.vertex_ids
+        return [facts.edges(bfs(graph, ids[number], **where).depth >= 0) for number in numbers]
+    labels = connected_components(graph, **where).label
+    of_label = {label: facts.edges(labels == label) for label in np.unique(labels[numbers])}
+    return [of_label[label] for label in labels[numbers]]
+
+
 def _counts(part: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ids, degrees and self-loops of the own vertices."""
     bounds = host(part.out.indptr)

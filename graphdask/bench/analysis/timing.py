@@ -15,10 +15,38 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphdask.errors import GraphdaskWarning
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One run."""
+
+    seconds: float
+    """Of its supersteps."""
+    call_seconds: float
+    """Of the whole call."""
+    stats: Any
+
+
+def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
+    """Time `run(source)`, which returns a Result and has been called before, for each source."""
+    runs = []
+    for source in sources:
+        begin = time.perf_counter()
+        with quiet():
+            stats = run(source).stats
+        call_seconds = time.perf_counter() - begin
+        runs.append(Timed(stats.bsp.seconds, call_seconds, stats))
+    return runs
+
+
+def middle(runs: Sequence[Timed]) -> Timed:
+    """The run of median length."""
+    return sorted(runs, key=lambda each: each.seconds)[len(runs) // 2]
 
 
 def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[int]) -> dict[str, Any]:
@@ -39,27 +67,21 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
         counts, rates, and the BSP terms of the run of median length. Mean rates over sources are harmonic, as
         Graph500 takes them; where no edge is reached there is none.
     """
-    calls, runs = [], []
-    for source in sources:
-        begin = time.perf_counter()
-        with quiet():
-            stats = run(source).stats
-        calls.append(time.perf_counter() - begin)
-        runs.append((stats.bsp.seconds, stats))
-    seconds = [each for each, _ in runs]
-    middle = sorted(runs, key=lambda each: each[0])[len(runs) // 2][1]
+    runs = timed(run, sources)
+    seconds = [each.seconds for each in runs]
+    typical = middle(runs).stats
     return {
         "runs": len(runs),
         **_milliseconds("ms", seconds),
-        **_milliseconds("call_ms", calls),
-        "mteps_input": _rate(edges, seconds),
-        "mteps_looked": _rate([stats.edges for _, stats in runs], seconds),
-        "supersteps": statistics.median(len(stats) for _, stats in runs),
-        "edges_looked": statistics.median(stats.edges for _, stats in runs),
-        "bytes_sent": statistics.median(stats.bytes_sent for _, stats in runs),
-        "transport": middle.transport,
-        "device": ", ".join(dict.fromkeys(middle.devices)),
-        "bsp": asdict(middle.bsp),
+        **_milliseconds("call_ms", [each.call_seconds for each in runs]),
+        "mteps_input": rate(edges, seconds),
+        "mteps_looked": rate([each.stats.edges for each in runs], seconds),
+        "supersteps": statistics.median(len(each.stats) for each in runs),
+        "edges_looked": statistics.median(each.stats.edges for each in runs),
+        "bytes_sent": statistics.median(each.stats.bytes_sent for each in runs),
+        "transport": typical.transport,
+        "device": ", ".join(dict.fromkeys(typical.devices)),
+        "bsp": asdict(typical.bsp),
     }
 
 
@@ -71,7 +93,7 @@ def _milliseconds(name: str, seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-def _rate(edges: Sequence[int], seconds: Sequence[float]) -> float | None:
+def rate(edges: Sequence[int], seconds: Sequence[float]) -> float | None:
     """Million edges per second, the harmonic mean over the runs."""
     rates = [count / spent / 1e6 for count, spent in zip(edges, seconds, strict=True)]
     return statistics.harmonic_mean(rates) if all(rates) else None

@@ -1,0 +1,164 @@
+"""`graphdask scale run` measures over numbers of workers; `graphdask scale plot` draws it, with a model beyond them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, scheduler_options
+from graphdask.errors import GraphdaskError
+
+
+class Names(click.ParamType):
+    """Names with commas between them: `shm,ucx`."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        return tuple(name.strip() for name in str(value).split(",") if name.strip())
+
+
+@click.group("scale")
+def command() -> None:
+    """How the time of the algorithms falls with the workers: measure, draw, extrapolate."""
+
+
+@command.command("run")
+@click.option("--workers", type=Numbers(), default=(1, 2), help="1,2,4: numbers of workers.  [default: 1,2]")
+@click.option(
+    "--kind",
+    "kinds",
+    type=Names(),
+    default=("strong",),
+    help="strong: one graph for all; weak-edge: edges per vertex grow with the workers; weak-vertex: vertices do. "
+    "Several with commas.  [default: strong]",
+)
+@click.option(
+    "--algorithms",
+    type=Names(),
+    default=("bfs", "dobfs", "components", "betweenness", "pagerank", "sssp"),
+    help="Of bfs, dobfs, components, betweenness, pagerank, triangles, sssp; bfs only pushes, dobfs optimises its "
+    "direction.  [default: all but triangles]",
+)
+@click.option(
+    "--scale",
+    "scales",
+    type=Numbers(),
+    default=(),
+    help="R-MAT graphs of 2**SCALE vertices, of weak kinds for one worker: 20 or 20,22.  "
+    "[default: the paper's on GPUs, small ones on CPUs]",
+)
+@click.option(
+    "--edge-factor",
+    type=Whole(min=1),
+    help="Edges per vertex, of weak-edge for one worker.  [default on GPUs: strong 32, weak 256]",
+)
+@click.option(
+    "--transports",
+    type=Names(),
+    default=("auto",),
+    help="Data planes between workers: auto, shm, ucx, nccl, tcp; several with commas.  [default: auto]",
+)
+@click.option("--sources", type=Whole(min=1), default=4, show_default=True, help="Vertices to start from.")
+@click.option("--repeats", type=Whole(min=1), default=3, show_default=True, help="Runs from each source.")
+@click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs, weights and sources.")
+@click.option(
+    "--max-weight", type=Whole(min=1), default=255, show_default=True, help="Weights for sssp are drawn from 1 to this."
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="After which a run counts as failed.  [default: graphdask.deadline]",
+)
+@click.option("--retry-failed", is_flag=True, help="Measure again what failed before.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="JSON lines are appended to this file; what is in it is not measured again.",
+)
+@device_option
+@scheduler_options
+@click.option("--json", "as_json", is_flag=True, help="Print the new JSON lines instead of a table.")
+def measure(
+    scheduler: str | None,
+    scheduler_file: str | None,
+    workers: tuple[int, ...],
+    output: Path,
+    as_json: bool,
+    **arguments: Any,
+) -> None:
+    """Measure algorithms on R-MAT graphs over numbers of workers and transports.
+
+    Each measurement is a line of FILE as soon as it is made. The same command goes on where the last one ended.
+    Workers are started on this host, or are those of the cluster that is named.
+    """
+    from graphdask.scale.experiment import run
+
+    begin = time.perf_counter()
+    new = []
+
+    def show(record: dict[str, Any]) -> None:
+        new.append(record)
+        place = f"{record.pop('done')}/{record.pop('of')}"
+        click.echo(terminal.to_json(record) if as_json else f"{place:>7}  {in_a_line(record)}")
+
+    def say(line: str) -> None:
+        if not as_json and (":" not in line or line.startswith(str(output))):
+            click.echo(line)
+
+    started = max(workers) if scheduler or scheduler_file else None
+    with cluster_of(started, scheduler, scheduler_file, arguments["device"]) as client:
+        records = run(output, workers=workers, client=client, each=show, say=say, **arguments)
+    failed = [record for record in new if "failed" in record]
+    if not as_json:
+        click.echo(f"\n{table(records)}\n")
+        click.echo(
+            f"{terminal.count(len(new), 'measurement')} appended to {output} in "
+            f"{terminal.seconds(time.perf_counter() - begin)} s"
+            + (f", {len(failed)} of them failed" if failed else "")
+        )  # fmt: skip
+    if new and len(failed) == len(new):
+        raise GraphdaskError(f"nothing could be measured: {failed[-1]['reason']}")
+
+
+def in_a_line(record: dict[str, Any]) -> str:
+    """A measurement as it is made."""
+    many = "s" * (record["workers"] > 1)
+    what = f"{record['kind']:<11} {record['scale']} x {record['edge_factor']:<4} {record['algorithm']:<11} " \
+           f"{record['workers']} worker{many:<1} {record.get('data_plane') or record['transport']:<7}"  # fmt: skip
+    if "failed" in record:
+        return f"{what} failed: {record['reason']}"
+    times = [each["seconds"] * 1e3 for each in record["runs"]]
+    return f"{what} {record['seconds'] * 1e3:.4g} ms ({min(times):.4g} to {max(times):.4g}), " \
+           f"call {record['call_seconds'] * 1e3:.4g} ms"  # fmt: skip
+
+
+def table(records: list[dict[str, Any]]) -> str:
+    """A row for each measurement, with its speed-up over the fewest workers on the same kind of graphs."""
+    from graphdask.scale.speed import speed_up
+
+    header = ("kind", "graph", "algorithm", "workers", "over", "ms", "call ms", "GTEPS", "speed-up", "bound by")
+    rows = []
+    for record in records:
+        about = [record["kind"], f"{record['scale']} x {record['edge_factor']}", record["algorithm"],
+                 str(record["workers"]), record.get("data_plane") or record["transport"]]  # fmt: skip
+        if "failed" in record:
+            rows.append([*about, "failed", "", "", "", record["failed"]])
+            continue
+        gain = speed_up(record, records)
+        rate = record["teps"]
+        rows.append([
+            *about, f"{record['seconds'] * 1e3:.4g}", f"{record['call_seconds'] * 1e3:.4g}",
+            "" if rate is None else f"{rate / 1e9:.3g}", "" if gain is None else f"{gain:.3g}",
+            record["bsp"]["bottleneck"],
+        ])  # fmt: skip
+    return terminal.table(header, rows, right=(3, 5, 6, 7, 8))
