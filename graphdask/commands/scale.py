@@ -10,7 +10,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, scheduler_options
-from graphdask.errors import GraphdaskError
+from graphdask.errors import GraphdaskError, InputError
 
 
 class Names(click.ParamType):
@@ -162,3 +162,103 @@ def table(records: list[dict[str, Any]]) -> str:
             record["bsp"]["bottleneck"],
         ])  # fmt: skip
     return terminal.table(header, rows, right=(3, 5, 6, 7, 8))
+
+
+@command.command("plot")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="For the pictures.  [default: FILE without its ending]",
+)
+@click.option("--format", "file_format", type=click.Choice(["png", "svg", "pdf"]), default="png", show_default=True)
+@click.option("--until", type=Whole(min=2), default=1024, show_default=True, help="Workers that the model goes to.")
+@click.option("--json", "as_json", is_flag=True, help="Print the fit and what it says as one JSON object.")
+def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json: bool) -> None:
+    """Draw time, speed-up and efficiency of FILE, and the cost model W + H g + S l beyond what was measured."""
+    from graphdask.scale import draw, read
+    from graphdask.scale.model import ASSUMPTIONS
+
+    records = read(path)
+    folder = path.with_suffix("") if folder is None else folder
+    if folder == path:
+        folder = path.with_name(f"{path.name}-plots")
+    if not any("failed" not in record for record in records):
+        raise InputError(f"{path}: nothing in it was measured, so there is nothing to draw")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: the folder cannot be made ({error.strerror}); name another") from None
+    drawn = [folder / f"{name}.{file_format}" for name in draw(records, folder, until=until, format=file_format)]
+    models = _models(records, until)
+    if as_json:
+        terminal.print_json({"model": models, "assumptions": ASSUMPTIONS, "pictures": drawn})
+        return
+    failed = sum("failed" in record for record in records)
+    click.echo(
+        f"{terminal.count(len(records), 'measurement')} in {path}{f', {failed} of them failed' if failed else ''}\n"
+    )
+    click.echo(table(sorted(records, key=lambda one: (one["kind"], one["algorithm"], one["transport"]))) + "\n")
+    if models:
+        click.echo(f"The cost model, a superstep takes w E + l + g B + m (P - 1):\n\n{_fit_table(models)}\n")
+        click.echo(
+            "What the MODEL says of more workers, in milliseconds, from ranks told along a tree to each rank telling "
+            f"every other:\n\n{_beyond_table(models)}\n"
+        )
+        click.echo("It assumes:\n" + "\n".join(terminal.bullet(line) for line in ASSUMPTIONS) + "\n")
+    else:
+        click.echo("No model: it needs measurements on several workers.\n")
+    click.echo("\n".join(map(str, drawn)))
+
+
+def _models(records: list[dict[str, Any]], until: int) -> list[dict[str, Any]]:
+    """The models of each kind and size, and what they say by the number of workers."""
+    from graphdask.scale import fit
+    from graphdask.scale.figures import grouped, lines, predicted
+    from graphdask.scale.model import MEETINGS
+
+    found = []
+    for title, group in grouped([record for record in records if "failed" not in record]).items():
+        for meeting in MEETINGS:
+            for model in fit(group, meeting):
+                own = lines(group, model.algorithm)[model.transport]
+                found.append({"measured": title, **vars(model), "seconds": predicted(model, own, until)})
+    return found
+
+
+def _fit_table(fits: list[dict[str, Any]]) -> str:
+    header = ("kind", "algorithm", "over", "w ns/edge", "l us", "1/g GB/s", "m us", "residual", "")
+    rows = [
+        [*_place(one), f"{one['edge_seconds'] * 1e9:.3g}", f"{one['step_seconds'] * 1e6:.3g}",
+         f"{1e-9 / one['byte_seconds']:.3g}" if one["byte_seconds"] else "any", f"{one['meeting_seconds'] * 1e6:.3g}",
+         f"{one['residual']:.1%}", "" if one["own"] else "g, m near the transport's"]
+        for one in fits if one["meeting"] == "direct"
+    ]  # fmt: skip
+    return terminal.table(header, rows, right=range(3, 8))
+
+
+def _beyond_table(beyond: list[dict[str, Any]]) -> str:
+    """A row for each algorithm and transport: each tells every other - along a tree."""
+    most = max(max(one["seconds"]) for one in beyond)
+    shown = [size for size in (1, 8, 64, 256, 1024) if size < most] + [most]
+    rows, trees = [], {_place(one): one["seconds"] for one in beyond if one["meeting"] == "tree"}
+    for one in beyond:
+        if one["meeting"] == "direct":
+            tree = trees[_place(one)]
+            cells = [
+                _both(one["seconds"][size], tree[size]) if size in tree else "" for size in shown
+            ]  # fmt: skip
+            rows.append([*_place(one), *cells])
+    header = ("kind", "algorithm", "over", *(f"P = {size:,}" for size in shown))
+    return terminal.table(header, rows, right=range(3, 3 + len(shown)))
+
+
+def _place(one: dict[str, Any]) -> tuple[str, str, str]:
+    return one["measured"], one["algorithm"], one["transport"]
+
+
+def _both(direct: float, tree: float) -> str:
+    texts = [f"{value * 1e3:.3g}" if value < 1 else f"{value * 1e3:.0f}" for value in (tree, direct)]
+    return texts[0] if texts[0] == texts[1] else " - ".join(texts)

@@ -4,6 +4,8 @@
 """
 
 from graphdask.scale.experiment import run
+from graphdask.scale.figures import draw
+from graphdask.scale.model import extrapolated, fit
 from graphdask.scale.records import read
 
-__all__ = ["read", "run"]
+__all__ = ["draw", "extrapolated", "fit", "read", "run"]

@@ -1,0 +1,74 @@
+"""The cost model: it finds the constants that measurements were made with, and goes on from them as it says."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from scaling import measured
+
+from graphdask import scale
+from graphdask.errors import InputError
+from graphdask.scale.model import _copies
+
+
+def test_the_constants_of_exact_measurements_are_found():
+    records = [measured(size) for size in (1, 2, 4)]
+    [found] = scale.fit(records)
+    assert (found.algorithm, found.transport, found.measurements, found.own) == ("bfs", "shm", 3, True)
+    assert found.edge_seconds == pytest.approx(2e-11)
+    assert found.step_seconds == pytest.approx(2e-5)
+    assert found.byte_seconds == pytest.approx(1e-10, rel=1e-2)
+    assert found.meeting_seconds == pytest.approx(6e-5, rel=1e-2)
+    assert found.residual < 1e-3
+    [along_a_tree] = scale.fit(records, "tree")  # which these were not
+    assert along_a_tree.residual > 10 * found.residual
+
+
+def test_constants_are_never_negative():
+    records = [measured(size) for size in (1, 2)]
+    for step in records[1]["steps"]:
+        step[5] = step[4]  # nothing but computation
+    [found] = scale.fit(records)
+    assert (found.byte_seconds, found.meeting_seconds) == (0, 0)
+
+
+def test_where_supersteps_are_alike_the_transport_decides():
+    several = [measured(size) for size in (1, 2)]
+    alike = [measured(size, algorithm="pagerank", edges=(5e7,) * 8) for size in (1, 2)]
+    found = {one.algorithm: one for one in scale.fit([*several, *alike])}
+    assert (found["bfs"].own, found["pagerank"].own) == (True, False)
+    assert found["pagerank"].byte_seconds == pytest.approx(1e-10, rel=0.05)
+    assert found["pagerank"].meeting_seconds == pytest.approx(6e-5, rel=0.05)
+
+
+def test_failed_and_lonely_measurements_make_no_model():
+    failed = {**measured(2), "failed": "OverBudget", "reason": "too large"}
+    assert scale.fit([]) == scale.fit([measured(1), failed]) == []
+    with pytest.raises(InputError, match="meeting='ring' is not one of direct, tree"):
+        scale.fit([], "ring")
+
+
+@pytest.mark.parametrize(("degree", "ranks"), [(1, 2), (2, 3), (3, 4)])
+def test_copies_are_those_of_a_random_partition(degree, ranks):
+    """Ranks other than its own that the neighbours of a vertex are on, on the mean over all placements."""
+    placements = list(product(range(ranks), repeat=degree + 1))
+    expected = sum(len(set(others) - {own}) for own, *others in placements) / len(placements)
+    record = measured(ranks) | {"degrees": [[10, 10 * degree]]}
+    assert _copies(record, ranks) == pytest.approx(10 * expected)
+    assert _copies(record, 1) == 0
+    assert _copies(record | {"exchange": "broadcast"}, ranks) == 10 * (ranks - 1)
+
+
+def test_what_it_says_beyond_the_measurements():
+    degrees = {"degrees": [[1000, 2000]]}
+    records = [measured(size) | degrees for size in (1, 2)]
+    [found] = scale.fit(records)
+    edges, sent, steps = sum(step[0] for step in records[1]["steps"]), sum(step[2] for step in records[1]["steps"]), 6
+    grown = (7 * (1 - (7 / 8) ** 2)) / (1 - (1 / 2) ** 2)  # copies of a vertex with two neighbours: P = 8 over P = 2
+    strong = 2e-11 * edges / 8 + 2e-5 * steps + 1e-10 * sent * grown / 8 + 6e-5 * steps * 7
+    assert scale.extrapolated(found, records[1], 8) == pytest.approx(strong, rel=1e-2)
+    assert scale.extrapolated(found, records[1], 2) == pytest.approx(records[1]["seconds"], rel=1e-2)
+    weak = measured(2, kind="weak-vertex") | degrees
+    twice = 2e-11 * edges + 2e-5 * steps + 1e-10 * (2 * sent) * 4 * grown / 8 + 6e-5 * steps * 7
+    assert scale.extrapolated(found, weak, 8) == pytest.approx(twice, rel=1e-2)
