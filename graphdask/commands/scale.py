@@ -103,21 +103,23 @@ def measure(
     """
     from graphdask.scale.experiment import run
 
-    begin = time.perf_counter()
+    begin, steps = time.perf_counter(), terminal.Steps()
     new = []
+
+    def say(line: str) -> None:
+        steps.announce("")
+        if not as_json:
+            click.echo(line)
 
     def show(record: dict[str, Any]) -> None:
         new.append(record)
         place = f"{record.pop('done')}/{record.pop('of')}"
+        steps.announce("")
         click.echo(terminal.to_json(record) if as_json else f"{place:>7}  {in_a_line(record)}")
-
-    def say(line: str) -> None:
-        if not as_json and (":" not in line or line.startswith(str(output))):
-            click.echo(line)
 
     started = max(workers) if scheduler or scheduler_file else None
     with cluster_of(started, scheduler, scheduler_file, arguments["device"]) as client:
-        records = run(output, workers=workers, client=client, each=show, say=say, **arguments)
+        records = run(output, workers=workers, client=client, each=show, say=say, doing=steps.announce, **arguments)
     failed = [record for record in new if "failed" in record]
     if not as_json:
         click.echo(f"\n{table(records)}\n")

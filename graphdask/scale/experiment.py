@@ -49,6 +49,7 @@ def run(
     client: Any = None,
     each: Callable[[Record], Any] | None = None,
     say: Callable[[str], Any] | None = None,
+    doing: Callable[[str], Any] | None = None,
 ) -> list[Record]:
     """Measure how the time of the algorithms changes with the number of workers; go on where the file ends.
 
@@ -88,7 +89,9 @@ def run(
     each : callable, optional
         Called with every new record.
     say : callable, optional
-        Called with a line of what was found in the file, and what is done next.
+        Called with a line of what was found in the file, and when workers are started anew.
+    doing : callable, optional
+        Called with what is measured next.
 
     Returns
     -------
@@ -122,25 +125,29 @@ def run(
     planned = measurements(settings, workers, kinds, algorithms, scales, edge_factor, transports)
     most = max(one.workers for one in planned)
     _enough(most, settings.device, client)
-    say = say or (lambda line: None)
+    say, doing = say or _nobody, doing or _nobody
     limit = {} if deadline is None else {"graphdask.deadline": float(deadline)}
     with opened(path) as file:
         machine = about_machine() if there is None else there.machine
         _same_machine(file, machine)
         had = _had(file, planned, retry_failed)
         if file.cut:
-            say(f"{file.path}: its last line was not written to the end; it was cut off, and is measured again")
+            say(f"{file.path}: its last line was not written to its end, and was cut off")
         if had:
             say(f"{file.path}: {len(had)} of {len(planned)} measurements are in it already")
         left = [one for one in planned if one.key not in had]
         made = {}
         with dask.config.set(limit), _Workers(most, settings.device, client) as places:
-            experiment = _Experiment(places, settings, machine, say)
+            experiment = _Experiment(places, settings, machine, say, doing)
             for number, (one, record) in enumerate(experiment.measure(left), start=1):
                 made[one.key] = file.append(record)
                 if each is not None:
                     each(made[one.key] | {"done": number, "of": len(left)})
     return [had.get(one.key) or made[one.key] for one in planned]
+
+
+def _nobody(line: str) -> None:
+    """Hears what nobody wants to know."""
 
 
 def _enough(most: int, device: str, client: Any) -> None:
@@ -273,6 +280,7 @@ class _Experiment:
     settings: Settings
     machine: dict[str, Any]
     say: Callable[[str], Any]
+    doing: Callable[[str], Any]
     starts: dict[tuple[int, int], _Start] = field(default_factory=dict)
     """By scale and edge factor."""
 
@@ -290,7 +298,7 @@ class _Experiment:
 
         about = one.about | {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": self.machine}
         comm = one.transport if size > 1 else "auto"
-        self.say(
+        self.doing(
             f"{one.case.scaling} {case.name}: {one.algorithm.name}, {size} worker{'s' * (size > 1)}, {one.transport}"
         )
         try:
@@ -303,7 +311,7 @@ class _Experiment:
                     graph = graph.partition(parts=size, device=self.settings.device)
                 begin = time.perf_counter()
                 graph.persist(client=client, progress=False)
-                about |= {"vertices": graph.num_vertices, "edges": graph.num_edges}
+                about |= {"vertices": graph.num_vertices, "edges": graph.built.num_edges}
                 build = time.perf_counter() - begin
                 start = self._start(case, graph, client)
                 return graph, about | {"build_seconds": build} | _runs(one, graph, start, client)
@@ -334,7 +342,7 @@ def _runs(one: Measurement, graph: Any, start: _Start, client: Any) -> Record:
     ids, algorithm, repeats = graph.vertex_ids, one.algorithm, one.settings.repeats
     own = len(start.numbers) if algorithm.source else 1
     sources = [ids[number] for number in start.numbers] if algorithm.source else [None]
-    reached = start.edges if algorithm.source else [graph.num_edges]
+    reached = start.edges if algorithm.source else [graph.built.num_edges]
 
     def once(source: Any) -> Any:
         return algorithm.run(graph, source, client=client, progress=False)
@@ -366,7 +374,7 @@ def _runs(one: Measurement, graph: Any, start: _Start, client: Any) -> Record:
         "call_seconds": float(np.median([each.call_seconds for each in runs])),
         "teps": _teps(reached * repeats, runs),
         "bsp": asdict(typical.stats.bsp),
-        "steps": _steps(typical.stats),
+        "steps": _steps(runs, typical.stats),
         "degrees": start.degrees,
     }
 
@@ -377,11 +385,20 @@ def _teps(edges: Sequence[int], runs: Sequence[Timed]) -> float | None:
     return None if found is None else found * 1e6
 
 
-def _steps(stats: Any) -> list[list[float]]:
-    """For each superstep: edges looked at, of all ranks and of the one with most, bytes sent likewise, seconds of
-    computation of the slowest rank, seconds of the superstep."""
+def _steps(runs: Sequence[Timed], typical: Any) -> list[list[float]]:
+    """For each superstep of the typical run: edges looked at, of all ranks and of the one with most; bytes sent
+    likewise; seconds of computation of the slowest rank, and of the superstep, medians over the runs that did the same.
+    """
+    counts = _counts(typical)
+    same = [list(each.stats) for each in runs if _counts(each.stats) == counts]
+    times = [[float(np.median([run[k][name] for run in same])) for name in ("compute", "seconds")]
+             for k in range(len(counts))]  # fmt: skip
+    return [[*count, *time] for count, time in zip(counts, times, strict=True)][:MOST_STEPS]
+
+
+def _counts(stats: Any) -> list[list[int]]:
     found = []
-    for ranks, step in zip(zip(*stats.ranks_detail, strict=True), stats, strict=True):
+    for ranks in zip(*stats.ranks_detail, strict=True):
         edges, sent = [rank.edges for rank in ranks], [rank.bytes_sent for rank in ranks]
-        found.append([sum(edges), max(edges), sum(sent), max(sent), step["compute"], step["seconds"]])
-    return found[:MOST_STEPS]
+        found.append([sum(edges), max(edges), sum(sent), max(sent)])
+    return found

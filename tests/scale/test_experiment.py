@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from gangs import dask_cluster
 
 import graphdask as gd
-from graphdask import scale
+from graphdask import gang, scale
 from graphdask.backend import cuda_device_count
 from graphdask.cli import cli
 from graphdask.errors import GraphdaskWarning, InputError, PeerLost
@@ -84,10 +84,19 @@ def test_what_is_in_the_file_is_not_measured_again(measured, client, tmp_path, m
     )
     assert [record["time"] for record in again[:17]] == [record["time"] for record in records[:17]]
     assert (len(new), len(scale.read(copy))) == (1, 18)
-    assert "its last line was not written to the end" in said[0]
+    assert "its last line was not written to its end" in said[0]
     assert "17 of 18 measurements are in it already" in said[1]
     monkeypatch.setattr(experiment, "_runs", None)  # nothing is run when all is there
     assert len(scale.run(copy, client=client, workers=(1, 2), transports=("shm", "tcp"), **arguments)) == 18
+
+
+def test_a_graph_is_built_once_for_each_number_of_workers(client, tmp_path, monkeypatch):
+    built = []
+    build = gang.build_all
+    monkeypatch.setattr(gang, "build_all", lambda *arguments: built.append(arguments[1].size) or build(*arguments))
+    arguments = SMALL | {"algorithms": ("bfs", "components"), "transports": ("shm", "tcp")}
+    scale.run(tmp_path / "a.jsonl", client=client, workers=(1, 2), **arguments)
+    assert built == [1, 2]
 
 
 def test_a_graph_too_large_is_recorded_and_can_be_asked_for_again(measured, client):
