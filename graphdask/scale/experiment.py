@@ -387,13 +387,19 @@ def _teps(edges: Sequence[int], runs: Sequence[Timed]) -> float | None:
 
 def _steps(runs: Sequence[Timed], typical: Any) -> list[list[float]]:
     """For each superstep of the typical run: edges looked at, of all ranks and of the one with most; bytes sent
-    likewise; seconds of computation of the slowest rank, and of the superstep, medians over the runs that did the same.
+    likewise; seconds of computation of the slowest rank, and of the superstep on the mean of the ranks, whose sum is
+    the run's as no wait counts twice. Seconds are medians over the runs that did the same.
     """
     counts = _counts(typical)
-    same = [list(each.stats) for each in runs if _counts(each.stats) == counts]
-    times = [[float(np.median([run[k][name] for run in same])) for name in ("compute", "seconds")]
-             for k in range(len(counts))]  # fmt: skip
+    same = [_seconds(each.stats) for each in runs if _counts(each.stats) == counts]
+    times = np.median(np.array(same), axis=0).reshape(-1, 2).tolist()
     return [[*count, *time] for count, time in zip(counts, times, strict=True)][:MOST_STEPS]
+
+
+def _seconds(stats: Any) -> list[list[float]]:
+    computed = [step["compute"] for step in stats]
+    shares = [share.compute + share.code + share.exchange + share.wait for share in stats.shares]
+    return [list(both) for both in zip(computed, shares, strict=True)]
 
 
 def _counts(stats: Any) -> list[list[int]]:
