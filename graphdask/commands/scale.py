@@ -204,7 +204,8 @@ def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json:
     )
     click.echo(table(sorted(records, key=lambda one: (one["kind"], one["algorithm"], one["transport"]))) + "\n")
     if models:
-        click.echo(f"The cost model, a superstep takes w E + l + g B + m (P - 1):\n\n{_fit_table(models)}\n")
+        formula = "a superstep takes w E + l + g B + m (P - 1), the first one v for each vertex of a rank besides"
+        click.echo(f"The cost model, {formula}:\n\n{_fit_table(models)}\n")
         click.echo(
             "What the MODEL says of more workers, in milliseconds, from ranks told along a tree to each rank telling "
             f"every other:\n\n{_beyond_table(models)}\n"
@@ -231,14 +232,15 @@ def _models(records: list[dict[str, Any]], until: int) -> list[dict[str, Any]]:
 
 
 def _fit_table(fits: list[dict[str, Any]]) -> str:
-    header = ("kind", "algorithm", "over", "w ns/edge", "l us", "1/g GB/s", "m us", "residual", "")
+    header = ("kind", "algorithm", "over", "w ns/edge", "v ns/vertex", "l us", "1/g GB/s", "m us", "residual", "")
     rows = [
-        [*_place(one), f"{one['edge_seconds'] * 1e9:.3g}", f"{one['step_seconds'] * 1e6:.3g}",
+        [*_place(one), f"{one['edge_seconds'] * 1e9:.3g}", f"{one['vertex_seconds'] * 1e9:.3g}",
+         f"{one['step_seconds'] * 1e6:.3g}",
          f"{1e-9 / one['byte_seconds']:.3g}" if one["byte_seconds"] else "any", f"{one['meeting_seconds'] * 1e6:.3g}",
          f"{one['residual']:.1%}", "" if one["own"] else "g, m near the transport's"]
         for one in fits if one["meeting"] == "direct"
     ]  # fmt: skip
-    return terminal.table(header, rows, right=range(3, 8))
+    return terminal.table(header, rows, right=range(3, 9))
 
 
 def _beyond_table(beyond: list[dict[str, Any]]) -> str:

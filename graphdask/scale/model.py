@@ -5,9 +5,10 @@ A superstep of P ranks takes
     w E + l  +  g B + m f(P)
 
 where E are the edges that the busiest rank looks at and B the bytes that it sends. The first two terms are computation:
-w seconds for an edge, l for what a superstep costs on a rank alone. The others, where P > 1, are everything else in
-it (coding, the wire, waiting): g seconds for a byte, m for what the meeting of all ranks costs. f(P) is P - 1 where
-each rank tells every other one (`direct`), or log2 P where ranks are told along a tree (`tree`).
+w seconds for an edge, l for what a superstep costs on a rank alone; the first one, which makes the state, costs v
+seconds for each vertex of a rank besides. The others, where P > 1, are everything else in it (coding, the wire,
+waiting): g seconds for a byte, m for what the meeting of all ranks costs. f(P) is P - 1 where each rank tells every
+other one (`direct`), or log2 P where ranks are told along a tree (`tree`).
 
 The fit is by non-negative least squares over the supersteps of the typical run of each measurement; each run weighs the
 same, within it long supersteps more. w and l are of an algorithm; g and m of an algorithm and a transport, drawn
@@ -40,7 +41,8 @@ MEETINGS: Mapping[str, Callable[[int], float]] = {"direct": lambda size: size - 
 PULL = 1e-3
 """Weight of the transport's g and m, beside an algorithm's own supersteps."""
 ASSUMPTIONS = (
-    "W: as many edges as at the largest measured P (weak: P times those of one worker), divided as evenly as there",
+    "W: as many edges as at the largest measured P (weak: P times those of one worker), divided as evenly as there; "
+    "the first superstep by the vertices of a worker",
     "H: bytes grow with the copies of vertices under a random partition (broadcast: with P - 1), at the measured g",
     "S: as many supersteps as at the largest measured P",
     "l: a superstep's meeting grows with P - 1 (dashed, each rank tells every other) or log2 P (dotted, along a tree)",
@@ -60,6 +62,8 @@ class Fit:
     """`direct` or `tree`."""
     edge_seconds: float
     """w."""
+    vertex_seconds: float
+    """v."""
     step_seconds: float
     """l: a superstep on one rank, without work."""
     byte_seconds: float
@@ -72,9 +76,9 @@ class Fit:
     own: bool
     """Whether the algorithm's own supersteps tell g from m; else they are near those of the whole transport."""
 
-    def seconds(self, edges: float, sent: float, supersteps: float, workers: int) -> float:
-        """Of a run whose busiest rank looks at so many edges and sends so many bytes."""
-        alone = self.edge_seconds * edges + self.step_seconds * supersteps
+    def seconds(self, edges: float, sent: float, supersteps: float, vertices: float, workers: int) -> float:
+        """Of a run whose busiest rank looks at so many edges and sends so many bytes; `vertices` are the graph's."""
+        alone = self.edge_seconds * edges + self.step_seconds * supersteps + self.vertex_seconds * vertices / workers
         if workers == 1:
             return alone
         return alone + self.byte_seconds * sent + self.meeting_seconds * supersteps * MEETINGS[self.meeting](workers)
@@ -122,10 +126,10 @@ def fit(records: Sequence[Record], meeting: str = "direct") -> list[Fit]:
 def _fitted(
     algorithm: str, transport: str, meeting: str, own: list[Record], alone: list[Record], shared: np.ndarray
 ) -> Fit:
-    edge_seconds, step_seconds = _computation([*alone, *own]).tolist()
+    edge_seconds, step_seconds, vertex_seconds = _computation([*alone, *own]).tolist()
     byte_seconds, meeting_seconds = _communication(own, meeting, shared).tolist()
     model = Fit(
-        algorithm, transport, meeting, edge_seconds, step_seconds, byte_seconds, meeting_seconds, 0.0,
+        algorithm, transport, meeting, edge_seconds, vertex_seconds, step_seconds, byte_seconds, meeting_seconds, 0.0,
         len(own) + len(alone), _tells_apart(own, meeting),
     )  # fmt: skip
     errors = [modelled(model, record) / record["seconds"] - 1 for record in [*alone, *own] if record["seconds"]]
@@ -137,7 +141,7 @@ def modelled(model: Fit, record: Record) -> float:
     """What the model says of a measurement."""
     steps = _steps(record)
     edges, sent = steps[:, [MOST_EDGES, MOST_BYTES]].sum(axis=0).tolist()
-    return model.seconds(edges, sent, len(steps), record["workers"])
+    return model.seconds(edges, sent, len(steps), record["vertices"], record["workers"])
 
 
 def _steps(record: Record) -> np.ndarray:
@@ -148,7 +152,8 @@ def _computation(records: list[Record]) -> np.ndarray:
     rows, times = [], []
     for record in records:
         steps, weight = _steps(record), _weight(record)
-        rows.append(np.column_stack([steps[:, MOST_EDGES], np.ones(len(steps))]) * weight)
+        first = (np.arange(len(steps)) == 0) * (record["vertices"] / record["workers"])
+        rows.append(np.column_stack([steps[:, MOST_EDGES], np.ones(len(steps)), first]) * weight)
         times.append(steps[:, COMPUTE] * weight)
     return _least_squares(np.concatenate(rows), np.concatenate(times))
 
@@ -219,7 +224,9 @@ def extrapolated(model: Fit, record: Record, workers: int) -> float:
     grown = 1.0 if record["kind"] == "strong" else workers / size
     edges, sent = steps[:, [MOST_EDGES, MOST_BYTES]].sum(axis=0).tolist()
     copies = _copies(record, workers) / _copies(record, size)
-    return model.seconds(edges * grown * size / workers, sent * copies * size / workers, len(steps), workers)
+    vertices = record["vertices"] * (workers / size if record["kind"] == "weak-vertex" else 1)
+    share = size / workers
+    return model.seconds(edges * grown * share, sent * copies * share, len(steps), vertices, workers)
 
 
 def _copies(record: Record, workers: int) -> float:

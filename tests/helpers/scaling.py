@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+VERTICES = 1 << 23
 EDGES = (2e5, 4e6, 9e7, 3e7, 6e5, 1e4)
 """Looked at in the supersteps of a search, over all ranks."""
 
@@ -20,6 +21,7 @@ def measured(
     l: float = 2e-5,  # noqa: E741  (the letter of the model)
     g: float = 1e-10,
     m: float = 6e-5,
+    v: float = 0.0,
     noise: float = 0.0,
     edges: tuple[float, ...] = EDGES,
 ) -> dict[str, Any]:
@@ -31,6 +33,7 @@ def measured(
         share, sent = count * grown / workers, (count * grown / 50 if workers > 1 else 0.0)
         compute = w * share + l
         told = (g * sent / workers + m * (workers - 1)) if workers > 1 else 0.0
+        compute += v * VERTICES * (grown if kind == "weak-vertex" else 1) / workers if not steps else 0.0
         steps.append([count * grown, share, sent, sent / workers, compute, compute + told])
     seconds = sum(step[5] for step in steps)
     times = seconds * (1 + noise * rng.normal(size=9)) if noise else np.full(9, seconds)
@@ -47,5 +50,6 @@ def measured(
         "runs": [{"seconds": float(t), "call_seconds": float(t) + 0.05, "edges_reached": reached} for t in times],
         "seconds": float(np.median(times)), "call_seconds": float(np.median(times)) + 0.05, "teps": reached / seconds,
         "steps": steps, "bsp": {"bottleneck": "W"},
+        "vertices": VERTICES * (grown if kind == "weak-vertex" else 1),
         "degrees": [[2**22 >> k, (2**22 >> k) * 3 * 2**k // 2] for k in range(20)],
     }  # fmt: skip

@@ -13,11 +13,12 @@ from graphdask.scale.model import _copies
 
 
 def test_the_constants_of_exact_measurements_are_found():
-    records = [measured(size) for size in (1, 2, 4)]
+    records = [measured(size, v=1e-10) for size in (1, 2, 4)]
     [found] = scale.fit(records)
     assert (found.algorithm, found.transport, found.measurements, found.own) == ("bfs", "shm", 3, True)
     assert found.edge_seconds == pytest.approx(2e-11)
     assert found.step_seconds == pytest.approx(2e-5)
+    assert found.vertex_seconds == pytest.approx(1e-10)
     assert found.byte_seconds == pytest.approx(1e-10, rel=1e-2)
     assert found.meeting_seconds == pytest.approx(6e-5, rel=1e-2)
     assert found.residual < 1e-3
@@ -62,13 +63,13 @@ def test_copies_are_those_of_a_random_partition(degree, ranks):
 
 def test_what_it_says_beyond_the_measurements():
     degrees = {"degrees": [[1000, 2000]]}
-    records = [measured(size) | degrees for size in (1, 2)]
+    records = [measured(size, v=1e-10) | degrees for size in (1, 2)]
     [found] = scale.fit(records)
     edges, sent, steps = sum(step[0] for step in records[1]["steps"]), sum(step[2] for step in records[1]["steps"]), 6
     grown = (7 * (1 - (7 / 8) ** 2)) / (1 - (1 / 2) ** 2)  # copies of a vertex with two neighbours: P = 8 over P = 2
-    strong = 2e-11 * edges / 8 + 2e-5 * steps + 1e-10 * sent * grown / 8 + 6e-5 * steps * 7
+    strong = 2e-11 * edges / 8 + 2e-5 * steps + 1e-10 * sent * grown / 8 + 6e-5 * steps * 7 + 1e-10 * 2**23 / 8
     assert scale.extrapolated(found, records[1], 8) == pytest.approx(strong, rel=1e-2)
     assert scale.extrapolated(found, records[1], 2) == pytest.approx(records[1]["seconds"], rel=1e-2)
     weak = measured(2, kind="weak-vertex") | degrees
-    twice = 2e-11 * edges + 2e-5 * steps + 1e-10 * (2 * sent) * 4 * grown / 8 + 6e-5 * steps * 7
+    twice = 2e-11 * edges + 2e-5 * steps + 1e-10 * (2 * sent) * 4 * grown / 8 + 6e-5 * steps * 7 + 1e-10 * 2**23
     assert scale.extrapolated(found, weak, 8) == pytest.approx(twice, rel=1e-2)
