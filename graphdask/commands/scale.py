@@ -202,7 +202,7 @@ def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json:
     click.echo(
         f"{terminal.count(len(records), 'measurement')} in {path}{f', {failed} of them failed' if failed else ''}\n"
     )
-    click.echo(table(sorted(records, key=lambda one: (one["kind"], one["algorithm"], one["transport"]))) + "\n")
+    click.echo(table(sorted(records, key=lambda one: (one["kind"], one["algorithm"], one["workers"]))) + "\n")
     if models:
         formula = "a superstep takes w E + l + g B + m (P - 1), the first one v for each vertex of a rank besides"
         click.echo(f"The cost model, {formula}:\n\n{_fit_table(models)}\n")
