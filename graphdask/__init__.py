@@ -46,6 +46,7 @@ _HOME = {
         "MissingDependency",
         "OverBudget",
         "PeerLost",
+        "SchedulerLost",
         "StaleMessage",
         "Unsupported",
         "VerificationError",

@@ -108,6 +108,10 @@ class PeerLost(CommunicationError):
     """A worker of the gang died, stopped, or became unreachable."""
 
 
+class SchedulerLost(PeerLost):
+    """The Dask scheduler died, stopped, or became unreachable: nothing can be run again on its workers."""
+
+
 class StaleMessage(CommunicationError):
     """A message of another gang, run or superstep arrived."""
 

@@ -20,6 +20,7 @@ from graphdask.errors import (
     GraphdaskError,
     OverBudget,
     PeerLost,
+    SchedulerLost,
     Unsupported,
     VerificationError,
     WrongWorker,
@@ -287,7 +288,7 @@ class GangRuntime(DynamicRuntime):
                     raise
                 raise OverBudget(f"{error}. This was tried because a worker had been lost: {lost}") from error
             except (PeerLost, WrongWorker) as error:
-                if client is None or attempt == config.retries:
+                if client is None or attempt == config.retries or isinstance(error, SchedulerLost):
                     raise
                 lost = error
                 avoid |= getattr(error, "silent", frozenset())

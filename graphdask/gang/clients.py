@@ -51,7 +51,8 @@ def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: 
 
     deadline = time.monotonic() + config.recovery_timeout
     while True:
-        ready = {address: worker for address, worker in ask_scheduler(client).items() if address not in avoid}
+        known = ask_scheduler(client, config.heartbeat_timeout)
+        ready = {address: worker for address, worker in known.items() if address not in avoid}
         if ready and {worker.name for worker in ready.values()} >= expected:
             return ready
         if time.monotonic() > deadline:

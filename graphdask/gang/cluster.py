@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import InputError, PeerLost, Unsupported
+from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.arguments import PerRank, travelling_bytes
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
@@ -224,7 +224,8 @@ class DaskGang:
                 yield watch
         except BaseException as error:
             self._seats = None
-            self._end(run, str(error) or type(error).__name__)
+            if not isinstance(error, SchedulerLost):
+                self._end(run, str(error) or type(error).__name__)
             raise
 
     def _run_by_tasks(
@@ -346,7 +347,9 @@ class DaskGang:
             return share
         limit = self.config.deadline
         try:  # large ones go to their worker as data: the scheduler would keep a copy of what stands in a task
-            return self.client.scatter([share], workers=[host.address], hash=False, timeout=limit)[0]
+            scatter = partial(self.client.scatter, asynchronous=True)  # its own limit holds only for what workers do
+            arguments = {"workers": [host.address], "hash": False, "timeout": limit}
+            return self.client.sync(scatter, [share], callback_timeout=limit, **arguments)[0]
         except TimeoutError as error:
             raise PeerLost(f"{host.address} did not take its data in {limit} s") from error
 
@@ -380,7 +383,10 @@ class DaskGang:
 
     def _end(self, run: int, reason: str) -> None:
         """End a run on all workers that answer, without waiting for those that do not."""
-        known = ask_scheduler(self.client)
+        try:
+            known = ask_scheduler(self.client, self.config.heartbeat_timeout)
+        except SchedulerLost:  # what ends the run is raised, and the workers have their own deadline
+            return
         alive = [host.address for host in self.hosts if host.address in known]
 
         def tell(address: str) -> None:

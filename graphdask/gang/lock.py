@@ -1,19 +1,23 @@
 """The lock that keeps gangs apart: a gang holds all its workers, or waits for all of them.
 
-Dask's MultiLock grants a set of names at once, first come first served, so two gangs never wait for each other. What it
-lacks is added here: a lock whose client vanished is freed, and so is one that was granted to an interrupted call.
+The scheduler's part of Dask's MultiLock grants a set of names at once, first come first served, so two gangs never wait
+for each other. What it lacks is added here: a lock whose client vanished is freed, and so is one that was granted to an
+interrupted call; and nobody waits for a scheduler that is silent.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from graphdask.errors import DeadlineExceeded
+from graphdask.config import Config
+from graphdask.errors import DeadlineExceeded, SchedulerLost
+from graphdask.gang.watch import call_scheduler
 
 ASK = 5.0
 """Seconds after which a waiting call looks for locks whose client is gone."""
@@ -28,27 +32,36 @@ def locked(client: Any, addresses: Sequence[str], timeout: float) -> Iterator[No
     DeadlineExceeded
         Where another call held one of them for `timeout` seconds.
     """
-    from distributed import MultiLock
-
-    lock = MultiLock([f"graphdask-{address}" for address in addresses], client=client)
-    lock.id = f"{client.id}/{lock.id}"
+    names = [f"graphdask-{address}" for address in addresses]
+    holder = f"{client.id}/graphdask-{uuid.uuid4().hex}"
+    silence = Config.load().heartbeat_timeout
     try:
-        _acquire(client, lock, timeout)
-    except DeadlineExceeded:
+        _acquire(client, names, holder, timeout, silence)
+    except (DeadlineExceeded, SchedulerLost):
         raise
     except BaseException:  # the scheduler may grant it to nobody now
-        threading.Thread(target=_give_up, args=(client, lock.id), name="graphdask-unlock", daemon=True).start()
+        threading.Thread(target=_give_up, args=(client, holder), name="graphdask-unlock", daemon=True).start()
         raise
+    lost = False
     try:
         yield
+    except SchedulerLost:
+        lost = True
+        raise
     finally:
-        with suppress(OSError, RuntimeError, TimeoutError, KeyError):  # the cluster may be gone, and its lock with it
-            lock.release()
+        with suppress(OSError, RuntimeError, KeyError):  # the cluster may be gone, and its lock with it
+            if not lost:
+                call_scheduler(client, client.scheduler.multi_lock_release, silence, id=holder)
 
 
-def _acquire(client: Any, lock: Any, timeout: float) -> None:
+def _acquire(client: Any, names: list[str], holder: str, timeout: float, silence: float) -> None:
     deadline = time.monotonic() + timeout
-    while not lock.acquire(timeout=max(0.0, min(ASK, deadline - time.monotonic()))):
+
+    def granted(within: float) -> bool:
+        arguments = {"locks": names, "id": holder, "timeout": within, "num_locks": len(names)}
+        return bool(call_scheduler(client, client.scheduler.multi_lock_acquire, within + silence, **arguments))
+
+    while not granted(max(0.0, min(ASK, deadline - time.monotonic()))):
         with suppress(Exception):  # a scheduler may refuse to run functions; then only the deadline helps
             client.run_on_scheduler(_free_locks_of_gone_clients)
         if time.monotonic() >= deadline:

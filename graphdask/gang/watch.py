@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.errors import PeerLost
+from graphdask.config import Config
+from graphdask.errors import PeerLost, SchedulerLost
 from graphdask.gang.progress import Progress
 
 
@@ -27,21 +28,39 @@ class KnownWorker:
     """Whether a nanny starts it anew when it ends."""
 
 
-def ask_scheduler(client: Any) -> dict[str, KnownWorker]:
-    """Every worker that the scheduler knows, by address, in the order of their names; none where it does not answer.
+def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownWorker]:
+    """Every worker that the scheduler knows, by address, in the order of their names.
 
     Not by `client.scheduler_info`, which returns what the client heard last: now and then the client asks for the
-    scheduler without its workers, and that answer can come in between.
+    scheduler without its workers, and that answer can come in between. `timeout` is for the answer, in seconds; by
+    default the setting `heartbeat_timeout`.
+
+    Raises
+    ------
+    SchedulerLost
+        Where the scheduler does not answer.
     """
-    try:
-        workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
-    except OSError:
-        workers = {}
+    timeout = Config.load().heartbeat_timeout if timeout is None else timeout
+    identity = call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1)
     known = {
         address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")))
-        for address, worker in workers.items()
+        for address, worker in identity["workers"].items()
     }
     return dict(sorted(known.items(), key=lambda item: (len(item[1].name), item[1].name)))
+
+
+def call_scheduler(client: Any, function: Callable[..., Any], timeout: float, /, **arguments: Any) -> Any:
+    """Call one of the scheduler's functions, such as `client.scheduler.identity`; raise SchedulerLost for silence.
+
+    A scheduler that is stopped keeps its connections, and one that is cut off for long too: Dask would wait.
+    """
+    try:
+        return client.sync(function, **arguments, callback_timeout=timeout)
+    except TimeoutError as error:
+        what = f"gave no answer for {timeout:g} s: stopped, cut off, or too busy"
+        raise SchedulerLost(f"the scheduler at {client.scheduler.address} {what}") from error
+    except OSError as error:
+        raise SchedulerLost(f"the scheduler at {client.scheduler.address} cannot be reached: {error}") from error
 
 
 class LifeSigns:
@@ -61,7 +80,7 @@ class LifeSigns:
 
         The error of silent ones carries their addresses as `silent`.
         """
-        known = ask_scheduler(self._client)
+        known = ask_scheduler(self._client, self._timeout)
         now = time.monotonic()
         addresses = sorted(addresses)
         if gone := [address for address in addresses if address not in known]:
