@@ -21,6 +21,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from graphdask.cluster import tls
 from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
 
 START_SECONDS = 60.0
@@ -45,7 +46,16 @@ def core_count() -> int:
 
 
 @contextmanager
-def local_cluster(workers: int | None = None, device: str = "auto", timeout: float = START_SECONDS) -> Iterator[Any]:
+def local_cluster(
+    workers: int | None = None,
+    device: str = "auto",
+    timeout: float = START_SECONDS,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    security: Any = None,
+    default: bool = False,
+) -> Iterator[Any]:
     """Start workers on this host and yield a `distributed.Client` for them.
 
     Parameters
@@ -56,11 +66,16 @@ def local_cluster(workers: int | None = None, device: str = "auto", timeout: flo
         `auto`: GPUs where there are any.
     timeout : float
         Seconds within which all workers must be there.
+    host, port : str, int
+        Where scheduler and workers listen.
+    security : distributed.Security, optional
+        For TLS.
+    default : bool
+        Whether the client is the process-wide default; otherwise calls take it as `client=`.
 
     Yields
     ------
     distributed.Client
-        Not the process-wide default: calls take it as `client=`.
 
     Raises
     ------
@@ -85,8 +100,9 @@ def local_cluster(workers: int | None = None, device: str = "auto", timeout: flo
         cluster = None
         try:
             with _interrupts_held():
-                cluster = _cuda_cluster(number) if gpus else _cpu_cluster(number)
-            with closing(Client(cluster, timeout=timeout, set_as_default=False)) as client:
+                place = _place(host, port, security)
+                cluster = _cuda_cluster(number, place) if gpus else _cpu_cluster(number, place)
+            with closing(Client(cluster, timeout=timeout, set_as_default=default)) as client:
                 _wait_for_workers(client, number, timeout)
                 yield client
         finally:
@@ -118,7 +134,13 @@ def _gpus(device: str) -> int:
     return count if importlib.util.find_spec("dask_cuda") is not None else 0
 
 
-def _cpu_cluster(number: int) -> Any:
+def _place(host: str, port: int, security: Any) -> dict[str, Any]:
+    """Where a cluster listens, and how it speaks."""
+    encrypted = {} if security is None else {"security": security}
+    return {"host": host, "scheduler_port": port, "protocol": "tls" if encrypted else "tcp", **encrypted}
+
+
+def _cpu_cluster(number: int, place: dict[str, Any]) -> Any:
     from distributed import LocalCluster
 
     return LocalCluster(
@@ -126,26 +148,26 @@ def _cpu_cluster(number: int) -> Any:
         processes=True,
         threads_per_worker=1,
         dashboard_address=None,
-        protocol="tcp",
         memory_limit=0,
         silence_logs=logging.CRITICAL,
         scheduler_kwargs=NO_DASHBOARD,
         env={"CUDA_VISIBLE_DEVICES": ""},
+        **place,
     )
 
 
-def _cuda_cluster(number: int) -> Any:
+def _cuda_cluster(number: int, place: dict[str, Any]) -> Any:
     from dask_cuda import LocalCUDACluster
 
     return LocalCUDACluster(
         n_workers=number,
         threads_per_worker=1,
         dashboard_address=None,
-        protocol="tcp",
         memory_limit=0,
         device_memory_limit=0,
         silence_logs=logging.CRITICAL,
         scheduler_kwargs=NO_DASHBOARD,
+        **place,
     )
 
 
@@ -220,7 +242,7 @@ def connect(
     scheduler : str, optional
         Its address, such as tcp://10.0.0.1:8786.
     scheduler_file : path-like, optional
-        The file that `dask scheduler --scheduler-file` wrote.
+        The file that `graphdask cluster start` or `dask scheduler --scheduler-file` wrote.
     workers : int
         How many workers to wait for; 0: none.
     timeout, worker_timeout : float
@@ -229,7 +251,8 @@ def connect(
     Raises
     ------
     InputError
-        Where the address or the file cannot be used.
+        Where the address or the file cannot be used, a certificate is missing or has expired, or encryption is
+        required and the address has none.
     CommunicationError
         Where the scheduler does not answer.
     DeadlineExceeded
@@ -242,22 +265,24 @@ def connect(
     """
     if (scheduler is None) == (scheduler_file is None):
         raise InputError("give the address of a scheduler or its file, one of them")
-    address = scheduler if scheduler_file is None else _address_in(scheduler_file)
-    assert address is not None
+    address, files = (str(scheduler), None) if scheduler_file is None else _named_in(scheduler_file)
     _check_address(address)
+    security = tls.security_of_client(address, files)
     with _quiet():
         from distributed import Client
 
         started = time.monotonic()
         try:
             with _mismatch_in_a_line(address):
-                client = Client(address, timeout=timeout, set_as_default=False)
+                client = Client(address, timeout=timeout, set_as_default=False, security=security)
         except ImportError as error:
             raise CommunicationError(f"the cluster at {address} runs versions that do not fit: {error}") from error
         except (OSError, TimeoutError) as error:
+            mend = tls.explain(error, address) or (
+                f"is it running, and can this host reach it?{'' if security else ' One with TLS has a tls:// address.'}"
+            )
             raise CommunicationError(
-                f"the scheduler at {address} did not answer within {time.monotonic() - started:.0f} s ({error}); "
-                f"is it running, and can this host reach it?"
+                f"the scheduler at {address} did not answer within {time.monotonic() - started:.0f} s ({error}); {mend}"
             ) from error
         with closing(client):
             if workers:
@@ -285,17 +310,21 @@ def _mismatch_in_a_line(address: str) -> Iterator[None]:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
-def _address_in(path: str | os.PathLike[str]) -> str:
+def _named_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, str] | None]:
+    """The address in a scheduler file, and the files of its certificate where it names any."""
     name = os.fspath(path)
     try:
-        return str(json.loads(Path(name).read_text())["address"])
+        content = json.loads(Path(name).read_text())
+        files = content.get("tls")
+        return str(content["address"]), {each: files[each] for each in ("ca_file", "cert", "key")} if files else None
     except FileNotFoundError:
         raise InputError(
-            f"{name}: no such scheduler file; start the scheduler with: dask scheduler --scheduler-file {name}"
+            f"{name}: no such scheduler file; start the scheduler with: dask scheduler --scheduler-file {name}, or "
+            f"a cluster on this host with: graphdask cluster start --scheduler-file {name}"
         ) from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name} is not a scheduler file, which is JSON with an address ({error!r})") from None
 
 

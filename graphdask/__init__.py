@@ -9,7 +9,7 @@
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
-__version__ = "0.1.0"
+from graphdask.version import VERSION as __version__
 
 # In a source folder, `kernels` and `cluster` stand beside this package, not in it.
 if not (_Path(__file__).parent / "kernels").is_dir():
@@ -55,7 +55,7 @@ _HOME = {
     ),
     "errors",
 )
-_MODULES = ("errors", "generate", "io", "plot", "sample", "stream")
+_MODULES = ("cluster", "errors", "generate", "io", "plot", "sample", "stream")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "stream": "Make a file of a graph larger than memory, which run streams.",
     "convert": "Write a graph file in another format.",
     "submit": "Run a command as a job of a cluster: Slurm, PBS, MPI or SSH.",
+    "cluster": "Start a Dask cluster on this host, which other commands use.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
     "scale": "How an algorithm's time falls with the workers: measure, draw, extrapolate.",

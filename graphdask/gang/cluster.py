@@ -22,6 +22,7 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
+from graphdask.gang.abilities import check_versions, chosen_device
 from graphdask.gang.arguments import PerRank, travelling_bytes
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
@@ -125,10 +126,8 @@ class DaskGang:
         asked = {self.submit(examine, host.address): host.address for host in self.hosts}
         found = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
         abilities = self._abilities = {asked[task]: ability for task, ability in found.items()}
-        if self.device == "auto":
-            self.device = "cuda" if all(a.cuda for a in abilities.values()) else "cpu"
-        elif self.device == "cuda" and (lacking := [k for k, a in abilities.items() if not a.cuda]):
-            raise InputError(f'device "cuda" was asked for, but {", ".join(lacking)} has no usable GPU')
+        check_versions({address: ability.version for address, ability in abilities.items()})
+        self.device = chosen_device(self.device, {address: ability.cuda for address, ability in abilities.items()})
         self.comm = self._chosen_comm()
 
     def _chosen_comm(self) -> str:

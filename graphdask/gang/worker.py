@@ -20,6 +20,7 @@ from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.engine import RankContext, Superstep
 from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
+from graphdask.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,11 @@ class Ability:
     ucx: bool
     why_not_ucx: str
     encrypted: bool
-    """Whether its cluster requires encryption."""
+    """Whether its cluster speaks TLS, or requires encryption."""
     host: str = ""
     """Tells hosts apart, and containers that do not see each other; "" where that is unknown."""
+    version: str = ""
+    """Of graphdask."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,12 @@ def examine() -> Ability:
     from graphdask.comm.ucx_plane import ucx_available
 
     ucx, reason = ucx_available()
-    encrypted = bool(getattr(_this_worker().security, "require_encryption", False))
-    return Ability(cuda_device_count() > 0, ucx, reason, encrypted, host_identity())
+    return Ability(cuda_device_count() > 0, ucx, reason, is_encrypted(_this_worker()), host_identity(), VERSION)
+
+
+def is_encrypted(worker: Any) -> bool:
+    """Whether what a worker sends has to be encrypted: its cluster speaks TLS, or requires it."""
+    return str(worker.address).startswith("tls://") or bool(getattr(worker.security, "require_encryption", False))
 
 
 def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
@@ -184,7 +191,7 @@ def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
     from graphdask.comm.tcp_plane import TcpPlane
 
     contexts = None
-    if getattr(worker.security, "require_encryption", False):
+    if is_encrypted(worker):
         contexts = (
             worker.security.get_listen_args("worker")["ssl_context"],
             worker.security.get_connection_args("worker")["ssl_context"],

@@ -1,0 +1,220 @@
+"""Certificates for clusters whose network is not this host's alone: made here, found again, and judged.
+
+One certificate is its own authority and serves every role, as in Dask's `Security.temporary`: who has its key belongs
+to the cluster. It lies in a folder of the user that nobody else may read. Where Dask's configuration names certificates
+(`distributed.comm.tls`), those are used.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphdask.errors import InputError, MissingDependency, WriteError
+
+DAYS = 365
+"""How long a new certificate is valid."""
+RENEW = 86400.0
+"""Seconds before its end in which a new cluster gets a new one."""
+CERTIFICATE, KEY = "certificate.pem", "key.pem"
+
+REQUEST = """
+[req]
+distinguished_name = name
+x509_extensions = extensions
+prompt = no
+[name]
+CN = graphdask
+[extensions]
+basicConstraints = critical, CA:TRUE
+subjectAltName = DNS:graphdask
+"""
+
+
+def user_folder() -> Path:
+    """Where a user's certificate lies: `graphdask/tls` in XDG_CONFIG_HOME, by default ~/.config."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "graphdask" / "tls"
+
+
+def security_of_cluster() -> Any:
+    """`distributed.Security` for a cluster that is started here; a certificate is made where there is none.
+
+    Raises
+    ------
+    InputError
+        Where certificates that Dask's configuration names cannot be used.
+    MissingDependency
+        Where one has to be made, and the program openssl is not there.
+    WriteError
+        Where it cannot be written.
+    """
+    named = _of_dask("scheduler", "worker", "client")
+    if named is not None:
+        return named
+    folder = user_folder()
+    paths = {"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY}
+    if not all(path.exists() for path in paths.values()) or _end(folder / CERTIFICATE) < time.time() + RENEW:
+        make_certificate(folder)
+    return security_of(paths)
+
+
+def security_of_client(address: str, named: Mapping[str, str] | None = None) -> Any:
+    """`distributed.Security` to speak with the scheduler at `address`, or None where that needs none.
+
+    Parameters
+    ----------
+    address : str
+    named : mapping, optional
+        The files `ca_file`, `cert` and `key`, as a scheduler file of ours names them.
+
+    Raises
+    ------
+    InputError
+        For certificates that are missing, expired or not a pair; and for an address without encryption where Dask's
+        configuration requires it.
+    """
+    import dask.config
+
+    if not address.startswith("tls://"):
+        if dask.config.get("distributed.comm.require-encryption", None):
+            raise InputError(
+                f"{address} is not encrypted, and distributed.comm.require-encryption is set; start the cluster with "
+                f"TLS (graphdask cluster start --tls) and use its tls:// address"
+            )
+        return None
+    if named is not None:
+        return security_of(named)
+    configured = _of_dask("client")
+    if configured is not None:
+        return configured
+    folder = user_folder()
+    if not (folder / CERTIFICATE).exists():
+        raise InputError(
+            f"{address} needs a certificate: give the file that graphdask cluster start wrote (--scheduler-file), copy "
+            f"its folder to {folder}, or name the cluster's in Dask's configuration (distributed.comm.tls)"
+        )
+    return security_of({"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY})
+
+
+def security_of(paths: Mapping[str, Any]) -> Any:
+    """`distributed.Security` of one certificate for every role, once it is known to be usable."""
+    from distributed.security import Security
+
+    ca_file, cert, key = (os.fspath(paths[name]) for name in ("ca_file", "cert", "key"))
+    check(ca_file, cert, key)
+    roles = {f"tls_{role}_{part}": path for role in ("client", "scheduler", "worker")
+             for part, path in (("cert", cert), ("key", key))}  # fmt: skip
+    return Security(require_encryption=True, tls_ca_file=ca_file, **roles)
+
+
+def files_of(security: Any) -> dict[str, str]:
+    """The files of a Security for a scheduler file: what a client or a worker needs; empty where it has none."""
+    found = {"ca_file": security.tls_ca_file, "cert": security.tls_client_cert, "key": security.tls_client_key}
+    if any(path is None or "\n" in path for path in found.values()):  # Dask takes the text of a certificate too
+        return {}
+    return {name: os.path.abspath(path) for name, path in found.items()}
+
+
+def check(ca_file: str, cert: str, key: str) -> None:
+    """Raise InputError, with what to do, for files that are missing, expired, or do not belong together."""
+    renew = "graphdask cluster start makes a new one where its own has expired; or name another to Dask"
+    for path in (ca_file, cert, key):
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise InputError(
+                f"the certificate of the cluster cannot be used: {path}: {(error.strerror or '').lower()}; it has to "
+                f"be on this host too, readable for you alone"
+            ) from None
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+        context.load_cert_chain(cert, key)
+    except ssl.SSLError as error:
+        raise InputError(f"{cert} and {key} are no certificate with its key ({error.reason or error})") from None
+    for path in {ca_file, cert}:
+        end = _end(path)
+        if end <= time.time():
+            day = time.strftime("%Y-%m-%d", time.gmtime(end))
+            raise InputError(f"the certificate {path} expired on {day}; {renew}")
+
+
+def explain(error: BaseException, address: str) -> str:
+    """What went wrong between certificates, in the words of somebody who has to mend it; empty if it was not that."""
+    texts = []
+    cause: BaseException | None = error
+    while cause is not None:
+        texts.append(str(cause))
+        cause = cause.__cause__ or cause.__context__
+    text = " ".join(texts)
+    if "certificate has expired" in text or "CERTIFICATE_EXPIRED" in text:
+        return "the certificate of the cluster has expired: start the cluster again, which makes a new one"
+    if any(words in text for words in ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed", "UNKNOWN_CA")):
+        return (
+            "its certificate is not the one that this process has: give the file that graphdask cluster start wrote "
+            "(--scheduler-file)"
+        )
+    if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
+        return f"it does not speak TLS: use {address.replace('tls://', 'tcp://')}, or start the cluster with --tls"
+    return ""
+
+
+def make_certificate(folder: Path) -> None:
+    """Make a certificate with its key in a folder, in place of what is there; only the user may read them."""
+    program = shutil.which("openssl")
+    if program is None:
+        raise MissingDependency(
+            "a cluster that other hosts can reach speaks TLS, and its certificate is made by the program openssl, "
+            "which is not installed; install it, name certificates in Dask's configuration (distributed.comm.tls), or "
+            "give --no-tls on a network that you trust"
+        )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as work:  # its files are nobody else's from the beginning
+            new = Path(work)
+            (new / "request").write_text(REQUEST)
+            os.close(os.open(new / KEY, os.O_CREAT | os.O_WRONLY, 0o600))
+            command = [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(DAYS)]
+            files = ["-config", f"{new}/request", "-keyout", f"{new}/{KEY}", "-out", f"{new}/{CERTIFICATE}"]
+            subprocess.run([*command, *files], check=True, capture_output=True, text=True, timeout=60)
+            os.chmod(new / KEY, 0o600)
+            for name in (KEY, CERTIFICATE):
+                os.replace(new / name, folder / name)
+    except OSError as error:
+        raise WriteError(error.errno, f"{error.strerror}; a certificate belongs there", os.fspath(folder)) from None
+    except subprocess.SubprocessError as error:
+        said = getattr(error, "stderr", "") or str(error)
+        raise MissingDependency(f"openssl could not make a certificate: {said.strip()}") from None
+
+
+def _of_dask(*roles: str) -> Any:
+    """What Dask's configuration names, if it names certificates for these roles."""
+    from distributed.security import Security
+
+    security: Any = Security()
+    if security.tls_ca_file is None or any(getattr(security, f"tls_{role}_cert") is None for role in roles):
+        return None
+    for role in roles:
+        cert, key = (getattr(security, f"tls_{role}_{part}") for part in ("cert", "key"))
+        if not any(text is None or "\n" in text for text in (security.tls_ca_file, cert, key)):
+            check(security.tls_ca_file, cert, key)
+    security.require_encryption = True
+    return security
+
+
+def _end(path: str | os.PathLike[str]) -> float:
+    """When a certificate expires, by the clock; infinity where that is for the handshake to find out."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(path)
+    except (OSError, ssl.SSLError):
+        return 0.0
+    ends = [ssl.cert_time_to_seconds(str(each["notAfter"])) for each in context.get_ca_certs()]
+    return min(ends, default=float("inf"))

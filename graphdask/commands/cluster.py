@@ -1,0 +1,114 @@
+"""`graphdask cluster start`: a cluster on this host that runs until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphdask.commands import terminal
+from graphdask.commands.options import json_option, writable
+
+
+@click.group()
+def command() -> None:
+    """A Dask cluster on this host, for the other commands and for Python."""
+
+
+@command.command("start")
+@click.option("--workers", type=click.IntRange(min=1), help="Default: one for each GPU, or one for each core.")
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
+    help="What workers have; auto: a GPU each where there are any.",
+)  # fmt: skip
+@click.option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True,
+    help="Address of this host at which other hosts may connect.",
+)  # fmt: skip
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Of the scheduler; default: any that is free."
+)  # fmt: skip
+@click.option(
+    "--scheduler-file", "scheduler_file", metavar="FILE", type=click.Path(path_type=Path),
+    help="Write how to connect to this file; it is removed in the end.  [with TLS: graphdask-cluster.json]",
+)  # fmt: skip
+@click.option(
+    "--tls/--no-tls",
+    "tls",
+    default=None,
+    help="Encrypt, and let in only who has the certificate; default: unless only this host can connect.",
+)
+@json_option
+def start(
+    workers: int | None,
+    device: str,
+    host: str,
+    port: int,
+    scheduler_file: Path | None,
+    tls: bool | None,
+    as_json: bool,
+) -> None:
+    """Start a cluster on this host, say how to use it, and end it with Ctrl-C.
+
+    Workers have one thread and no memory limit of Dask's: graphdask asks how much is free before it takes any. With TLS
+    a certificate is made, once, in ~/.config/graphdask/tls; graph data is encrypted too.
+    """
+    from graphdask.cluster.start import start as start_cluster
+
+    if scheduler_file is not None:
+        writable(scheduler_file)
+    with start_cluster(workers, device, host=host, port=port, tls=tls) as cluster:
+        if scheduler_file is None and cluster.security is not None:
+            scheduler_file = writable(Path("graphdask-cluster.json"))
+        try:
+            if scheduler_file is not None:
+                cluster.write_scheduler_file(scheduler_file)
+            _say(cluster, scheduler_file, as_json)
+            _wait()
+        finally:
+            if scheduler_file is not None:
+                scheduler_file.unlink(missing_ok=True)
+
+
+def _wait() -> None:
+    """Until somebody asks for the end: Ctrl-C is the usual one, and no failure."""
+    try:
+        while True:
+            signal.pause()
+    except KeyboardInterrupt:
+        click.echo("stopping", err=True)
+
+
+def _say(cluster: Any, file: Path | None, as_json: bool) -> None:
+    from graphdask.cluster.tls import files_of
+
+    tls = cluster.security is not None
+    if as_json:
+        terminal.print_json({
+            "address": cluster.address, "workers": cluster.workers, "tls": tls,
+            "scheduler_file": None if file is None else os.path.abspath(file),
+        })  # fmt: skip
+        return
+    place = f"--scheduler {cluster.address}" if file is None else f"--scheduler-file {file}"
+    named = f'"{cluster.address}"' if file is None else f'scheduler_file="{file}"'
+    more = f"dask worker {cluster.address if file is None else place} --nthreads 1 --memory-limit 0"
+    if tls:
+        files = files_of(cluster.security)
+        options = {"--tls-ca-file": "ca_file", "--tls-cert": "cert", "--tls-key": "key"}
+        more += "".join(f" {option} {files[name]}" for option, name in options.items() if files)
+    click.echo(
+        terminal.pairs([
+            ("scheduler", cluster.address + (", encrypted" if tls else "")),
+            ("workers", str(cluster.workers)),
+            ("commands", f"graphdask run components FILE {place}"),
+            ("Python", f"with gd.cluster.connect({named}) as client: gd.bfs(G, 0, client=client)"),
+            ("more workers", more),
+            ("end", "Ctrl-C"),
+        ])
+    )  # fmt: skip
+
+
+__all__ = ["command"]

@@ -1,0 +1,161 @@
+"""`graphdask cluster start`, and the same in Python: what it prints, how it ends, and that others can use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+import dask
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from gangs import eventually, generated
+
+import graphdask as gd
+from graphdask.cli import cli
+from graphdask.cluster import tls
+from graphdask.cluster.local import connect
+from graphdask.comm.tcp_plane import Address
+from graphdask.errors import CommunicationError, GraphdaskWarning, InputError, Unsupported
+from graphdask.gang import abilities
+from graphdask.gang.clients import active_client
+
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
+
+
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory):
+    """A cluster of two workers that speaks TLS."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
+        with gd.cluster.start(2, "cpu", tls=True) as cluster:
+            yield cluster
+
+
+@needs_openssl
+def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
+    G = generated()
+    expected = gd.bfs(G, 1, client=encrypted.client)
+    with dask.config.set({"graphdask.comm": "tcp"}):
+        r = gd.bfs(G, 1, client=encrypted.client)
+        assert np.array_equal(r.depth, expected.depth)
+        assert [Address.unpack(plane).secure for plane in G.built.gang._seats.planes] == [True, True]
+    for comm in "ucx", "nccl":
+        with (
+            dask.config.set({"graphdask.comm": comm}),
+            pytest.raises(Unsupported, match=f"requires encryption, and {comm} carries none; use comm tcp"),
+        ):
+            gd.bfs(G, 1, client=encrypted.client)
+
+
+@needs_openssl
+def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, monkeypatch):
+    with connect(encrypted.address) as client:
+        assert len(client.nthreads()) == 2
+    file = tmp_path / "s.json"
+    encrypted.write_scheduler_file(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # a user who has another
+    with connect(scheduler_file=file) as client:
+        assert len(client.nthreads()) == 2
+    tls.make_certificate(tls.user_folder())
+    with pytest.raises(CommunicationError, match="certificate is not the one"), connect(encrypted.address, timeout=5):
+        pass
+    plain = encrypted.address.replace("tls://", "tcp://")
+    with pytest.raises(CommunicationError, match="One with TLS has a tls:// address"), connect(plain, timeout=2):
+        pass
+
+
+@needs_openssl
+def test_a_scheduler_without_tls_is_told_from_one_with():
+    with gd.cluster.start(1, "cpu") as cluster:
+        address = cluster.address.replace("tcp://", "tls://")
+        tls.security_of_cluster()
+        with pytest.raises(CommunicationError, match="does not speak TLS: use tcp://"), connect(address, timeout=2):
+            pass
+
+
+def test_calls_run_on_a_cluster_until_it_is_closed():
+    before = set(threading.enumerate())
+    with gd.cluster.start(2, "cpu") as cluster:
+        assert cluster.security is None
+        assert repr(cluster) == f"<Cluster at {cluster.address}, 2 workers>"
+        assert active_client() is cluster.client
+        assert gd.bfs(generated(50), 1).stats.ranks == 2
+    assert repr(cluster).endswith("closed>")
+    assert active_client() is not cluster.client
+    eventually(lambda: not {each.name for each in set(threading.enumerate()) - before} & {"Dask-Nanny", "IO loop"})
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"host": "192.0.2.77"}, "give an address of this host"),
+        ({"host": "no.such.host.invalid"}, "give an address of this host"),
+        ({"port": 70000}, "between 0 and 65535"),
+        ({"tls": False, "require": True}, "require-encryption is set"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached_as_asked_is_not_started(where, message):
+    required = where.pop("require", None)
+    with (
+        dask.config.set({"distributed.comm.require-encryption": required}),
+        pytest.raises(InputError, match=message),
+    ):
+        gd.cluster.start(1, "cpu", **where)
+
+
+def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
+    file = tmp_path / "s.json"
+    (tmp_path / "graph.txt").write_text("1 2\n2 3\n4 5\n")
+    program = [shutil.which("graphdask"), "cluster", "start", "--workers", "1", "--device", "cpu"]
+    process = subprocess.Popen([*program, "--scheduler-file", str(file), "--json"], stdout=subprocess.PIPE, text=True)
+    with process:
+        try:
+            said = ""
+            while not said.rstrip().endswith("}"):
+                line = process.stdout.readline()
+                assert line, f"it ended with {process.wait()}"
+                said += line
+            record = json.loads(said)
+            assert (record["workers"], record["tls"], record["scheduler_file"]) == (1, False, str(file))
+            run = ["run", "components", str(tmp_path / "graph.txt"), "--json"]
+            by_file = CliRunner().invoke(cli, [*run, "--scheduler-file", str(file)])
+            by_address = CliRunner().invoke(cli, [*run, "--scheduler", record["address"]])
+            for result in by_file, by_address:
+                assert (result.exit_code, json.loads(result.stdout)["answer"]["components"]) == (0, 2)
+            with connect(record["address"]) as client:
+                (worker,) = client.run(os.getpid).values()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(120) == 0
+        finally:
+            process.kill()
+    assert not file.exists()
+    eventually(lambda: not os.path.exists(f"/proc/{worker}"))
+
+
+def test_workers_with_another_version_are_refused(monkeypatch):
+    with gd.cluster.start(1, "cpu") as cluster:
+        monkeypatch.setattr(abilities, "VERSION", "9.9")
+        with pytest.raises(InputError, match=r"has graphdask 9.9, but tcp.* install the same version everywhere"):
+            gd.bfs(generated(), 1, client=cluster.client)
+
+
+def test_a_worker_without_gpu_among_workers_with_one_is_named():
+    mixed = {"tcp://a:1": True, "tcp://b:1": False}
+    with pytest.raises(InputError, match="tcp://b:1 has no usable GPU; start workers with dask cuda worker"):
+        abilities.chosen_device("cuda", mixed)
+    with pytest.warns(GraphdaskWarning, match="GPUs are not used, because tcp://b:1 has none"):
+        assert abilities.chosen_device("auto", mixed) == "cpu"
+    assert abilities.chosen_device("auto", {"tcp://a:1": True}) == "cuda"
+    assert abilities.chosen_device("auto", {"tcp://b:1": False}) == "cpu"
+    assert abilities.chosen_device("cpu", mixed) == "cpu"
