@@ -54,7 +54,7 @@ class Graph:
         """Number of edges; an undirected edge counts once. Where workers merge or drop edges, this builds them."""
         if not self._changed_by_workers:
             return self.source.num_edges
-        return self.persist().built.num_edges
+        return (self.built or self.persist().built).num_edges  # wherever it was built
 
     @property
     def present(self) -> Graph:

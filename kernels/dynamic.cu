@@ -4,6 +4,7 @@
 // two threads. Twins and arguments: dynamic.py.
 #include "common.cuh"
 #include "lanes.cuh"
+#include "place.cuh"
 
 #define GD_FEW 8
 #define GD_HUB 4096
@@ -12,17 +13,6 @@
 __device__ __forceinline__ unsigned long long gd_warp_sum(unsigned long long value) {
     for (int step = 16; step; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
     return value;
-}
-
-// How many of the `end` entries from indices[first] on are less than `wanted`.
-__device__ __forceinline__ long long gd_place(const index_t *indices, long long first, long long end, index_t wanted) {
-    long long low = 0, high = end;
-    while (low < high) {
-        const long long middle = (low + high) >> 1;
-        if (indices[first + middle] < wanted) low = middle + 1;
-        else high = middle;
-    }
-    return low;
 }
 
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,

@@ -1,19 +1,9 @@
 // What a batch of edges changes of the rows of one rank: a thread takes an entry, and what is counted is counted by a scan
 // between two launches, so that the host need not wait for anything. Twins and arguments: dynamic_batch.py.
 #include "common.cuh"
+#include "place.cuh"
 
 #define GD_NOTHING 18446744073709551615ull
-
-// How many of the `end` entries from indices[first] on are less than `wanted`.
-__device__ __forceinline__ long long gd_place(const index_t *indices, long long first, long long end, index_t wanted) {
-    long long low = 0, high = end;
-    while (low < high) {
-        const long long middle = (low + high) >> 1;
-        if (indices[first + middle] < wanted) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
 
 extern "C" __global__ void dynamic_batch_ends(long long n, const unsigned long long *edges, long long num_vertices,
                                               index_t *ids) {

@@ -93,7 +93,8 @@ def size(nbytes: float) -> str:
     """Bytes in binary units: `1.5 GiB`."""
     for factor, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if nbytes >= factor:
-            return f"{nbytes / factor:.3g} {unit}"
+            value = nbytes / factor
+            return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
     return f"{nbytes:.0f} B"
 
 

@@ -41,6 +41,15 @@ def test_a_graph_moves_between_this_process_and_clusters(two_workers):
     assert G.built.gang.kind == "local"
 
 
+def test_the_number_of_edges_is_asked_where_the_graph_is(two_workers):
+    G = gd.generate.rmat(6, 4, seed=1)  # workers merge its parallel edges
+    with active(two_workers):
+        G.persist()
+    built = G.built
+    assert G.num_edges == built.num_edges
+    assert G.built is built  # not built again in this process, where no client is active
+
+
 def test_threads_and_clients_may_call_at_the_same_time(two_workers):
     one, other = generated(), path(60)
     expected = {id(one): gd.bfs(one, 3).depth, id(other): gd.bfs(other, 3).depth}
