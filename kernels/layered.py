@@ -50,8 +50,11 @@ def layered_deal(n, keys, shift, first, cursor, out):
 
 
 @twin
-def layered_relax(n, first, indptr, ids, targets, weights, each, active, near, label, queue, counters):
-    """Let labels fall along the edges of active rows, until no row of the chunk is active."""
+def layered_relax(
+    n, first, begin, end, indptr, ids, targets, weights, each, active, near, label, queue, counters
+):  # fmt: skip
+    """Let labels fall along the edges of active rows, until no row of the chunk is active. Positions before `begin` and
+    from `end` on are others' rows: they are marked, too, where only the vertex before is another one."""
     size, head, waiting, mask = n, 0, 0, u64(each)
     for row in range(n):
         if active[first + row]:
@@ -75,9 +78,10 @@ def layered_relax(n, first, indptr, ids, targets, weights, each, active, near, l
             if new < old:
                 label[v] = new
                 near[v] = far if far < NEAR else 255
-                if (new >> 32) < (old >> 32) and not active[v]:
+                place = np.int64(v)
+                if not active[v] and ((new >> 32) < (old >> 32) or place < begin or place >= end):
                     active[v] = True
-                    place = np.int64(v) - first
+                    place -= first
                     if 0 <= place < n:
                         tail = head + waiting
                         queue[tail if tail < size else tail - size] = place

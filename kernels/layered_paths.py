@@ -41,7 +41,8 @@ def layered_relax_chunk(
     counts, marks = np.zeros(3, np.int64), active.view(np.bool_)
     if packed:
         near = np.full(len(labels), 255, np.uint8)
-        layered_relax(n, first, indptr, _of(first, n, ids), targets, weights, each, marks, near, labels, queue, counts)
+        own = _of(first, n, ids)
+        layered_relax(n, first, 0, len(labels), indptr, own, targets, weights, each, marks, near, labels, queue, counts)
     else:
         layered_relax_wide(n, first, indptr, targets, weights, each, marks, labels, queue, counts)
     counters[:2] += counts[:2].astype(counters.dtype)

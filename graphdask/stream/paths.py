@@ -61,7 +61,7 @@ def search(
         sweeps = Sweeps(window, section, active, counters, log)
         for chunk in sweeps.once() if once else sweeps:
             kernels.layered_relax(
-                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
+                len(chunk.degrees), chunk.first, 0, n, window.indptr(chunk), chunk.ids, chunk.targets,
                 chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, window.queue, counters,
             )  # fmt: skip
     if once:

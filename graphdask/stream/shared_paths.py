@@ -113,7 +113,7 @@ class SharedSearch(Falling):
         self.column = column
 
     def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        cpu().kernels("layered_shared").shared_relax(
+        cpu().kernels("layered").layered_relax(
             len(chunk.degrees), chunk.first, part.own.begin, part.own.end, state.window.indptr(chunk), chunk.ids,
             chunk.targets, chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active,
             state.near, state.label, state.window.queue, state.counters,

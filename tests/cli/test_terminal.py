@@ -40,7 +40,9 @@ def test_quantities_have_three_digits(value, shown):
     assert terminal.quantity(value) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1020 << 10, "1020 KiB"), (3 << 30, "3 GiB")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1020 << 10, "1020 KiB"), (3 << 30, "3 GiB")]
+)
 def test_sizes_have_binary_units(value, shown):
     assert terminal.size(value) == shown
 
