@@ -78,7 +78,7 @@ extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsign
     if (threadIdx.x == 0 && block_edges) atomicAdd(counters + 2, block_edges);
 }
 
-// This thread's share of the edges begin + lane, + 8, ... below end, GD_AHEAD of them on their way at a time. An edge that
+// This thread's share of the edges begin + lane, + 8, ... below end, `ahead` of them on their way at a time. An edge that
 // is not there adds 0, which changes no bit of a sum that began with 0.
 template <int ahead>
 __device__ __forceinline__ double gd_lane_sum(const index_t *indices, const double *x, long long begin, long long end,

@@ -4,6 +4,7 @@
 
 #define GD_LANES 8
 #define GD_CHUNK 256
+#define GD_AHEAD 4  // reads of a thread that are on their way at a time
 
 // The tree of eight lanes that one thread holds, or that lie side by side.
 __device__ __forceinline__ double gd_tree(const double *lane) {
@@ -16,4 +17,18 @@ __device__ __forceinline__ double gd_warp_tree(double value) {
     value = __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 4));
     value = __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 2));
     return __dadd_rn(value, __shfl_xor_sync(0xffffffffu, value, 1));
+}
+
+// A thread's share of the sums of chunks `first` to last - 1: those that are dealt to its lane. One that is not there adds
+// 0, which changes no bit of a sum that began with 0.
+__device__ __forceinline__ double gd_lane_of_chunks(const double *partial, long long first, long long last, int lane) {
+    double sum = 0.0;
+    for (long long c = first + lane; c < last; c += GD_AHEAD * GD_LANES) {
+        double value[GD_AHEAD];
+#pragma unroll
+        for (int i = 0; i < GD_AHEAD; i++) value[i] = c + i * GD_LANES < last ? partial[c + i * GD_LANES] : 0.0;
+#pragma unroll
+        for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
+    }
+    return sum;
 }

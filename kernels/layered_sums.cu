@@ -5,7 +5,6 @@
 #include "lanes.cuh"
 
 #define GD_FEW 8
-#define GD_AHEAD 4
 #define GD_MANY 2048
 #define GD_SHARE 32
 
@@ -139,13 +138,7 @@ extern "C" __global__ void layered_sum_ends(long long n, const long long *indptr
         if (t < count) {
             const long long degree = indptr[many[h] + 1] - indptr[many[h]];
             const long long last = places[h] + (degree + GD_CHUNK - 1) / GD_CHUNK;
-            for (long long c = places[h] + lane; c < last; c += GD_AHEAD * GD_LANES) {
-                double value[GD_AHEAD];
-#pragma unroll
-                for (int i = 0; i < GD_AHEAD; i++) value[i] = c + i * GD_LANES < last ? partial[c + i * GD_LANES] : 0.0;
-#pragma unroll
-                for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
-            }
+            sum = gd_lane_of_chunks(partial, places[h], last, lane);
         }
         sum = gd_warp_tree(sum);
         if (lane == 0 && t < count) sums[many[h]] = sum;

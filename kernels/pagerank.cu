@@ -7,7 +7,6 @@
 #include "rows.cuh"
 
 #define GD_FEW 8
-#define GD_AHEAD 4
 #define GD_SPAN 512
 
 // Indices and weights are read once an iteration: they must not push the contributions, which are read many times, out
@@ -131,13 +130,7 @@ extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *row
         double sum = 0.0;
         if (row >= 0) {
             const long long last = first_chunk[t / GD_LANES + 1];
-            for (long long c = first_chunk[t / GD_LANES] + lane; c < last; c += GD_AHEAD * GD_LANES) {
-                double value[GD_AHEAD];
-#pragma unroll
-                for (int i = 0; i < GD_AHEAD; i++) value[i] = c + i * GD_LANES < last ? partial[c + i * GD_LANES] : 0.0;
-#pragma unroll
-                for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
-            }
+            sum = gd_lane_of_chunks(partial, first_chunk[t / GD_LANES], last, lane);
         }
         sum = gd_warp_tree(sum);
         if (lane == 0 && row >= 0) sums[row] = sum;
