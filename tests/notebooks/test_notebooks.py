@@ -19,18 +19,33 @@ def cells(path):
     return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, monkeypatch, tmp_path):
+def executed(path, monkeypatch, tmp_path):
+    """The notebook after a run with small sizes; an error in a cell is raised here."""
     import nbformat
 
     monkeypatch.setenv("GRAPHDASK_NOTEBOOK_SUITE", "tiny")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
-    client = nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()  # an error in a cell is raised here
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) > 3
+    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    return notebook
+
+
+def outputs(notebook):
+    return [output for cell in notebook.cells for output in cell.get("outputs", ())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, monkeypatch, tmp_path):
+    notebook = executed(path, monkeypatch, tmp_path)
+    assert sum("image/png" in output.get("data", {}) for output in outputs(notebook)) > 3
+
+
+@pytest.mark.slow
+def test_the_analytics_run_on_a_file(shared_data, monkeypatch, tmp_path):
+    monkeypatch.setenv("GRAPHDASK_DATA", str(shared_data / "social" / "email-Eu-core.txt.gz"))
+    notebook = executed(ROOT / "notebooks" / "analytics.ipynb", monkeypatch, tmp_path)
+    assert any("email-Eu-core" in output.get("text", "") for output in outputs(notebook))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
