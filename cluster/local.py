@@ -277,8 +277,11 @@ def connect(
                 client = Client(address, timeout=timeout, set_as_default=False, security=security)
         except ImportError as error:
             raise CommunicationError(f"the cluster at {address} runs versions that do not fit: {error}") from error
-        except (OSError, TimeoutError) as error:
-            mend = tls.explain(error, address) or (
+        except (OSError, TimeoutError, ValueError) as error:
+            said = tls.explain(error, address)
+            if isinstance(error, ValueError) and not said:
+                raise
+            mend = said or (
                 f"is it running, and can this host reach it?{'' if security else ' One with TLS has a tls:// address.'}"
             )
             raise CommunicationError(

@@ -161,7 +161,8 @@ def explain(error: BaseException, address: str) -> str:
             "its certificate is not the one that this process has: give the file that graphdask cluster start wrote "
             "(--scheduler-file)"
         )
-    if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
+    # the last are Tornado's words where the scheduler's own first words, in plain text, are there before TLS begins
+    if any(words in text for words in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "cannot convert to SSL")):
         return f"it does not speak TLS: use {address.replace('tls://', 'tcp://')}, or start the cluster with --tls"
     return ""
 
