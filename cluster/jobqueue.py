@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+from graphdask.cluster.local import wait_for_workers
 from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
-from graphdask.errors import DeadlineExceeded, InputError, MissingDependency
+from graphdask.errors import InputError, MissingDependency
 
 START_SECONDS = 600.0
 """How long jobs may wait in the queue."""
@@ -89,13 +90,7 @@ def slurm_cluster(
     ):  # fmt: skip
         cluster.scale(workers)
         with closing(Client(cluster, set_as_default=False)) as client:
-            try:
-                client.wait_for_workers(workers, timeout=timeout)
-            except TimeoutError:
-                found = len(client.nthreads())
-                raise DeadlineExceeded(
-                    f"{found} of {workers} workers were there after {timeout:.0f} s; squeue says what the jobs wait for"
-                ) from None
+            wait_for_workers(client, workers, timeout, "squeue says what the jobs wait for")
             yield client
 
 
@@ -142,5 +137,5 @@ def slurm_runner(
         worker_options=worker,
     )
     with runner, closing(Client(runner, set_as_default=False)) as client:
-        client.wait_for_workers(runner.n_workers, timeout=START_SECONDS)
+        wait_for_workers(client, runner.n_workers, START_SECONDS, "see the output of the job's tasks")
         yield client

@@ -103,7 +103,7 @@ def local_cluster(
                 place = _place(host, port, security)
                 cluster = _cuda_cluster(number, place) if gpus else _cpu_cluster(number, place)
             with closing(Client(cluster, timeout=timeout, set_as_default=default)) as client:
-                _wait_for_workers(client, number, timeout)
+                wait_for_workers(client, number, timeout)
                 yield client
         finally:
             if cluster is not None:
@@ -217,14 +217,15 @@ def _quiet() -> Iterator[None]:
                 os.environ["DASK_LOGGING"] = own
 
 
-def _wait_for_workers(client: Any, number: int, timeout: float) -> None:
+def wait_for_workers(
+    client: Any, number: int, timeout: float, mend: str = "look at the workers' logs, or ask for fewer"
+) -> None:
+    """Wait until a cluster has so many workers; raise DeadlineExceeded, with what to do, where it does not."""
     try:
         client.wait_for_workers(number, timeout=timeout)
     except TimeoutError:
         found = len(client.nthreads())
-        raise DeadlineExceeded(
-            f"{found} of {number} workers were there after {timeout:.0f} s; look at the workers' logs, or ask for fewer"
-        ) from None
+        raise DeadlineExceeded(f"{found} of {number} workers were there after {timeout:.0f} s; {mend}") from None
 
 
 @contextmanager
@@ -289,7 +290,7 @@ def connect(
             ) from error
         with closing(client):
             if workers:
-                _wait_for_workers(client, workers, worker_timeout)
+                wait_for_workers(client, workers, worker_timeout)
             yield client
 
 

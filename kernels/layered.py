@@ -189,6 +189,17 @@ def layered_hook(n, first, indptr, targets, tree, giant, counters):
 
 
 @twin
+def layered_join(n, vertices, roots, tree):
+    """Join the trees of pairs of positions."""
+    for k in range(n):
+        u, v = _root(tree, tree[u64(vertices[k])]), _root(tree, tree[u64(roots[k])])
+        if u < v:
+            tree[u64(v)] = u
+        elif v < u:
+            tree[u64(u)] = v
+
+
+@twin
 def layered_outside(n, first, tree, giant, counters):
     """Whether one of some rows is not in the tree `giant`."""
     counters[FOUND] = 0

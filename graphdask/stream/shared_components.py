@@ -69,9 +69,9 @@ class SharedComponents(Streaming):
         return Messages.of_records({"vertex": none, "root": none}, np.zeros(part.size + 1, np.int64), active=active)
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        kernels, n = cpu().kernels("layered_shared"), part.num_vertices
+        kernels, n = cpu().kernels("layered"), part.num_vertices
         vertices = inbox.records["vertex"]
-        kernels.shared_join(len(vertices), vertices, inbox.records["root"], state.tree)
+        kernels.layered_join(len(vertices), vertices, inbox.records["root"], state.tree)
         worked, looked = state.counters[:2].tolist()
         if not len(state.told):
             if not state.chunks:
@@ -84,7 +84,7 @@ class SharedComponents(Streaming):
             )
             state.round = state.piece = 0
         if state.piece == 0:
-            cpu().kernels("layered").layered_flatten(n, state.tree)
+            kernels.layered_flatten(n, state.tree)
             state.told = state.tree.copy()
         pieces = PIECES if n > LEAST else 1
         begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
