@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import gc
 import json
 import os
 import shutil
@@ -59,21 +57,7 @@ def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
             gd.bfs(G, 1, client=encrypted.client)
 
 
-def fails_to_connect(test):
-    """Tornado leaves the socket of a failed handshake to the garbage collector, which is to come within the test."""
-
-    @functools.wraps(test)
-    def then_collect(*arguments, **fixtures):
-        try:
-            test(*arguments, **fixtures)
-        finally:
-            gc.collect()
-
-    return pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")(then_collect)
-
-
 @needs_openssl
-@fails_to_connect
 def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, monkeypatch):
     with connect(encrypted.address) as client:
         assert len(client.nthreads()) == 2
@@ -92,7 +76,6 @@ def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, mo
 
 
 @needs_openssl
-@fails_to_connect
 def test_a_scheduler_without_tls_is_told_from_one_with():
     with gd.cluster.start(1, "cpu") as cluster:
         address = cluster.address.replace("tcp://", "tls://")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from pathlib import Path
+
 import pytest
 from ranks import (
     ProcessRunner,
@@ -12,6 +15,18 @@ from ranks import (
     run_single,
     run_ucx_threads,
 )
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.filterwarnings("error::ResourceWarning"))
+
+
+@pytest.fixture(autouse=True, scope="package")
+def garbage_of_others():
+    """Sockets that other folders' tests have left to the garbage collector are gone before these begin."""
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ import graphdask as gd
 from graphdask.dashboard import attach
 from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, told
 
-WAIT = 60.0
+WAIT = 120.0
 
 
 def until(found, what: str):
