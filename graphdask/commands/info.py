@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import stream, terminal
 from graphdask.commands.options import cleaning_options, input_file, json_option, reading_options
 
 BAR = 32
@@ -22,8 +22,12 @@ BAR = 32
 def command(path: Path, as_json: bool, **options: Any) -> None:
     """What is in a file, and what reading it would change.
 
-    Prints sizes, ids, degrees, self-loops, parallel edges and the number of components.
+    Prints sizes, ids, degrees, self-loops, parallel edges and the number of components; of a file that is streamed
+    (.gdl), what can be told without going through its edges.
     """
+    if path.suffix == stream.ENDING:
+        _streamed(path, as_json, options)
+        return
     found = describe(path, **options)
     if as_json:
         terminal.print_json(found)
@@ -31,7 +35,9 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
     click.echo(f"{path.name}\n")
     click.echo(terminal.pairs(_lines(found)))
     if found["degree"]["histogram"]:
-        click.echo("\n" + _histogram(found["degree"]["histogram"], found["directed"]))
+        click.echo(
+            "\n" + _histogram(found["degree"]["histogram"], "in + out degree" if found["directed"] else "degree")
+        )
     click.echo("\nreading counted and changed")
     click.echo(terminal.pairs([(_words(name), _shown(value)) for name, value in found["report"].items()]))
 
@@ -89,6 +95,38 @@ def describe(
     }  # fmt: skip
 
 
+def _streamed(path: Path, as_json: bool, options: dict[str, Any]) -> None:
+    """Print what is in a file that is streamed; its rows are read, its edges are not."""
+    import numpy as np
+
+    from graphdask.stream.graph import open_
+
+    for name, value in options.items():
+        if value not in (None, "keep"):
+            stream.refuse_option(name, value, path)
+    S = open_(path)
+    bins = np.zeros(65, np.int64)
+    degree = {}
+    for name, section in S.store.sections.items():
+        spans = []
+        for _, rows, _ in S.store.rows(section):
+            spans.append((int(rows.min()), int(rows.sum()), int(rows.max())))
+            if name == "out":
+                bins += np.bincount(np.frexp(rows.astype(np.float64))[1], minlength=len(bins))
+        if spans:
+            least, total, greatest = zip(*spans, strict=True)
+            label = "in" if name == "inward" else "out" if S.directed else "all"
+            degree[label] = {"min": min(least), "mean": sum(total) / S.num_vertices, "max": max(greatest)}
+    found = stream.described(S) | {"degree": degree | {"histogram": _bins(bins)}}
+    if as_json:
+        terminal.print_json(found)
+        return
+    click.echo(f"{path.name}\n")
+    click.echo(terminal.pairs([*stream.lines(S), *_degree_lines(degree)]))
+    if S.num_vertices:
+        click.echo("\n" + _histogram(found["degree"]["histogram"], "out-degree" if S.directed else "degree"))
+
+
 def _spread(weights: Any) -> dict[str, Any]:
     import numpy as np
 
@@ -111,10 +149,15 @@ def histogram(degree: Any) -> list[dict[str, int]]:
 
     if not len(degree):
         return []
-    bins = np.bincount(np.frexp(degree.astype(np.float64))[1])
-    first = int(np.flatnonzero(bins)[0])
+    return _bins(np.bincount(np.frexp(degree.astype(np.float64))[1]))
+
+
+def _bins(counts: Any) -> list[dict[str, int]]:
+    """The same from the number of vertices by the binary exponent of their degree."""
+    filled = counts.nonzero()[0].tolist()
     return [
-        {"from": (1 << k) >> 1, "to": max((1 << k) - 1, 0), "vertices": int(bins[k])} for k in range(first, len(bins))
+        {"from": (1 << k) >> 1, "to": max((1 << k) - 1, 0), "vertices": int(counts[k])}
+        for k in (range(filled[0], filled[-1] + 1) if filled else ())
     ]
 
 
@@ -148,24 +191,28 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         gaps = ", with gaps: renumbered inside" if ids["renumbered"] else ""
         lines.append(("ids", f"{ids['first']} to {ids['last']}{gaps}"))
     lines += [("self-loops", f"{found['self_loops']:,}"), ("parallel edges", f"{found['parallel_edges']:,}")]
-    for name in ("all", "out", "in"):
-        if name in degree:
-            label = "degree" if name == "all" else f"{name}-degree"
-            span = degree[name]
-            lines.append((label, f"min {span['min']:,}, mean {span['mean']:.4g}, max {span['max']:,}"))
+    lines += _degree_lines(degree)
     weak = " (weak)" if found["directed"] else ""
     lines.append((f"components{weak}", f"{components['count']:,}, largest {components['largest']:,}; exact, by SciPy"))
     return lines
 
 
-def _histogram(bins: list[dict[str, int]], directed: bool) -> str:
+def _degree_lines(degree: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("degree" if name == "all" else f"{name}-degree",
+         f"min {degree[name]['min']:,}, mean {degree[name]['mean']:.4g}, max {degree[name]['max']:,}")
+        for name in ("all", "out", "in") if name in degree
+    ]  # fmt: skip
+
+
+def _histogram(bins: list[dict[str, int]], label: str) -> str:
     most = max(bin_["vertices"] for bin_ in bins)
     rows = []
     for bin_ in bins:
         span = f"{bin_['from']:,}" if bin_["from"] >= bin_["to"] else f"{bin_['from']:,}-{bin_['to']:,}"
         bar = "#" * round(BAR * bin_["vertices"] / most) or ("." if bin_["vertices"] else "")
         rows.append([span, f"{bin_['vertices']:,}", bar])
-    return terminal.table(("in + out degree" if directed else "degree", "vertices", ""), rows, right=(0, 1))
+    return terminal.table((label, "vertices", ""), rows, right=(0, 1))
 
 
 def _words(name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -71,7 +71,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
     if as_json:
         terminal.print_json(record)
         return
-    click.echo(terminal.pairs([*_lines(S), ("seconds", terminal.seconds(record["seconds"]))]))
+    click.echo(terminal.pairs([*lines(S), ("seconds", terminal.seconds(record["seconds"]))]))
 
 
 @command.command("check")
@@ -85,7 +85,7 @@ def check(path: Path, as_json: bool) -> None:
     if as_json:
         terminal.print_json(described(S) | {"whole": True})
         return
-    click.echo(terminal.pairs([*_lines(S), ("checksums", "all match")]))
+    click.echo(terminal.pairs([*lines(S), ("checksums", "all match")]))
 
 
 def described(S: Any) -> dict[str, Any]:
@@ -107,7 +107,8 @@ def in_words(S: Any) -> str:
     )
 
 
-def _lines(S: Any) -> list[tuple[str, str]]:
+def lines(S: Any) -> list[tuple[str, str]]:
+    """The same as lines of a summary."""
     return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S))]
 
 
@@ -115,10 +116,16 @@ def refuse(request: Any) -> None:
     """Raise InputError for options that have no meaning for a file that is streamed."""
     for name in ALONE:
         if getattr(request, name) is not None:
-            option = "--format" if name == "file_format" else "--" + name.replace("_", "-")
-            raise InputError(f"{option} has no meaning for {request.path.name}, which is streamed as it is")
+            refuse_option(name, getattr(request, name), request.path)
     if request.self_loops != "keep" or request.multi_edges != "keep":
         raise InputError(f"{request.path.name} is streamed as it is; leave --self-loops and --multi-edges out")
+
+
+def refuse_option(name: str, value: Any, path: Path) -> NoReturn:
+    """Raise InputError for an option that says nothing of a file that is streamed."""
+    negative = {"directed": "--undirected", "weights": "--no-weights"}.get(name) if value is False else None
+    option = negative or {"file_format": "--format"}.get(name, "--" + name.replace("_", "-"))
+    raise InputError(f"{option} has no meaning for {path.name}, which is streamed as it is")
 
 
 def opened(request: Any, steps: terminal.Steps) -> Any:

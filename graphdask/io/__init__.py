@@ -108,7 +108,10 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     if name.startswith("out."):
         return "edgelist"
     if suffix == ".gdl":
-        raise InputError(f"{os.fspath(path)!r} is a graph that is streamed; graphdask.stream.open opens it")
+        raise InputError(
+            f"{os.fspath(path)!r} is a graph that is streamed: run, profile and info take it as it is, and "
+            "graphdask.stream.open opens it"
+        )
     endings = " ".join(ending for known in FORMATS.values() for ending in known.suffixes)
     raise InputError(
         f"the name of {os.fspath(path)!r} does not say its format (known endings: {endings}); pass "

@@ -47,12 +47,28 @@ def test_checksums_are_compared(call, streamed):
     assert "path.gdl: the rows of chunk 0 of out are damaged" in " ".join(result.stderr.split())
 
 
+def test_info_says_what_a_file_holds_by_its_rows(call, streamed):
+    file = streamed.with_name("directed.gdl")
+    edges = streamed.with_name("directed.txt")
+    edges.write_text("5 7\n7 5\n5 7\n7 7\n9 12\n")
+    assert call("stream", "build", edges, file, "--directed").exit_code == 0
+    whole, found = (json.loads(call("info", path, "--json").stdout) for path in (edges, file))
+    assert {name: found["degree"][name] for name in ("out", "in")} == {
+        name: whole["degree"][name] for name in ("out", "in")
+    }
+    assert [(each["from"], each["vertices"]) for each in found["degree"]["histogram"]] == [(0, 1), (1, 1), (2, 2)]
+    shown = call("info", streamed).stdout
+    assert "5 vertices, 3 edges, undirected; 3 layers in 1 chunk" in shown
+    assert "degree  min 1, mean 1.2, max 2" in shown
+    assert "--weights has no meaning for path.gdl" in call("info", streamed, "--weights").stderr
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
         (("--by", "random"), "--by has no meaning for path.gdl"),
         (("--exchange", "selective"), "--exchange has no meaning for path.gdl"),
-        (("--undirected",), "--directed has no meaning for path.gdl"),
+        (("--undirected",), "--undirected has no meaning for path.gdl"),
         (("--multi-edges", "merge"), "leave --self-loops and --multi-edges out"),
         (("--memory", "some"), "--memory some is no number of bytes"),
     ],
