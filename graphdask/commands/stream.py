@@ -54,8 +54,8 @@ def command() -> None:
 def build_command(source: Path, target: Path, root: str | None, as_json: bool, **options: Any) -> None:
     """Write the graph of IN to OUT (.gdl), to be streamed.
 
-    A .gdg file with whole numbers as ids is read in blocks, so that it may be larger than memory; others are read
-    whole first.
+    Edge lists, CSV, DIMACS, LDBC, Parquet and .gdg files, and folders of parts, are read in blocks where their ids are
+    numbers, so that they may be larger than memory; others are read whole first.
     """
     from graphdask.stream.construct import build
 

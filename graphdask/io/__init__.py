@@ -14,6 +14,7 @@ from typing import Any
 
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported
 
+from ._spill import slices
 from .edges import EdgeList
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "detect_format",
     "read_edges",
     "read_vertex_values",
+    "slices",
+    "spilled_edges",
     "write_edges",
 ]
 
@@ -234,6 +237,57 @@ def read_edges(
     reading.workers()
     edges = _read(path, chosen.name, request, reading)
     return edges
+
+
+LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
+"""Formats that `spilled_edges` reads."""
+
+
+def spilled_edges(
+    path: str | os.PathLike[str],
+    folder: Path,
+    memory: int,
+    *,
+    directed: bool | None = None,
+    weights: bool | None = None,
+) -> EdgeList | None:
+    """Read the edges of a file, or a folder that `Graph.write` made, that may be larger than memory.
+
+    Parameters
+    ----------
+    path : path-like
+    folder : Path
+        For the columns: of text and Parquet they are written to files there, and mapped from these. Who calls
+        deletes it.
+    memory : int
+        Bytes that parsing may take.
+    directed, weights
+        As those of `read_edges`.
+
+    Returns
+    -------
+    EdgeList or None
+        None where the format is read whole: none of `LARGER`, or with names as ids.
+
+    Raises
+    ------
+    FormatError, InputError
+        As `read_edges`.
+    """
+    from ._columns import Request
+    from ._table import Reading
+    from .folder import is_graph_folder, read_folder
+
+    request, reading = Request(weights, directed=directed), Reading.within(memory, folder)
+    if is_graph_folder(path):
+        edges = read_folder(path, None, request, reading)
+    else:
+        name = detect_format(path)
+        if name not in LARGER:
+            return None
+        _refuse_compressed(path, FORMATS[name])
+        edges = _read(path, name, request, reading)
+    return edges if edges.src.dtype.kind in "iu" and edges.dst.dtype.kind in "iu" else None
 
 
 def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:

@@ -10,6 +10,8 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
+from ._spill import slices
+
 SOURCE_NAMES = frozenset(
     [
         "src",
@@ -145,5 +147,5 @@ def count_infinite(weights: np.ndarray | None) -> dict[str, int]:
     """`{"infinite_weights": k}` if there are any: allowed, but reported."""
     if weights is None or weights.dtype.kind != "f":
         return {}
-    infinite = int(np.isinf(weights).sum())
+    infinite = sum(int(np.isinf(part).sum()) for _, part in slices(weights))
     return {"infinite_weights": infinite} if infinite else {}

@@ -117,6 +117,7 @@ class Source:
             opener = bz2.open
         else:
             with self.path.open("rb") as f:
+                self._raw = f
                 yield f
             return
         try:
@@ -152,10 +153,10 @@ class Source:
             raise FormatError(f"this is binary data, not text: byte 0x{data[at]:02x} at offset {at}", self.path)
         return data.removeprefix(_BOM), whole
 
-    def blocks(self, skip: int = 0, size: int = BLOCK_BYTES) -> Iterator[np.ndarray]:
+    def blocks(self, skip: int = 0, size: int = BLOCK_BYTES, mapped: bool = True) -> Iterator[np.ndarray]:
         """Read-only uint8 arrays that together are the decompressed file after the byte-order mark and `skip`
-        further bytes; each but the last ends at a line end."""
-        if self.compression is None:
+        further bytes; each but the last ends at a line end. What is mapped stays in memory while there is room."""
+        if self.compression is None and mapped:
             yield from self._mapped_blocks(skip, size)
         else:
             yield from self._stream_blocks(skip, size)

@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from ._lines import BLANK, COMMENT, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
-from ._open import Source
+from ._open import BLOCK_BYTES, Source
+from ._spill import SpilledColumn
 
 SMALL = 200_000
 """Bytes (decompressed) up to which plain Python parses: compiling or loading the kernels takes longer."""
@@ -37,6 +39,20 @@ class Reading:
     """Show a bar; None: for files above 32 MiB that take more than a second."""
     compiled: bool | None = None
     """Parse with the compiled kernels; None: unless the file is small."""
+    spill: Path | None = None
+    """A folder for columns of numbers that may be larger than memory: they are mapped from files there."""
+
+    block: int = BLOCK_BYTES
+    """Bytes of text that are parsed at a time."""
+
+    @classmethod
+    def within(cls, memory: int, spill: Path) -> Reading:
+        """How to read a file whose columns go to a folder, in so many bytes of memory.
+
+        A block becomes arrays of up to five times its size, and each thread has up to three of them.
+        """
+        block = max(1 << 16, min(BLOCK_BYTES, memory // 32))
+        return cls(threads=1 if memory < 32 * BLOCK_BYTES else None, spill=spill, block=block)
 
     def workers(self) -> int:
         if self.threads is None:
@@ -96,6 +112,8 @@ def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0
     def parse_compiled(block: np.ndarray) -> Part:
         return _rows_compiled(block, columns)
 
+    if text and reading.spill is not None:
+        reading = replace(reading, spill=None)
     joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled)
     arrays = []
     for kind in (kind for kind in columns.kinds if kind):
@@ -162,7 +180,7 @@ def _read(
     if whole:
         blocks: Iterator[np.ndarray] = iter([np.frombuffer(head, np.uint8)[skip:]])
     else:
-        blocks = source.blocks(skip)
+        blocks = source.blocks(skip, reading.block, mapped=reading.spill is None)
     total = Part([], lines=first_line - 1)
     with _bar(source, reading) as advance:
         for part in _ordered(blocks, parse, 1 if whole else workers):
@@ -174,7 +192,8 @@ def _read(
             total.lines += part.lines
             total.comments += part.comments
             total.blank_lines += part.blank_lines
-            total.columns = total.columns or [[] for _ in part.columns]
+            if not total.columns:
+                total.columns = [[] if reading.spill is None else SpilledColumn(reading.spill) for _ in part.columns]
             for pieces, piece in zip(total.columns, part.columns, strict=True):
                 pieces.append(piece)
             advance()
@@ -216,8 +235,10 @@ def _bar(source: Source, reading: Reading) -> Iterator[Callable[[], None]]:
         bar.update(source.size - bar.n)
 
 
-def _concatenate(pieces: list[np.ndarray]) -> np.ndarray:
+def _concatenate(pieces: list[np.ndarray] | SpilledColumn) -> np.ndarray:
     """One array; float64 if any piece is. The pieces are given up one by one."""
+    if isinstance(pieces, SpilledColumn):
+        return pieces.array()
     if len(pieces) == 1:
         return pieces[0]
     kind = np.float64 if any(piece.dtype == np.float64 for piece in pieces) else np.int64

@@ -16,6 +16,7 @@ from graphdask.errors import FormatError, InputError
 from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, show
 from ._open import Source
+from ._spill import slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList, declared_vertices
 
@@ -59,14 +60,15 @@ def read_dimacs(path: str | os.PathLike[str], request: Request, reading: Reading
         edges.report |= {"problem": name, "declared_vertices": n, "declared_edges": m}
         if m != len(src):
             raise FormatError(f"the p line declares {m} edges, the file has {len(src)}", source.path)
-        outside = np.flatnonzero((src < 1) | (src > n) | (dst < 1) | (dst > n))
-        if len(outside):
-            row = int(outside[0])
-            raise FormatError(
-                f"edge {src[row]} {dst[row]}: the p line declares vertices 1 to {n}",
-                source.path,
-                line_of_row(source, columns, row, skip, line + 1),
-            )
+        for begin, some, others in slices(src, dst):
+            outside = np.flatnonzero((some < 1) | (some > n) | (others < 1) | (others > n))
+            if len(outside):
+                row = begin + int(outside[0])
+                raise FormatError(
+                    f"edge {src[row]} {dst[row]}: the p line declares vertices 1 to {n}",
+                    source.path,
+                    line_of_row(source, columns, row, skip, line + 1),
+                )
         if request.directed is not None and request.directed != edges.directed:
             raise InputError(
                 f"{source.path}: 'p {name}' files are {'' if edges.directed else 'un'}directed; "

@@ -19,6 +19,7 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
 
 from ._columns import Request
+from ._spill import SpilledColumn, release
 from ._table import Reading
 from .edges import EdgeList, consecutive_vertices
 from .parts import Content
@@ -107,8 +108,8 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
         "bytes": sum(part["bytes"] for part in record["parts"]),
         "files": len(pieces),
     }
-    values = _joined([piece.weights for piece in pieces], np.dtype(record["weights"])) if weights else None
-    ends = [_joined([getattr(piece, end) for piece in pieces], None) for end in ("src", "dst")]
+    values = _joined([piece.weights for piece in pieces], np.dtype(record["weights"]), reading) if weights else None
+    ends = [_joined([getattr(piece, end) for piece in pieces], None, reading) for end in ("src", "dst")]
     return EdgeList(ends[0], ends[1], values, None, _vertices(folder, record), inner.directed, report)
 
 
@@ -130,9 +131,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _joined(arrays: list[Any], dtype: np.dtype | None) -> Any:
+def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
     """One array; of empty parts of names, whose type nobody can tell, as well."""
     filled = [array for array in arrays if len(array)] or arrays[:1]
+    if reading.spill is not None and len(filled) > 1 and filled[0].dtype.kind in "if":
+        column = SpilledColumn(reading.spill)
+        for array in filled:
+            column.append(array, dtype)
+            release(array, reading.spill)
+        return column.array()
     joined = np.concatenate(filled) if len(filled) > 1 else filled[0]
     return joined if dtype is None else joined.astype(dtype, copy=False)
 

@@ -17,6 +17,7 @@ from graphdask.errors import FormatError, InputError
 from ._columns import Request, count_infinite
 from ._lines import BLANK, COMMENT, ID, SKIP, VALUE, Columns, split
 from ._open import COMPRESSION_SUFFIXES, Source
+from ._spill import slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList
 
@@ -66,15 +67,16 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
     src, dst = part.columns[:2]
     weights = part.columns[2] if len(part.columns) == 3 else None
     for ids in (src, dst):
-        missing = np.flatnonzero(~np.isin(ids, vertices))
-        if len(missing):
-            row = int(missing[0])
-            raise FormatError(
-                f"the edge {src[row]} {dst[row]} names the vertex {ids[row]}, which "
-                f"{vertex_source.path.name} does not declare",
-                source.path,
-                line_of_row(source, columns, row),
-            )
+        for first, some in slices(ids):
+            missing = np.flatnonzero(_undeclared(some, vertices))
+            if len(missing):
+                row = first + int(missing[0])
+                raise FormatError(
+                    f"the edge {src[row]} {dst[row]} names the vertex {ids[row]}, which "
+                    f"{vertex_source.path.name} does not declare",
+                    source.path,
+                    line_of_row(source, columns, row),
+                )
     directed = request.directed if request.directed is not None else _declared_direction(source.path)
     return EdgeList(
         src,
@@ -90,6 +92,18 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
             **count_infinite(weights),
         },
     )
+
+
+def _undeclared(ids: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """Which of some ids are not among the sorted ones of all vertices."""
+    if not len(vertices):
+        return np.ones(len(ids), bool)
+    if vertices[-1] - vertices[0] + 1 == len(vertices):
+        found: np.ndarray = (ids < vertices[0]) | (ids > vertices[-1])
+        return found
+    place = np.searchsorted(vertices, ids)
+    found = vertices[np.minimum(place, len(vertices) - 1)] != ids
+    return found
 
 
 def read_vertex_values(

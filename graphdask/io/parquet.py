@@ -6,17 +6,20 @@ consecutive ids the vertices are, in the schema's metadata.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, GraphdaskError, InputError
 
 from ._columns import Request, choose, count_infinite
 from ._open import existing_file
+from ._spill import SLICE, SpilledColumn
 from ._table import Reading, string_array
 from .edgelist import table_of
 from .edges import EdgeList, consecutive_vertices
@@ -38,16 +41,20 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         chosen = choose(schema.names, len(schema.names), request, file)
         positions = [i for i in (chosen.src, chosen.dst, chosen.weight, chosen.time) if i is not None]
         names = [schema.names[i] for i in positions]
-        table = parquet.read_table(file, columns=names, use_threads=reading.threads != 1)
+        if reading.spill is None or any(_is_text(schema.field(name).type) for name in names[:2]):
+            table = parquet.read_table(file, columns=names, use_threads=reading.threads != 1)
+            arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
+        else:
+            arrays = _spilled(file, schema, names, reading.spill)
     except (pa.ArrowException, OSError) as error:
+        if isinstance(error, GraphdaskError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            raise
         raise FormatError(f"not a readable Parquet file ({_first_sentence(error)})", file) from None
-    ids = [_ids(table.column(schema.names[i]), schema.names[i], file) for i in (chosen.src, chosen.dst)]
+    ids, numbers = arrays[:2], arrays[2:]
     if ids[0].dtype != ids[1].dtype:
         raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
-    numbers = [
-        None if i is None else _numbers(table.column(schema.names[i]), schema.names[i], file)
-        for i in (chosen.weight, chosen.time)
-    ]
+    weights = numbers.pop(0) if chosen.weight is not None else None
+    times = numbers.pop(0) if chosen.time is not None else None
     said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
     directed = said.get("directed") if request.directed is None else request.directed
     vertex_range = said.get("vertex_range")
@@ -57,11 +64,26 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         "format": "parquet",
         "bytes": size,
         "columns": names,
-        **count_infinite(numbers[0]),
+        **count_infinite(weights),
     }
     if len(schema.names) > len(names):
         report["unread_columns"] = len(schema.names) - len(names)
-    return EdgeList(ids[0], ids[1], numbers[0], numbers[1], vertices, directed, report)
+    return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report)
+
+
+def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np.ndarray]:
+    """The columns of a table that may be larger than memory, mapped from files in a folder."""
+    from pyarrow import dataset
+
+    columns, row = [SpilledColumn(folder) for _ in names], 0
+    batches = dataset.dataset(file, format="parquet").to_batches(
+        columns=names, batch_size=SLICE, batch_readahead=1, fragment_readahead=1
+    )
+    for some in chain(batches, [schema.empty_table()]):  # its types, where there is no row
+        for i, (column, name) in enumerate(zip(columns, names, strict=True)):
+            column.append(_values(some.column(name), name, file, i < 2, row))
+        row += some.num_rows
+    return [column.array() for column in columns]
 
 
 def write_parquet(edges: EdgeList, path: Path) -> None:
@@ -97,60 +119,58 @@ def _first_sentence(error: BaseException) -> str:
     return str(error).split("\n")[0].split(". ")[0]
 
 
-def _without_nulls(column: Any, name: str, path: Path) -> Any:
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    found: bool = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return found
+
+
+def _values(column: Any, name: str, path: Path, ids: bool, first: int = 0) -> np.ndarray:
+    """Vertex ids, or weights or times, of a column whose rows count from `first`."""
     import pyarrow as pa
 
     if column.null_count:
         row = next(i for i, value in enumerate(column) if not value.is_valid)
-        raise FormatError(f"row {row}: column {name!r} is null", path)
+        raise FormatError(f"row {first + row}: column {name!r} is null", path)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    return column
-
-
-def _ids(column: Any, name: str, path: Path) -> np.ndarray:
-    import pyarrow as pa
-
-    column = _without_nulls(column, name, path)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    what = f"column {name!r}"
+    if not ids:
+        if pa.types.is_timestamp(column.type):
+            column = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise InputError(f"{path}: {what} is of type {column.type}; weights and times are numbers")
+        return checked_numbers(column.to_numpy(), what, path, first)
+    if _is_text(column.type):
         return string_array(column.to_pylist())
     if not pa.types.is_integer(column.type):
-        raise FormatError(f"column {name!r} is of type {column.type}; vertex ids are integers or strings", path)
-    values = column.to_numpy()
-    return checked_ids(values, f"column {name!r}", path)
+        raise FormatError(f"{what} is of type {column.type}; vertex ids are integers or strings", path)
+    return checked_ids(column.to_numpy(), what, path, first)
 
 
-def checked_ids(values: np.ndarray, what: str, path: Any) -> np.ndarray:
-    """int64 ids, once none is negative or above 2^63 - 1."""
+def checked_ids(values: np.ndarray, what: str, path: Any, first: int = 0) -> np.ndarray:
+    """int64 ids, once none is negative or above 2^63 - 1; rows count from `first`."""
     if len(values):
         if values.dtype.kind == "i" and values.min() < 0:
             row = int(np.argmax(values < 0))
-            raise FormatError(f"row {row}: {what} has the negative id {values[row]}", path)
+            raise FormatError(f"row {first + row}: {what} has the negative id {values[row]}", path)
         if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
             row = int(np.argmax(values > np.iinfo(np.int64).max))
-            raise FormatError(f"row {row}: {what} has the id {values[row]}, which is above 2^63 - 1", path)
+            raise FormatError(f"row {first + row}: {what} has the id {values[row]}, which is above 2^63 - 1", path)
     return values.astype(np.int64, copy=False)
 
 
-def checked_numbers(values: np.ndarray, what: str, path: Any) -> np.ndarray:
-    """Weights or times as float64, float32, int64 or int32, once none is NaN."""
+def checked_numbers(values: np.ndarray, what: str, path: Any, first: int = 0) -> np.ndarray:
+    """Weights or times as float64, float32, int64 or int32, once none is NaN; rows count from `first`."""
     if values.dtype.kind == "f":
         if np.isnan(values).any():
-            raise FormatError(f"row {int(np.argmax(np.isnan(values)))}: {what} is NaN", path)
+            raise FormatError(f"row {first + int(np.argmax(np.isnan(values)))}: {what} is NaN", path)
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float32)
     if values.dtype.kind not in "iub":
         raise FormatError(f"{what} is of type {values.dtype}; it must hold numbers", path)
     if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
         raise FormatError(f"{what} has the value {values.max()}, which does not fit int64", path)
     return values if values.dtype in (np.int32, np.int64) else values.astype(np.int64)
-
-
-def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
-    import pyarrow as pa
-
-    column = _without_nulls(column, name, path)
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise InputError(f"{path}: column {name!r} is of type {column.type}; weights and times are numbers")
-    return checked_numbers(column.to_numpy(), f"column {name!r}", path)

@@ -24,7 +24,7 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.blocks import parse_size
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
 from graphdask.stream.components import join
@@ -71,8 +71,9 @@ def build(
     Parameters
     ----------
     G : Graph or path-like
-        A graph, whose edges are made in blocks, or the name of a file. A file of the native format with whole numbers
-        as ids (`.gdg`) is read in blocks, so that it may be larger than memory; others are read whole first.
+        A graph, whose edges are made in blocks, or the name of a file, or of a folder that `Graph.write` made. Edge
+        lists, CSV, DIMACS, LDBC, Parquet and the native format may be larger than memory: they are read in blocks,
+        where ids are numbers. Others are read whole first.
     path : path-like
         What is written, `graph.gdl`. It is there when it is whole, or not at all.
     root : int or str, optional
@@ -106,13 +107,14 @@ def build(
     OverBudget
         Where the arrays per vertex, or the largest row, need more than `memory`.
     Unsupported
-        From 2**31 - 1 vertices on, and for string ids in a file of the native format.
+        From 2**31 - 1 vertices on.
     WriteError
         Where the disk is full or fails; nothing is left then.
 
     Notes
     -----
-    Edges are on disk a second time while they are sorted: 8 bytes each, and their weights.
+    Edges are on disk a second time while they are sorted: 8 bytes each, and their weights. Those of text and Parquet
+    are there a third time: 16 bytes each, and their weights. All of it stands beside `path`.
 
     References
     ----------
@@ -138,20 +140,24 @@ def build(
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
     refuse_existing(target, overwrite)
-    edges = edges_of(G, budget, directed, weights)
-    if inward and not edges.directed:
-        raise InputError("inward=True is for a directed graph; in an undirected one every edge stands at both ends")
-    start = None if root is None else int(edges.ids.to_internal(root, "root"))
-    needed = PER_VERTEX * edges.num_vertices
-    if 2 * needed > budget:
-        raise OverBudget(
-            f"building takes {needed / 2**20:,.1f} MiB for {edges.num_vertices:,} vertices and as much for edges, and "
-            f"memory={memory!r} is less; allow {2 * needed // 2**20 + 1}MiB"
-        )
-    plan = _Plan(edges, (budget - needed) // 2, size, edges.directed and inward is not False, facts_of(edges))
     with readable(target):
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         try:
+            edges = edges_of(G, budget, directed, weights, folder)
+            if inward and not edges.directed:
+                raise InputError("inward=True is for a directed graph; undirected edges stand at both ends")
+            if edges.num_vertices >= 2**31 - 1:
+                raise Unsupported(
+                    f"a layered edge list holds up to 2**31 - 2 vertices, and G has {edges.num_vertices:,}"
+                )
+            start = None if root is None else int(edges.ids.to_internal(root, "root"))
+            needed = PER_VERTEX * edges.num_vertices
+            if 2 * needed > budget:
+                raise OverBudget(
+                    f"building takes {needed / 2**20:,.1f} MiB for {edges.num_vertices:,} vertices and as much for "
+                    f"edges, and memory={memory!r} is less; allow {2 * needed // 2**20 + 1}MiB"
+                )
+            plan = _Plan(edges, (budget - needed) // 2, size, edges.directed and inward is not False, facts_of(edges))
             made = _written(plan, folder, order, start)
             refuse_existing(target, overwrite)
             made.replace(target)

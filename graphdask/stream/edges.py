@@ -1,18 +1,21 @@
-"""The edges that a store is built from, in blocks: those of a Graph, or of a native file that is larger than memory."""
+"""The edges that a store is built from, in blocks: those of a Graph, or of a file that is larger than memory."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.blocks import Share
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
+from graphdask.io import EdgeList, slices, spilled_edges
 from graphdask.part import WeightFacts
 from graphdask.runtime import runtime
 from graphdask.stream.external import Arcs
@@ -28,8 +31,6 @@ class GraphEdges:
 
     def __init__(self, graph: Graph, memory: int):
         graph = graph.present
-        if graph.num_vertices >= 2**31 - 1:
-            raise Unsupported(f"a layered edge list holds up to 2**31 - 2 vertices, and G has {graph.num_vertices:,}")
         self.graph = graph
         self.ids, self.directed, self.num_vertices = graph.ids, graph.directed, graph.num_vertices
         self.weights = None if graph.source.weight_dtype is None else np.dtype(graph.source.weight_dtype)
@@ -44,19 +45,11 @@ class GraphEdges:
 
 
 class FileEdges:
-    """Those of a native file, which is read block by block; no more than that is ever in memory."""
+    """Those of arrays that are mapped from files, and read block by block; no more than that is ever in memory."""
 
-    def __init__(self, path: str | os.PathLike[str], memory: int, directed: bool | None, weights: bool | None):
-        from graphdask.io import read_edges
-
-        edges = read_edges(path, format="native", directed=directed, weights=weights)
+    def __init__(self, path: str | os.PathLike[str], edges: EdgeList, memory: int):
         self.directed = True if edges.directed is None else edges.directed
         self._arrays = edges.src, edges.dst, edges.weights
-        if any(array.dtype.kind not in "iu" for array in self._arrays[:2]):
-            raise Unsupported(
-                f"{os.fspath(path)}: its vertex ids are strings, which are renumbered in memory only; give "
-                "gd.read_graph(path) instead of the path"
-            )
         self._block = block_edges(memory)
         self.weights = None if edges.weights is None else edges.weights.dtype
         self.ids = self._numbered(path, edges.vertices, memory)
@@ -64,9 +57,8 @@ class FileEdges:
 
     def _slices(self) -> Iterator[Arcs]:
         src, dst, weights = self._arrays
-        for first in range(0, len(src), self._block):
-            part = first, min(first + self._block, len(src))
-            yield _part(src, *part), _part(dst, *part), None if weights is None else _part(weights, *part)
+        for _, *part in slices(src, dst, *([] if weights is None else [weights]), size=self._block):
+            yield part[0], part[1], part[2] if len(part) == 3 else None
 
     def _numbered(self, path: Any, vertices: np.ndarray | None, memory: int) -> VertexIds:
         if vertices is not None:
@@ -81,10 +73,7 @@ class FileEdges:
         if high < 0:
             return VertexIds(0)
         if high - low + 1 > memory // 2:
-            raise OverBudget(
-                f"{os.fspath(path)}: its vertex ids are {low} to {high}, and to see which of them there are takes "
-                f"{(high - low + 1) / 2**20:,.0f} MiB; allow more memory, or give gd.read_graph(path)"
-            )
+            return self._sorted(path, memory)
         present = np.zeros(high - low + 1, bool)
         for src, dst, _ in self._slices():
             present[src - low] = True
@@ -95,17 +84,27 @@ class FileEdges:
         table += low
         return VertexIds(len(table), 0, table)
 
+    def _sorted(self, path: Any, memory: int) -> VertexIds:
+        """Ids that lie too far apart to mark them: runs of sorted ones, each twice as long as the next at least."""
+        runs: list[np.ndarray] = []
+        for src, dst, _ in self._slices():
+            runs.append(np.union1d(src, dst))
+            while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):
+                runs.append(np.union1d(runs.pop(), runs.pop()))
+            if 3 * runs[0].nbytes > memory:
+                raise OverBudget(
+                    f"{os.fspath(path)}: it has more than {len(runs[0]):,} vertices, and to sort their ids takes more "
+                    f"than {memory / 2**20:,.0f} MiB; allow more memory"
+                )
+        table = reduce(np.union1d, reversed(runs))
+        if int(table[-1]) - int(table[0]) + 1 == len(table):
+            return VertexIds(len(table), int(table[0]))
+        return VertexIds(len(table), 0, table)
+
     def blocks(self) -> Iterator[Arcs]:
         """Each edge once, as vertex numbers."""
         for src, dst, weights in self._slices():
             yield self.ids.to_internal(src, "edge source"), self.ids.to_internal(dst, "edge destination"), weights
-
-
-def _part(array: np.ndarray, first: int, last: int) -> np.ndarray:
-    """A slice; what is mapped from a file is read, so that it does not stay in memory."""
-    if isinstance(array, np.memmap) and array.filename is not None and array.base is not None:
-        return np.fromfile(array.filename, array.dtype, last - first, offset=array.offset + first * array.itemsize)
-    return array[first:last]
 
 
 def block_edges(memory: int) -> int:
@@ -113,19 +112,21 @@ def block_edges(memory: int) -> int:
     return max(1024, min(MOST, memory // 4 // PER_EDGE))
 
 
-def edges_of(given: Any, memory: int, directed: bool | None, weights: bool | None) -> GraphEdges | FileEdges:
-    """The edges of a Graph or a path, to be gone through any number of times."""
+def edges_of(
+    given: Any, memory: int, directed: bool | None, weights: bool | None, folder: Path
+) -> GraphEdges | FileEdges:
+    """The edges of a Graph or a path, to be gone through any number of times; `folder` is for those of text."""
     if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
         if directed is not None or weights is not None:
             raise InputError("directed= and weights= are for a file; a graph says itself what it is")
         return GraphEdges(given, memory)
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
-    from graphdask.io import detect_format
-
-    if os.path.isfile(given) and detect_format(given) == "native":
-        return FileEdges(given, memory, directed, weights)
     from graphdask.construct import read_graph
+
+    edges = spilled_edges(given, folder, memory, directed=directed, weights=weights)
+    if edges is not None:
+        return FileEdges(given, edges, memory)
 
     return GraphEdges(read_graph(given, directed=directed, weights=weights), memory)
 

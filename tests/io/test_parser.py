@@ -163,7 +163,7 @@ def test_an_error_far_inside_a_large_file_names_its_line(tmp_path, monkeypatch):
     path = tmp_path / "g.txt"
     path.write_text("1 2\n" * 50000 + "1 x\n" + "1 2\n" * 50000)
     blocks = Source.blocks
-    monkeypatch.setattr(Source, "blocks", lambda self, skip=0: blocks(self, skip, 3000))
+    monkeypatch.setattr(Source, "blocks", lambda self, skip, size, mapped: blocks(self, skip, 3000))
     for threads in (1, 3):
         with pytest.raises(ValueError, match=r"g.txt:50001: vertex id 'x' is not a number"):
             read_table(Source(path), Columns((ID, ID)), Reading(threads, compiled=True))

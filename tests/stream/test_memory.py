@@ -37,10 +37,16 @@ def graph(scale):
     return gd.generate.rmat(scale, 16, seed=0).partition(device="cpu")
 
 small = gd.stream.build(graph(6), folder + "/small.gdl", memory="1MiB")
+graph(13).write(folder + "/small.txt")
+gd.stream.build(folder + "/small.txt", folder + "/text.gdl", memory="8MiB")
 for call in calls.values():
     call(small)
 found = {}
 found["build"], S = grown(lambda: gd.stream.build(graph(17), folder + "/large.gdl", memory=memory, chunk="512KiB"))
+graph(17).write(folder + "/edges.txt")
+found["build from text"], _ = grown(
+    lambda: gd.stream.build(folder + "/edges.txt", folder + "/text.gdl", memory=memory, chunk="512KiB", overwrite=True)
+)
 for name, call in calls.items():
     found[name], _ = grown(lambda: call(gd.stream.open(folder + "/large.gdl", memory, device="cpu")))
 print(json.dumps({"grown": found, "file": S.nbytes}))

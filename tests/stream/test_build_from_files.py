@@ -1,0 +1,126 @@
+"""A store built from a file that is read in blocks is the store of the graph in that file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import graphdask as gd
+from graphdask.io import _spill, _table
+from graphdask.io._spill import SpilledColumn
+
+N = 300
+IDS = np.sort(np.random.default_rng(5).choice(10**15, N, replace=False))
+
+
+@pytest.fixture(params=[False, True], ids=["consecutive", "sparse"])
+def edges(request):
+    """Ids, sources, destinations and weights, some of which are no integers."""
+    rng = np.random.default_rng(9)
+    ids = IDS if request.param else np.arange(3, 3 + N)
+    src, dst = rng.integers(0, N, (2, 2000))
+    src[:N], dst[:N] = np.arange(N), np.arange(N)[::-1]  # every vertex has an edge
+    weights = rng.integers(1, 9, 2000) + np.where(np.arange(2000) < 1500, 0, 0.25)
+    return ids, ids[src], ids[dst], weights
+
+
+def lines(*columns):
+    return "".join(" ".join(f"{value:g}" if value != int(value) else str(int(value)) for value in row) + "\n"
+                   for row in zip(*columns, strict=True))  # fmt: skip
+
+
+def written(kind: str, folder: Path, ids, src, dst, weights) -> Path:
+    """A file, or a folder, of this kind."""
+    if kind == "edge list":
+        (folder / "g.txt").write_text("# Directed graph\n# FromNodeId ToNodeId Weight\n" + lines(src, dst, weights))
+        return folder / "g.txt"
+    if kind == "csv, compressed":
+        text = "src,dst,weight\n" + lines(src, dst, weights).replace(" ", ",")
+        (folder / "g.csv.gz").write_bytes(gzip.compress(text.encode()))
+        return folder / "g.csv.gz"
+    if kind == "ldbc":
+        (folder / "g.v").write_text(lines(np.append(ids, 2 * 10**15)))  # the last has no edge
+        (folder / "g.e").write_text(lines(src, dst, weights))
+        return folder / "g.e"
+    if kind == "dimacs":
+        (folder / "g.gr").write_text("".join(f"a {line}\n" for line in lines(src, dst, weights).splitlines()))
+        return folder / "g.gr"
+    if kind == "parquet":
+        columns = {"src": pa.array(src), "dst": pa.array(dst), "weight": pa.array(weights.astype(np.float32))}
+        parquet.write_table(pa.table(columns), folder / "g.parquet", row_group_size=300)
+        return folder / "g.parquet"
+    form = {"folder of text": "edgelist", "folder of parquet": "parquet"}[kind]
+    gd.from_edges(src, dst, weights).partition(3).write(folder / "g", format=form, files=3)
+    return folder / "g"
+
+
+def held(S):
+    """All that a store holds, but for when it was written; of its chunks, the checksums."""
+    header = {name: value for name, value in S.store.header.items() if name != "written"}
+    tables = {name: section.table.tolist() for name, section in S.store.sections.items()}
+    return json.dumps(header, sort_keys=True), tables, S.vertex_ids.tolist()
+
+
+KINDS = ["edge list", "csv, compressed", "ldbc", "dimacs", "parquet", "folder of text", "folder of parquet"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_of_a_file_give_the_store_of_its_graph(tmp_path, monkeypatch, kind, edges):
+    monkeypatch.setattr(_spill, "SLICE", 128)
+    monkeypatch.setattr(_table, "SMALL", 1000)
+    monkeypatch.setattr(_table.Reading, "within", lambda memory, spill: _table.Reading(1, spill=spill, block=4096))
+    path = written(kind, tmp_path, *edges)
+    target = tmp_path / "target"
+    target.mkdir()
+    S = gd.stream.build(path, target / "blocks.gdl", memory="1MiB")
+    assert [file.name for file in target.iterdir()] == ["blocks.gdl"]
+    assert held(S) == held(gd.stream.build(gd.read_graph(path), target / "whole.gdl", memory="1MiB"))
+    assert S.num_edges == 2000
+
+
+def test_names_are_read_whole(tmp_path):
+    (tmp_path / "g.txt").write_text("a b\nb c\n")
+    S = gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl")
+    assert S.vertex_ids.tolist() == ["a", "b", "c"]
+    assert gd.bfs(S, "a").depth.tolist() == [0, 1, 2]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["g.gdl", "g.txt"]
+
+
+def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(_table, "SMALL", 100)
+    monkeypatch.setattr(_table.Reading, "within", lambda memory, spill: _table.Reading(1, spill=spill, block=512))
+    monkeypatch.setattr("graphdask.io.parquet.SLICE", 64)
+    (tmp_path / "g.txt").write_text("1 2\n" * 900 + "1 x\n")
+    columns = {"src": pa.array(range(900)), "dst": pa.array([1] * 899 + [-1])}
+    parquet.write_table(pa.table(columns), tmp_path / "g.parquet")
+    (tmp_path / "e.v").write_text("1\n2\n")
+    (tmp_path / "e.e").write_text("1 2\n" * 500 + "2 3\n")
+    for name, words in (("g.txt", ":901"), ("g.parquet", "row 899"), ("e.e", "names the vertex 3")):
+        with pytest.raises(gd.FormatError, match=words):
+            gd.stream.build(tmp_path / name, tmp_path / "out.gdl")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["e.e", "e.v", "g.parquet", "g.txt"]
+
+
+def test_more_ids_than_memory_can_sort_are_refused(tmp_path):
+    ids = np.random.default_rng(1).integers(0, 10**15, (2, 9000))
+    (tmp_path / "g.txt").write_text(lines(*ids))
+    with pytest.raises(gd.OverBudget, match=r"it has more than 1.,... vertices, and to sort their ids"):
+        gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl", memory="256KiB")
+
+
+def test_a_spilled_column_is_of_floats_when_a_piece_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(_spill, "SLICE", 2)
+    column = SpilledColumn(tmp_path)
+    for piece in ([1, 2, 3], [], [0.5], [2**53]):
+        column.append(np.array(piece, np.float64 if 0.5 in piece else np.int64))
+    found = column.array()
+    assert found.dtype == np.float64
+    assert found.tolist() == [1, 2, 3, 0.5, 2**53]
+    assert SpilledColumn(tmp_path).array().tolist() == []
+    assert len(list(tmp_path.iterdir())) == 1
