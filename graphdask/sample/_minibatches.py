@@ -36,6 +36,8 @@ class Drawn:
     input_id: Any
     num_sampled_nodes: list[int]
     num_sampled_edges: list[int]
+    batch: Any = None
+    seed_time: Any = None
 
 
 @dataclass(frozen=True)
@@ -57,45 +59,101 @@ def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
     return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}
 
 
-def drawn_batches(result: Any, places: np.ndarray) -> list[Drawn]:
-    """The batches of a run; `places` among the input vertices are those of its seeds."""
+def drawn_batches(result: Any, places: np.ndarray, per: int | None = None) -> list[Drawn]:
+    """The batches of a run; `places` among the input vertices are those of its seeds.
+
+    A batch is an instance; or, of instances with times, `per` of them, each with vertices of its own.
+    """
     backend, columns = _columns(result)
     with backend.activate():
-        return _cut(backend, columns, result.sampler, result.graph, places)
+        return _cut(backend, columns, result.sampler, result.graph, places, per)
 
 
 def _cut(
-    backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray
-) -> list[Drawn]:  # fmt: skip
-    xp, on_host = backend.xp, backend.name == "cpu"
-    hops, first = len(sampler.fanouts), sampler.first
-    bounds = np.arange(first, sampler.last + 1)
+    backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray, per: int | None
+) -> list[Drawn]:
+    xp, on_host, edge = backend.xp, backend.name == "cpu", columns["edge"]
     if on_host:
-        edges = np.searchsorted(columns["instance"], bounds)
-        nodes, node_offsets, row, col, seeds = renumbered(
-            graph.num_vertices, sampler, edges, 1, columns["src"], columns["dst"]
-        )
-        node_sizes, edge_sizes = sizes_of(seeds, hops, edges, columns["hop"], row, col)
+        offsets = np.searchsorted(columns["instance"], np.arange(sampler.first, sampler.last + 1))
+        nodes, _, row, col, seeds = renumbered(
+            graph.num_vertices, sampler, offsets, 1, columns["src"], columns["dst"]
+        )  # fmt: skip
+        node_sizes, edge_sizes = sizes_of(seeds, len(sampler.fanouts), offsets, columns["hop"], row, col)
     else:
         nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(backend, sampler, graph.num_vertices, columns)
-        edges = np.concatenate(([0], np.cumsum(edge_sizes.sum(axis=1))))
-        node_offsets = np.concatenate(([0], np.cumsum(node_sizes.sum(axis=1))))
+    owners, times, bounds = None, None, sampler.bounds
+    if per is not None:
+        firsts = np.arange(0, sampler.instances, per)
+        nodes, edge, row, col, owners = joined(backend, per, node_sizes, edge_sizes, nodes, edge, row, col)
+        node_sizes, edge_sizes = (np.add.reduceat(sizes, firsts) for sizes in (node_sizes, edge_sizes))
+        times, bounds = backend.from_host(sampler.limits), np.append(firsts, sampler.instances)
+    edges = np.concatenate(([0], np.cumsum(edge_sizes.sum(axis=1))))
+    node_offsets = np.concatenate(([0], np.cumsum(node_sizes.sum(axis=1))))
     ids = graph.ids.to_caller(nodes) if on_host else nodes.astype(np.int64) + np.int64(graph.ids.start)
     if ids.dtype.kind in "iu":
         ids = ids.astype(np.int64, copy=False)
-    input_id = backend.from_host(places[: len(sampler.seeds)])
+    input_id, inward = backend.from_host(places[: len(sampler.seeds)]), sampler.inward
     made = []
-    for i in range(sampler.instances):
+    for i in range(len(node_sizes)):
         e, v = slice(int(edges[i]), int(edges[i + 1])), slice(int(node_offsets[i]), int(node_offsets[i + 1]))
         edge_index = xp.empty((2, e.stop - e.start), np.int64)
-        inward = sampler.inward
         edge_index[0], edge_index[1] = (col[e], row[e]) if inward else (row[e], col[e])
-        seeds_here = slice(int(sampler.bounds[i]), int(sampler.bounds[i + 1]))
+        seeds_here = slice(int(bounds[i]), int(bounds[i + 1]))
         made.append(Drawn(
-            ids[v].copy(), nodes[v].copy(), edge_index, columns["edge"][e].copy(), input_id[seeds_here].copy(),
-            node_sizes[i].tolist(), edge_sizes[i].tolist(),
+            ids[v].copy(), nodes[v].copy(), edge_index, edge[e].copy(), input_id[seeds_here].copy(),
+            node_sizes[i].tolist(), edge_sizes[i].tolist(), None if owners is None else owners[v].copy(),
+            None if times is None else times[seeds_here].copy(),
         ))  # fmt: skip
     return made
+
+
+def joined(
+    backend: Backend, per: int, node_sizes: np.ndarray, edge_sizes: np.ndarray, nodes: Array, edge: Array, row: Array,
+    col: Array,
+) -> tuple[Array, Array, Array, Array, Array]:  # fmt: skip
+    """Batches of `per` instances each: vertices and edges hop by hop, in each hop in the order of the instances.
+
+    Returns
+    -------
+    nodes, edge : array
+    row, col : array
+        Of each edge, numbers among the vertices of its batch.
+    owners : int64 array
+        Of each vertex, the place of its instance in the batch.
+    """
+    xp, count = backend.xp, len(node_sizes)
+    of_nodes, of_edges = node_sizes.sum(axis=1), edge_sizes.sum(axis=1)
+    nodes_before = np.cumsum(of_nodes) - of_nodes
+    batch_before = nodes_before[np.arange(count) // per * per]
+    node_at, edge_at = _by_hop(backend, per, node_sizes), _by_hop(backend, per, edge_sizes)
+    owner = _spread(backend, np.arange(count) % per, of_nodes)
+    here, start = (_spread(backend, values, of_edges) for values in (nodes_before, batch_before))
+    made = xp.empty_like(nodes), *(xp.empty_like(edge) for _ in range(3)), xp.empty_like(owner)
+    made[0][node_at], made[4][node_at], made[1][edge_at] = nodes, owner, edge
+    made[2][edge_at], made[3][edge_at] = node_at[row + here] - start, node_at[col + here] - start
+    return made
+
+
+def _by_hop(backend: Backend, per: int, sizes: np.ndarray) -> Array:
+    """Where what stands in the order of instances, and in each of hops, is in that of batches, hops and instances."""
+    count, hops = sizes.shape
+    batches = -(-count // per)
+    padded = np.zeros((batches * per, hops), np.int64)
+    padded[:count] = sizes
+    turned = padded.reshape(batches, per, hops).transpose(0, 2, 1)
+    begins = np.cumsum(turned).reshape(turned.shape) - turned
+    begins = begins.transpose(0, 2, 1).reshape(batches * per, hops)[:count].reshape(-1)
+    flat = sizes.reshape(-1)
+    return backend.xp.arange(int(flat.sum())) + _spread(backend, begins - (np.cumsum(flat) - flat), flat)
+
+
+def _spread(backend: Backend, values: np.ndarray, counts: np.ndarray) -> Array:
+    """Each of some values, on the host, so often as it counts."""
+    if backend.name == "cpu":
+        return np.repeat(values, counts)
+    ends = backend.from_host(np.cumsum(counts))
+    which = backend.xp.searchsorted(ends, backend.xp.arange(int(counts.sum())), side="right")
+    return backend.from_host(values)[which]
 
 
 def numbered_by_sorting(

@@ -20,12 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
+from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import at_least, checked_options, checked_sizes, whole
 from graphdask.sample.sampler import Placement, checked_placement
+from graphdask.sample.streamed import Streamed
+from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
 
 RUN_EDGES = 1 << 21
@@ -40,7 +43,7 @@ class Batch:
 
     n_id: Any
     """int64, shape (nodes,): the caller's id of each vertex; seeds first, then in the order in which edges reach them.
-    Strings where the ids are."""
+    Strings where the ids are. With times a vertex stands there for each seed that it was reached from."""
     edge_index: Any
     """int64, shape (2, edges): numbers of the neighbour and of the vertex it was drawn for, as messages go."""
     e_id: Any
@@ -57,6 +60,10 @@ class Batch:
     """Rows of `x` for the vertices."""
     y: Any = None
     """Rows of `y` for the vertices."""
+    batch: Any = None
+    """int64, shape (nodes,): number of the seed that each vertex was reached from; with times only."""
+    seed_time: Any = None
+    """int64 or float64, shape (batch_size,): the time of each seed; with times only."""
 
     @property
     def num_nodes(self) -> int:
@@ -70,6 +77,16 @@ class Batch:
 
 def _shown(value: Any) -> str:
     return str(list(value.shape)) if hasattr(value, "shape") else str(value)
+
+
+@dataclass
+class _Times:
+    """What input vertices see."""
+
+    limits: np.ndarray
+    """int64 or float64: the time of each."""
+    last: bool
+    """Whether their neighbours are the latest."""
 
 
 class NeighborLoader:
@@ -86,7 +103,7 @@ class NeighborLoader:
     num_neighbors : sequence of int
         Neighbours of a vertex at each hop; -1 for all of them.
     input_nodes : array of vertex ids, or of bool with an element for each vertex, optional
-        The vertices that batches are made for, each once. Default: all.
+        The vertices that batches are made for, each once; with times as often as wanted. Default: all.
     batch_size : int
         Input vertices of a batch; the last one has what is left.
     shuffle : bool
@@ -98,6 +115,13 @@ class NeighborLoader:
     direction : {"in", "out"}
         `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
     seed : int
+    input_time : number, or array-like with one for each input vertex, optional
+        The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`:
+        along edges that are not later than the time of the seed that they are reached from, at every hop.
+    times : array-like of int or float, shape (G.num_edges,), optional
+        The time of each edge, in the order of `G.edges()`, of a graph made from arrays. Default: the weights of `G`.
+    temporal_strategy : {"uniform", "last"}
+        Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
     x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optional
         A NumPy or CuPy array, a memory map, or a tensor; a batch gets the rows of its vertices.
     transform : callable, optional
@@ -123,23 +147,31 @@ class NeighborLoader:
     VertexNotFound
         For an input vertex that is none of the graph.
     InputError
-        For an argument that has no such value, an input vertex that is there twice, or an `x` of another length.
+        For an argument that has no such value, an input vertex that is there twice, an `x` of another length, times
+        that are NaN or not one for each edge or input vertex, and for a bias with times.
     MissingDependency
         Without PyTorch or PyTorch Geometric, where `output` asks for them.
+    Unsupported
+        With times, for `placement="streamed"`.
 
     Notes
     -----
     `e_id` numbers the edges by the vertex they were drawn for, then by their neighbour, both in the order of
-    `G.vertex_ids`; parallel edges by their weights. Of a directed graph made by `gd.from_edges(src, dst)` with
-    direction "in", edge number k is at place `np.lexsort((src, dst))[k]` of these arrays. Of an undirected graph both
-    ends count their own.
+    `G.vertex_ids`; parallel edges by their weights, or by `times`. Of a directed graph made by
+    `gd.from_edges(src, dst)` with direction "in", edge number k is at place `np.lexsort((src, dst))[k]` of these
+    arrays. Of an undirected graph both ends count their own.
+
+    With times every seed has a neighbourhood of its own, and `batch` says whose each vertex is. Vertices and edges of a
+    batch stand hop by hop, in each hop in the order of the seeds. Seed s of epoch e, counted from 0, is instance
+    e * (seeds of an epoch) + s of `temporal_neighbors`. This is what `NeighborLoader` of PyTorch Geometric gives with a
+    `time_attr` of edges; for times of vertices, give every edge that of the vertex it comes from.
 
     A pass that is left early ends its threads; that waits for the run that they are at.
 
     References
     ----------
     Fey, Lenssen, Fast graph representation learning with PyTorch Geometric, ICLR workshop 2019. Hamilton, Ying,
-    Leskovec, NeurIPS 2017.
+    Leskovec, NeurIPS 2017. Rossi et al., Temporal graph networks for deep learning on dynamic graphs, 2020.
 
     Examples
     --------
@@ -151,6 +183,13 @@ class NeighborLoader:
     ([0, 1, 2, 3], [[1, 2, 3, 3], [0, 0, 1, 2]], [1, 2, 1])
     >>> second.n_id.tolist(), second.edge_index.tolist()
     ([3], [[], []])
+
+    Of two seeds at different times, which see edges until then:
+
+    >>> loader = gd.sample.NeighborLoader(G, [2], [0, 0], batch_size=2, times=[10, 20, 30, 40], input_time=[10, 25])
+    >>> (both,) = loader
+    >>> both.n_id.tolist(), both.batch.tolist(), both.edge_index.tolist()
+    ([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], [[2, 3, 4], [0, 1, 1]])
     """
 
     def __init__(
@@ -167,6 +206,9 @@ class NeighborLoader:
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
+        input_time: Any = None,
+        times: Any = None,
+        temporal_strategy: str = "uniform",
         x: Any = None,
         y: Any = None,
         transform: Callable[[Any], Any] | None = None,
@@ -181,14 +223,15 @@ class NeighborLoader:
         self._options = checked_options(G, sizes, replace, bias, direction, method, seed)
         self.graph, self.batch_size = G, at_least("batch_size", batch_size, 1)
         self.shuffle, drop_last = _flag("shuffle", shuffle), _flag("drop_last", drop_last)
-        self._input = _input_vertices(G, input_nodes)
+        self._placement, self._client = checked_placement(placement), client
+        self._input = _input_vertices(G, input_nodes, input_time is not None)
+        self._times = self._checked_times(input_time, times, temporal_strategy)
         self._x, self._y = checked_rows("x", x, G.num_vertices), checked_rows("y", y, G.num_vertices)
         if transform is not None and not callable(transform):
             raise InputError(f"transform={transform!r} cannot be called")
         self._transform = transform
         self._output = checked_output(output, G)
         self._prefetch, self.epoch = at_least("prefetch", prefetch, 0), 0
-        self._placement, self._client = checked_placement(placement), client
         count = len(self._input)
         self._count = count // self.batch_size if drop_last else -(-count // self.batch_size)
         if batches_per_run is None:
@@ -214,14 +257,34 @@ class NeighborLoader:
         self.epoch = epoch + 1
         return self._batches(epoch)
 
+    def _checked_times(self, input_time: Any, times: Any, strategy: Any) -> _Times | None:
+        """What the input vertices see; the graph gets the times of its edges."""
+        last = checked_strategy("temporal_strategy", strategy, self._options["replace"])
+        if input_time is None:
+            if times is not None or last:
+                given = "times" if times is not None else "temporal_strategy='last'"
+                raise InputError(f"{given} says nothing without input_time=, the time of each input vertex")
+            return None
+        for name, none in (("bias", None), ("method", "auto")):
+            value = self._options.pop(name)
+            if value != none:
+                raise InputError(f"{name}={value!r} is not for draws in time; leave it out, or input_time")
+        if isinstance(self._placement, Streamed):
+            raise Unsupported(
+                f"{NumberedTemporal.name} cannot be streamed: {NumberedTemporal.needs_whole}; use another placement"
+            )
+        self.graph = with_edge_values(self.graph, "times", times)
+        dtype = self.graph.source.weight_dtype
+        return _Times(checked_limits("input_time", input_time, len(self._input), "input vertices", dtype), last)
+
     def _batches(self, epoch: int) -> Iterator[Any]:
         order = self._order(epoch)
-        sampler = self._sampler(order, epoch)
-        firsts = range(sampler.first, sampler.last, self._at_once)
-        chunks = (sampler.chunk(first, min(first + self._at_once, sampler.last)) for first in firsts)
+        sampler, per = self._sampler(order, epoch), 1 if self._times is None else self.batch_size
+        firsts = range(sampler.first, sampler.last, per * self._at_once)
+        chunks = (sampler.chunk(first, min(first + per * self._at_once, sampler.last)) for first in firsts)
 
         def drawn(chunk: Traversal) -> list[Drawn]:
-            return self._drawn(chunk, order[(chunk.first - sampler.first) * self.batch_size :])
+            return self._drawn(chunk, order[(chunk.first - sampler.first) // per * self.batch_size :])
 
         if not self._prefetch:
             for chunk in chunks:
@@ -240,11 +303,18 @@ class NeighborLoader:
         return np.argsort(numbers, kind="stable")
 
     def _sampler(self, order: np.ndarray, epoch: int) -> Traversal:
-        """The sampler of all batches of an epoch."""
+        """The sampler of all batches of an epoch: an instance is a batch, or with times a seed."""
         bounds = np.minimum(np.arange(self._count + 1) * self.batch_size, len(order))
-        sampler = NumberedTraversal(self._input[order[: bounds[-1]]], bounds, **self._options)
-        sampler.first = sampler.origin = epoch * self._count
-        sampler.last = sampler.first + self._count
+        order = order[: bounds[-1]]
+        sampler: Traversal
+        if self._times is None:
+            sampler = NumberedTraversal(self._input[order], bounds, **self._options)
+        else:
+            limits, last = self._times.limits[order], self._times.last
+            sampler = NumberedTemporal(self._input[order], None, limits=limits, last=last, **self._options)
+        count = sampler.instances
+        sampler.first = sampler.origin = epoch * count
+        sampler.last = sampler.first + count
         return sampler
 
     def _edges_of_a_batch(self) -> int:
@@ -259,14 +329,14 @@ class NeighborLoader:
         result = runtime().sample(self.graph, sampler, self._placement, client=self._client, progress=False)
         if self._placement == "auto":
             self._placement = result.placement  # where it did not fit once, it is not tried again
-        return drawn_batches(result, places)
+        return drawn_batches(result, places, None if self._times is None else self.batch_size)
 
     def _finished(self, drawn: Drawn) -> Any:
         """A batch as the caller wants it."""
         batch = Batch(
             drawn.n_id, drawn.edge_index, drawn.e_id, drawn.num_sampled_nodes[0], drawn.input_id,
             drawn.num_sampled_nodes, drawn.num_sampled_edges, rows_of(self._x, drawn.numbers),
-            rows_of(self._y, drawn.numbers),
+            rows_of(self._y, drawn.numbers), drawn.batch, drawn.seed_time,
         )  # fmt: skip
         made = CONVERT[self._output](batch)
         return made if self._transform is None else self._transform(made)
@@ -302,8 +372,8 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _input_vertices(G: Graph, given: Any) -> np.ndarray:
-    """Vertex numbers of the input vertices, int64."""
+def _input_vertices(G: Graph, given: Any, again_too: bool) -> np.ndarray:
+    """Vertex numbers of the input vertices, int64; each once, unless they may be there again too."""
     if given is None:
         return np.arange(G.num_vertices)
     asked = np.asarray(given)
@@ -313,7 +383,9 @@ def _input_vertices(G: Graph, given: Any) -> np.ndarray:
         if len(asked) != G.num_vertices:
             raise InputError(f"input_nodes has {len(asked)} elements of bool; the graph has {G.num_vertices} vertices")
         return np.flatnonzero(asked)
-    numbers = G.ids.to_internal(asked, "input node") if len(asked) else np.zeros(0, np.int64)
+    numbers: np.ndarray = G.ids.to_internal(asked, "input node") if len(asked) else np.zeros(0, np.int64)
+    if again_too:
+        return numbers
     order = np.argsort(numbers, kind="stable")
     again = np.flatnonzero(np.diff(numbers[order]) == 0)
     if len(again):

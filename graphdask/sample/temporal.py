@@ -9,9 +9,9 @@ Fast graph representation learning with PyTorch Geometric (2019), for uniform an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,11 +22,12 @@ from graphdask.engine import Environment
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
+from graphdask.sample._edge_tables import edge_shifts
 from graphdask.sample._edge_values import with_edge_values
-from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
+from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import sampled
-from graphdask.sample.traversal import State, Traversal
+from graphdask.sample.traversal import NumberedTraversal, State, Traversal
 
 STRATEGIES = ("uniform", "last")
 
@@ -34,11 +35,11 @@ STRATEGIES = ("uniform", "last")
 @dataclass
 class TemporalState(State):
     limits: Array | None = None
-    """int64 or float64, of all instances."""
+    """int64 or float64, of the sampler's instances from its origin on."""
 
 
 class TemporalNeighbors(Traversal):
-    """The sampler: `fanouts[h]` of the edges that each vertex has until `limits[instance]`."""
+    """The sampler: `fanouts[h]` of the edges that each vertex has until `limits[instance - origin]`."""
 
     name = "temporal neighbour sampling"
     verifier = "graphdask.verify.temporal"
@@ -57,26 +58,36 @@ class TemporalNeighbors(Traversal):
         super().__init__(seeds, bounds, fanouts, **options)
         self.limits, self.latest = limits, last
 
+    def chunk(self, first: int, last: int) -> Self:
+        chunk = super().chunk(first, last)
+        chunk.limits = self.of(self.limits, first, last)
+        return chunk
+
     @property
     def _table(self) -> tuple[str, ...]:
-        return ("rows by time", self.direction)
+        return ("rows by time", self.direction, *(["numbered"] if self.numbered else []))
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         rows = part.out
         expanded, _ = self._edges_at_most(-(-self.instances // part.size), rows.num_edges / max(rows.num_rows, 1))
         expanded = min(expanded, self.instances * float(part.num_vertices))
-        table = 0 if self._table in part.tables else rows.nbytes + 32 * rows.num_edges
+        table = 0 if self._table in part.tables else rows.nbytes + (40 if self.numbered else 32) * rows.num_edges
         return super().memory(part, allocation) + self.limits.nbytes + int(16 * expanded) + table
 
     def _prepared(self, part: Part, env: Environment) -> TemporalState:
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        made = part.tables.get(self._table)
-        if made is None:
-            made = by_time(env, rows)
-            part.tables.keep(self._table, made, made.nbytes)
+        shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
+        found = part.tables.get(self._table)
+        if found is None:
+            made, order = by_time(env, rows)
+            found = made, order if self.numbered else None
+            part.tables.keep(self._table, found, made.nbytes + (order.nbytes if self.numbered else 0))
+        made, kept = found
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
-        return TemporalState(made, None, kernels, limits=env.backend.from_host(self.limits))
+        return TemporalState(
+            made, None, kernels, kept=kept, shifts=shifts, limits=env.backend.from_host(self.limits)
+        )  # fmt: skip
 
     def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
         n, dtype, times = len(rows), rows.dtype, state.rows.weights
@@ -88,13 +99,20 @@ class TemporalNeighbors(Traversal):
         windows = env.xp.zeros(2 * n + 1, np.int64)
         most = self.fanouts[hop] if self.latest else -1
         env.kernels("temporal", index_t=dtype, bias_t=times.dtype, limit_t=state.limits.dtype).temporal_windows(
-            n, rows, instances, state.rows.indptr, times, state.limits, most, windows
+            n, rows, instances - self.origin, state.rows.indptr, times, state.limits, most, windows
         )
         return replace(state, rows=Csr(windows, state.rows.indices)), env.xp.arange(0, 2 * n, 2, dtype=dtype)
 
 
-def by_time(env: Environment, rows: Csr) -> Csr:
-    """The same rows, each in the order of time, and at the same time as it was."""
+class NumberedTemporal(TemporalNeighbors):
+    """The same, which numbers edges as `NumberedTraversal` does; weights, which order parallel edges, are the times."""
+
+    record_columns: ClassVar[Mapping[str, Any]] = NumberedTraversal.record_columns
+    numbered = True
+
+
+def by_time(env: Environment, rows: Csr) -> tuple[Csr, Array]:
+    """The same rows, each in the order of time, and at the same time as it was; and where each edge was before."""
     assert rows.weights is not None
     xp, times = env.xp, rows.weights
     if times.dtype.kind == "f":
@@ -102,7 +120,7 @@ def by_time(env: Environment, rows: Csr) -> Csr:
     order = xp.argsort(times, kind="stable")
     row = row_of_each(env.backend, rows, 0)[order]
     order = order[xp.argsort(row, kind="stable")]
-    return Csr(rows.indptr, rows.indices[order], times[order])
+    return Csr(rows.indptr, rows.indices[order], times[order]), order
 
 
 def temporal_neighbors(
@@ -178,39 +196,40 @@ def temporal_neighbors(
     """
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
-    sizes = checked_sizes(fanouts, "fanouts", -1)
-    if not isinstance(replace, bool | np.bool_):
-        raise InputError(f"replace={replace!r} is neither True nor False")
-    checked_name("strategy", strategy, STRATEGIES)
-    if replace and strategy == "last":
-        raise InputError("with strategy='last' nothing is drawn; leave replace=True out")
-    if replace and any(size < 0 for size in sizes):
-        raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
-    checked_name("direction", direction, DIRECTIONS)
-    timed = with_edge_values(G, "times", times)
-    limits = checked_limits(seed_times, len(flat) if bounds is None else len(bounds) - 1, timed.source.weight_dtype)
-    sampler = TemporalNeighbors(
-        flat, bounds, sizes, limits, strategy == "last", replace=bool(replace), direction=direction,
-        seed=whole("seed", seed),
+    options = checked_options(
+        G, checked_sizes(fanouts, "fanouts", -1), replace, None, direction, "auto", seed
     )  # fmt: skip
+    last = checked_strategy("strategy", strategy, options["replace"])
+    timed = with_edge_values(G, "times", times)
+    instances = len(flat) if bounds is None else len(bounds) - 1
+    limits = checked_limits("seed_times", seed_times, instances, "instances", timed.source.weight_dtype)
+    sampler = TemporalNeighbors(flat, bounds, limits=limits, last=last, **options)
     found: Neighborhoods = sampled(timed, sampler, placement, client, progress)
     return found
 
 
-def checked_limits(seed_times: Any, instances: int, dtype: np.dtype | None) -> np.ndarray:
-    """The time of each instance, int64 or float64."""
+def checked_strategy(name: str, strategy: Any, replace: bool) -> bool:
+    """Whether the latest neighbours are taken."""
+    last: bool = checked_name(name, strategy, STRATEGIES) == "last"
+    if replace and last:
+        raise InputError(f"with {name}='last' nothing is drawn; leave replace=True out")
+    return last
+
+
+def checked_limits(name: str, times: Any, count: int, what: str, dtype: np.dtype | None) -> np.ndarray:
+    """The time of each of so many instances, int64 or float64."""
     assert dtype is not None
-    given = np.asarray(seed_times)
-    if given.shape not in ((), (instances,)):
-        raise InputError(f"seed_times has the shape {given.shape}; one for each of the {instances} instances is needed")
+    given = np.asarray(times)
+    if given.shape not in ((), (count,)):
+        raise InputError(f"{name} has the shape {given.shape}; one for each of the {count} {what} is needed")
     if not given.size:
         return np.zeros(0, np.int64 if dtype.kind == "i" else np.float64)
     if given.dtype.kind not in ("iu" if dtype.kind == "i" else "iuf"):
         wanted = "whole numbers, as the times of the edges are" if dtype.kind == "i" else "numbers"
-        raise InputError(f"seed_times has the dtype {given.dtype}; they are {wanted}")
+        raise InputError(f"{name} has the dtype {given.dtype}; they are {wanted}")
     if given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
-        raise InputError(f"seed_times has {given.max()}, which is above the latest time, 2**63 - 1")
+        raise InputError(f"{name} has {given.max()}, which is above the latest time, 2**63 - 1")
     limits = given.astype(np.int64 if dtype.kind == "i" else np.float64)
     if np.isnan(limits).any():
-        raise InputError("seed_times has a NaN; every instance needs a time")
-    return np.array(np.broadcast_to(limits, (instances,)))
+        raise InputError(f"{name} has a NaN; each of the {what} needs a time")
+    return np.array(np.broadcast_to(limits, (count,)))

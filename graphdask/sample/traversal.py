@@ -217,6 +217,7 @@ class Traversal(Fanouts[State]):
     ) -> tuple[Array, Array, Array, Array, Array | None]:
         """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, where each vertex begins,
         and numbers of the edges if they are asked for."""
+        whole = rows
         state, rows = self._seen(state, env, rows, instances, hop)
         xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
         fanout, indptr = self.fanouts[hop], state.rows.indptr
@@ -248,7 +249,7 @@ class Traversal(Fanouts[State]):
         slots = state.rows.indices[places]
         numbers = (places if state.kept is None else state.kept[places]).astype(np.int64)
         if state.shifts is not None:
-            numbers += state.shifts[rows[xp.searchsorted(offsets[1:], xp.arange(total), side="right")]]
+            numbers += state.shifts[whole[xp.searchsorted(offsets[1:], xp.arange(total), side="right")]]
         return src, slots, tag, offsets, numbers
 
     def _targets(self, state: State) -> Array | None:

@@ -43,7 +43,8 @@ class _Owners(Owners):
 
     def _seen(self, rows: np.ndarray, instances: np.ndarray, hops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the edges that are there to be drawn begin and end."""
-        begin, last = self.indptr[rows], np.searchsorted(self.moments, self.sampler.limits[instances], "right")
+        limits = self.sampler.limits[instances - self.sampler.origin]
+        begin, last = self.indptr[rows], np.searchsorted(self.moments, limits, "right")
         end = np.searchsorted(self.keys, rows * (len(self.moments) + 1) + last)
         if self.sampler.latest:
             fanouts = np.array(self.sampler.fanouts, np.int64)[hops]
