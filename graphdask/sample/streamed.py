@@ -57,7 +57,12 @@ class Streamed:
         partition first, and it stays until its queue is empty. `BAL`: besides, partitions that are sampled at the same
         time get thread blocks in proportion to their work; on a CPU, which samples one after the other, as `WS`.
         `in-place`, which the paper has not: besides, where less is to be read of a partition than to be copied, it is
-        read in host memory, over the bus. Default: `BAL` for walks. Samples of neighbourhoods go hop by hop and
+        read in host memory, over the bus; where rows begin stays on the device. Default for walks: on a GPU `in-place`
+        where a step reads one to three entries of its row (without a bias, and by alias tables), for a partition is
+        thousands of times that; on an H200, 1,000,000 walks of 80 steps without a bias over an R-MAT graph of 2^20
+        vertices, half of which fits, took 62 ms, and by `BAL` 152 ms; 4,000 walks of 200 steps 53 and 241 ms, and by
+        alias tables 43 and 893 ms. `BAL` by other methods, where more than half of the memory would be kept for where
+        rows begin, and on a CPU, which copies as fast as it reads. Samples of neighbourhoods go hop by hop and
         partition by partition, each with the whole device: for them `BAL` is refused, and `WS` is the default.
     device_memory : int or str, optional
         Bytes of the device that may be used: 2**32, "4GiB". Default: as much as the setting graphdask.memory-fraction
@@ -219,6 +224,14 @@ def prepared(
         return rows
 
 
+def budget_of(options: Streamed, backend: Backend, share: float) -> int:
+    """Bytes of the device that may be used, where a share of what is free may."""
+    budget = int(backend.free_memory() * share)
+    if options.device_memory is not None:
+        budget = min(budget, parse_size(options.device_memory, "device_memory", least=1))
+    return budget
+
+
 def laid_out(
     options: Streamed, scheme: str, rows: HostRows, backend: Backend, share: float, instances: int, each: int,
     fixed: int, what: str, kept: Sequence[str] = (),
@@ -243,9 +256,7 @@ def laid_out(
     OverBudget
         Where that is not possible.
     """
-    budget = int(backend.free_memory() * share)
-    if options.device_memory is not None:
-        budget = min(budget, parse_size(options.device_memory, "device_memory", least=1))
+    budget = budget_of(options, backend, share)
     count = options.partitions or LEAST_PARTITIONS
     # of what is kept there is, for each partition more, one entry of 8 bytes more
     fixed += ResidentSet.room_bytes(rows.cut(count).pieces, kept)[1]

@@ -20,13 +20,26 @@ from graphdask.errors import OverBudget
 from graphdask.part import Part
 from graphdask.residency import Lanes, ResidentSet
 from graphdask.sample._walkers import LAUNCH
-from graphdask.sample.streamed import PREPARING, HostRows, Layout, Streamed, laid_out, prepared, record, report
+from graphdask.sample.streamed import (
+    PREPARING,
+    HostRows,
+    Layout,
+    Streamed,
+    budget_of,
+    laid_out,
+    prepared,
+    record,
+    report,
+)
 from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
 READS = {"uniform": 1, "metropolis": 1, "alias": 3, "rejection": 4, "inverse": 10}
 """Of a step, about, by method, besides what is kept."""
 KEPT = ("indptr", "totals")
 """What stays on the device of partitions that are read in place: what every step reads first."""
+READ_IN_PLACE = ("uniform", "alias")
+"""Methods whose steps read so little of a row that on a GPU they read it in place, where nobody says by which scheme;
+as measured (cluster/records). Other methods read more, or were not measured."""
 LANES = 8
 """Partitions that are sampled at the same time at most."""
 QUEUE = 24
@@ -42,6 +55,17 @@ def run(sampler: FirstOrder, part: Part, host: Environment, env: Environment, op
         return drawn.result()
     finally:
         drawn.resident.close()
+
+
+def schemes_of(options: Streamed, method: str, rows: HostRows, env: Environment) -> list[str]:
+    """The scheme to use, and the next one should it not fit; why that is so, `Streamed` says."""
+    if options.scheme is not None:
+        return [options.scheme]
+    kept = rows.indptr.nbytes + sum(rows.rows[name].nbytes for name in KEPT if name in rows.rows)
+    small = 2 * kept <= budget_of(options, env.backend, env.memory_share)
+    if env.backend.name == "cuda" and method in READ_IN_PLACE and small:
+        return ["in-place", "BAL"]
+    return ["BAL"]
 
 
 def _host_rows(made: Rows, part: Part) -> HostRows:
@@ -63,18 +87,23 @@ def _host_rows(made: Rows, part: Part) -> HostRows:
 class _Run:
     def __init__(self, sampler: FirstOrder, part: Part, host: Environment, env: Environment, options: Streamed):
         self.sampler, self.part, self.env = sampler, part, env
-        self.scheme = options.scheme or "BAL"
         with PREPARING:
             made = sampler.rows(part, host)
         self.biases = made.biases
         rows = prepared(part, host, env.backend, (sampler.bias, self.biases.method), lambda: _host_rows(made, part))
         degrees = made.degrees if sampler.method == "metropolis" else made.degrees[:1]
         width, n = part.vertex_map.dtype.itemsize, sampler.instances
-        kept = KEPT if self.scheme == "in-place" else ()
-        self.layout: Layout = laid_out(
-            options, self.scheme, rows, env.backend, env.memory_share, n, (sampler.length + 2) * width + 8 + QUEUE,
-            degrees.nbytes, sampler.name, kept,
-        )  # fmt: skip
+        for scheme in schemes_of(options, sampler.method, rows, env):
+            self.scheme, kept = scheme, KEPT if scheme == "in-place" else ()
+            try:
+                self.layout: Layout = laid_out(
+                    options, scheme, rows, env.backend, env.memory_share, n, (sampler.length + 2) * width + 8 + QUEUE,
+                    degrees.nbytes, sampler.name, kept,
+                )  # fmt: skip
+                break
+            except OverBudget:
+                if scheme in (options.scheme, "BAL"):
+                    raise
         walks, free = n * ((sampler.length + 1) * width + 4), int(host.backend.free_memory() * host.memory_share)
         if self.layout.batch < n and walks > free:
             raise OverBudget(

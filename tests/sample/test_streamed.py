@@ -134,6 +134,35 @@ def test_what_a_scheme_saves():
     assert stats["WS"].to_dict()["streamed"] == told["WS"]
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_walks_that_read_little_of_a_row_are_read_in_place_on_a_gpu(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    graph = made("dense random, directed").partition(1, device="cpu" if device == "cpu" else "cuda")
+
+    def scheme(kind, where="streamed"):
+        return drawn(graph, kind, where).stats.streamed["scheme"]
+
+    in_place = [] if device == "cpu" else ["simple", "alias"]
+    assert [kind for kind in WALKS if scheme(kind) == "in-place"] == in_place
+    assert {scheme(kind) for kind in WALKS if kind not in in_place} == {"BAL"}
+    assert scheme("all alike") == "WS"
+    for kind in ("simple", "rejection"):  # who asks for a scheme gets it
+        assert {name: scheme(kind, Streamed(4, 2, name)) for name in streamed.SCHEMES} == {
+            name: name for name in streamed.SCHEMES
+        }
+    # all as large as by BAL leaves no room for where the rows of the others begin
+    memory = drawn(graph, "alias", Streamed(8, 1, "BAL")).stats.memory
+    assert scheme("alias", Streamed(8, 1, device_memory=memory)) == "BAL"
+    with pytest.raises(OverBudget):
+        drawn(graph, "alias", Streamed(8, 1, "in-place", device_memory=memory))
+    ring = gd.from_edges(np.arange(3000), np.roll(np.arange(3000), 1))
+    ring = ring.partition(1, device="cuda" if in_place else "cpu")
+    for size, expected in (("40KiB", "BAL"), ("60KiB", "in-place")):  # of which 24,000 bytes say where rows begin
+        found = sample.random_walk(ring, [0], 3, placement=Streamed(device_memory=size))
+        assert found.stats.streamed["scheme"] == (expected if in_place else "BAL")
+
+
 def test_each_partition_comes_once_where_all_fit():
     graph = made("scale-free").partition(1, device="cpu")
     for kind in ("alias", "all alike"):
