@@ -1,8 +1,9 @@
-"""Renumbering the vertices of sampled neighbourhoods, instance by instance, on a CPU. There is no CUDA kernel of it."""
+"""Numbering the vertices of sampled neighbourhoods, instance by instance, on a CPU. There is no CUDA kernel of it."""
 
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, inlined, multiply_high
+from graphdask.kernels.neighbors import neighbors_uniform
 from graphdask.kernels.twin import twin
 
 
@@ -50,6 +51,74 @@ def neighborhoods_renumber(
                 count += 1
             col[e] = table[slot] - first
         node_offsets[i + 1] = count
+
+
+@twin
+def neighborhoods_draw(
+    n, first, seeds, seed_bounds, indptr, indices, fanouts, replace, seed, nodes, row, col, edge, node_sizes,
+    edge_sizes, told,
+):  # fmt: skip
+    """Draw all hops of instances, one instance after the other, and number the vertices meanwhile.
+
+    What is drawn is what `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`; rows are
+    those of the vertices, and edge[e] the place of an edge. The seeds of an instance differ.
+
+    first: instance number of seed_bounds[0]. told: int64, shape (4,): instances that are done, which is where it
+    begins, vertices and edges that they have here, and edges that the next one needs at least, where it has no room;
+    nodes has room for those, and for all seeds.
+
+    The table is indexed by a hash, and twice as large as an instance gets by a hop; it grows from hop to hop.
+    """
+    count, made, hops = 0, 0, len(fanouts)
+    table = np.full(64, -1, np.int64)
+    offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    for i in range(told[0], n):
+        base, begin = count, made
+        for s in range(seed_bounds[i], seed_bounds[i + 1]):
+            nodes[count] = seeds[s]
+            count += 1
+        node_sizes[i, 0], here = count - base, base
+        for hop in range(hops):
+            size, total = count - here, 0
+            if len(offsets) <= size:
+                room = 2 * size + 1
+                offsets, marks, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+            for k in range(size):
+                vertex = nodes[here + k]
+                degree = indptr[vertex + 1] - indptr[vertex]
+                offsets[k], marks[k], owners[k] = total, here + k - base, first + i
+                drawn = degree
+                if fanouts[hop] >= 0 and (degree > fanouts[hop] or (replace and degree)):
+                    drawn = fanouts[hop]
+                total += drawn
+            offsets[size] = total
+            stop = made + total
+            if stop > len(edge):
+                told[0], told[1], told[2], told[3] = i, base, begin, stop - begin
+                return
+            neighbors_uniform(
+                size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, replace, seed,
+                col[made:stop], edge[made:stop], row[made:stop],
+            )  # fmt: skip
+            grown = 2 * (count - base + total) > len(table)
+            if grown:
+                table = np.full(4 * (count - base + total), -1, np.int64)
+            for place in range(base if grown or hop == 0 else count, count):
+                table[_slot(table, True, nodes, base, nodes[place])] = place
+            here = count
+            for e in range(made, stop):
+                col[e] = indices[edge[e]]
+            for e in range(made, stop):
+                vertex = col[e]
+                slot = _slot(table, True, nodes, base, vertex)
+                if table[slot] < base:
+                    table[slot] = count
+                    nodes[count] = vertex
+                    count += 1
+                col[e] = table[slot] - base
+            node_sizes[i, hop + 1], edge_sizes[i, hop] = count - here, total
+            made = stop
+    told[0], told[1], told[2], told[3] = n, count, made, 0
 
 
 @twin

@@ -1,7 +1,7 @@
 """What the loader of minibatches makes of sampled edges: batches with their vertices numbered, as arrays or tensors.
 
-Where the edges are on a GPU, they are numbered there by sorting, and stay there; else by the tables of
-kernels/neighborhoods.py. The numbers are the same.
+Where the edges are on a GPU, their vertices are numbered there by sorting, and stay there; else by the tables of
+kernels/neighborhoods.py, as they are drawn or afterwards. The numbers are the same.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from graphdask.engine import RankResult
 from graphdask.errors import InputError, MissingDependency
 from graphdask.graph import Graph
 from graphdask.result import PickColumn
+from graphdask.sample._minibatch_traversal import NUMBERED
 from graphdask.sample.neighborhoods import renumbered, sizes_of
 
 NEEDED = {"arrays": (), "torch": ("torch",), "pyg": ("torch", "torch_geometric")}
@@ -52,10 +53,11 @@ class _Here:
 
 def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
     """The columns of all ranks, and where they are: those of a single GPU of this process stay there."""
-    names, parts, gang = ("src", "dst", "hop", "instance", "edge"), result.parts, result.built.gang
+    parts, gang = result.parts, result.built.gang
+    names = NUMBERED if NUMBERED[0] in parts.summary[0].dtypes else ("src", "dst", "hop", "instance", "edge")
     if gang.kind == "local" and gang.size == 1 and result.graph.ids.table is None:
         columns = {name: parts.fetch(_Here(name))[0] for name in names}
-        return get_backend("cpu") if isinstance(columns["src"], np.ndarray) else gang.backends[0], columns
+        return get_backend("cpu") if isinstance(columns["edge"], np.ndarray) else gang.backends[0], columns
     return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}
 
 
@@ -73,7 +75,9 @@ def _cut(
     backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray, per: int | None
 ) -> list[Drawn]:
     xp, on_host, edge = backend.xp, backend.name == "cpu", columns["edge"]
-    if on_host:
+    if NUMBERED[0] in columns:
+        nodes, row, col, edge, node_sizes, edge_sizes = (columns[name] for name in NUMBERED)
+    elif on_host:
         offsets = np.searchsorted(columns["instance"], np.arange(sampler.first, sampler.last + 1))
         nodes, _, row, col, seeds = renumbered(
             graph.num_vertices, sampler, offsets, 1, columns["src"], columns["dst"]

@@ -24,12 +24,13 @@ from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
+from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import at_least, checked_options, checked_sizes, whole
 from graphdask.sample.sampler import Placement, checked_placement
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
-from graphdask.sample.traversal import NumberedTraversal, Traversal
+from graphdask.sample.traversal import Traversal
 
 RUN_EDGES = 1 << 21
 """Edges that one run draws, about, where the caller leaves it open."""
@@ -308,7 +309,7 @@ class NeighborLoader:
         order = order[: bounds[-1]]
         sampler: Traversal
         if self._times is None:
-            sampler = NumberedTraversal(self._input[order], bounds, **self._options)
+            sampler = MinibatchTraversal(self._input[order], bounds, **self._options)
         else:
             limits, last = self._times.limits[order], self._times.last
             sampler = NumberedTemporal(self._input[order], None, limits=limits, last=last, **self._options)

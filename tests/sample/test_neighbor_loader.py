@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from gangs import dask_cluster
+from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.backend import get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, VertexNotFound
 from graphdask.gang import GangRuntime
-from graphdask.sample import NeighborLoader
+from graphdask.sample import NeighborLoader, _minibatch_traversal
 from graphdask.sample._minibatches import drawn_batches, numbered_by_sorting
 from graphdask.sample.traversal import NumberedTraversal
 
@@ -95,6 +96,29 @@ def test_batches_are_instances_of_neighbour_sampling(graph):
         assert batch.n_id.tolist() == expected.nodes.tolist()
         assert batch.edge_index.tolist() == [expected.col.tolist(), expected.row.tolist()]
         assert tuple(batch.num_sampled_nodes) == expected.sizes
+
+
+@pytest.mark.parametrize("name", ["scale-free", "duplicates both ways", "star outward", "only self-loops", "no edges"])
+def test_batches_drawn_in_one_go_are_those_of_neighbour_sampling(name, monkeypatch):
+    """Also where no room is left, and where a batch alone is larger than the room."""
+    n, src, dst, directed = GRAPHS[name]()
+    whole, order = gd.from_edges(src, dst, num_vertices=n, directed=directed), np.random.default_rng(4).permutation(n)
+    for options in ({"num_neighbors": [3, 2, -1]}, {"num_neighbors": [40, 3], "replace": True}, {"num_neighbors": []}):
+        loader = NeighborLoader(whole, input_nodes=order, batch_size=max(n // 5, 1), direction="out", seed=3, **options)
+        seeds = np.split(order, range(loader.batch_size, n, loader.batch_size))
+        fanouts, replace = options["num_neighbors"], options.get("replace", False)
+        expected = gd.sample.neighbors(whole, seeds, fanouts, replace=replace, seed=3)
+        for room in (1, 1 << 21):
+            monkeypatch.setattr(_minibatch_traversal, "ROOM", room)
+            loader.epoch, at = 0, 0
+            for number, batch in enumerate(loader):
+                theirs = expected.subgraph(number)
+                assert batch.n_id.tolist() == theirs.nodes.tolist()
+                assert batch.edge_index.tolist() == [theirs.row.tolist(), theirs.col.tolist()]
+                assert tuple(batch.num_sampled_nodes) == theirs.sizes
+                assert np.repeat(range(len(fanouts)), batch.num_sampled_edges).tolist() == theirs.hop.tolist()
+                at += len(batch.e_id)
+            assert at == len(expected.src)
 
 
 def test_epochs_differ_and_come_again(graph):
