@@ -41,7 +41,6 @@ class Reading:
     """Parse with the compiled kernels; None: unless the file is small."""
     spill: Path | None = None
     """A folder for columns of numbers that may be larger than memory: they are mapped from files there."""
-
     block: int = BLOCK_BYTES
     """Bytes of text that are parsed at a time."""
 
