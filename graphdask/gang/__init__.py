@@ -39,6 +39,7 @@ from graphdask.part import Part
 from graphdask.partition import GHOSTS
 from graphdask.result import PickColumn
 from graphdask.stats import Stats
+from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph, check
 from graphdask.stream.shared import StreamedPart
 from graphdask.verify.graph import raise_violation
@@ -134,9 +135,11 @@ class GangRuntime(DynamicRuntime):
     ) -> Any:
         from graphdask.gang import replicas
 
-        on_disk.refuse(graph, "to sample")
         graph = graph.present
         config = Config.load(progress=progress)
+        if isinstance(graph, StreamedGraph):
+            sampling.check(graph, sampler, placement)
+            return self._opened(graph, client, config, lambda *where: on_disk.sample(graph, sampler, config, *where))
 
         def partitioned() -> Any:
             def compute(built: Built, restarts: int) -> Any:

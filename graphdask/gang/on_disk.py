@@ -14,9 +14,11 @@ from graphdask.errors import OverBudget, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
+from graphdask.gang.replicas import fill_up
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats
+from graphdask.stream import sampling
 from graphdask.stream.construct import PER_VERTEX
 from graphdask.stream.graph import NAMES, StreamedGraph
 from graphdask.stream.run import execute, joined
@@ -80,6 +82,23 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
     stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, seconds)
     stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
     return primitive.result_type(graph, primitive, kept, built, stats)
+
+
+def sample(
+    graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int
+) -> Any:
+    """Draw the samples, each rank its share; they stay there."""
+    built, show = opened(graph, client, workers, config), is_watched(config.progress)
+    sampler.check(graph, built.weights)
+    started = time.perf_counter()
+    kept = built.gang.run(
+        sampling.execute, built.parts, sampler, summary=RankResult.without_columns, label=sampler.name, show=show
+    )
+    seconds = time.perf_counter() - started
+    fill_up([result.supersteps for result in kept.summary])
+    stats = Stats.of(sampler.name, kept.summary, "none", "none", seconds)
+    stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
+    return sampler.result_type(graph, sampler, kept, built, stats, "on disk")
 
 
 def _open(

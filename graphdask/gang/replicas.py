@@ -68,7 +68,7 @@ def _stream(
     return result
 
 
-def _fill_up(ranks: list[list[Superstep]]) -> None:
+def fill_up(ranks: list[list[Superstep]]) -> None:
     """Give all ranks as many supersteps; on replicas each makes as many as its share of the instances takes."""
     most = max(map(len, ranks))
     for steps in ranks:
@@ -110,7 +110,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
         _sample, built.parts, sampler, placement, summary=RankResult.without_columns, label=sampler.name, show=show
     )
     seconds = time.perf_counter() - started
-    _fill_up([result.supersteps for result in kept.summary])
+    fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
     announce(built.gang, stats)
     stats.restarts = restarts
@@ -139,7 +139,7 @@ def streamed(
         summary=RankResult.without_columns, label=sampler.name, show=show,
     )  # fmt: skip
     seconds = time.perf_counter() - started
-    _fill_up([result.supersteps for result in kept.summary])
+    fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, seconds)
     announce(there.gang, stats)
     stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])

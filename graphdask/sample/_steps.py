@@ -68,7 +68,7 @@ class Framework(Traversal):
     """The sampler of a spec."""
 
     name = "sampling by a spec"
-    streamer, needs_whole = "", "its functions may ask for the rows of vertices in any partition"
+    streamer, on_disk, needs_whole = "", "", "its functions may ask for the rows of vertices in any partition"
     verifier = "graphdask.verify.framework"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}

@@ -40,7 +40,7 @@ class Layers(Traversal):
     """The sampler: `fanouts[h]` edges out of all that leave the frontier of hop h."""
 
     name = "layer sampling"
-    streamer, needs_whole = "", "a layer is drawn among the edges of vertices in all partitions"
+    streamer, on_disk, needs_whole = "", "", "a layer is drawn among the edges of vertices in all partitions"
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)

@@ -37,7 +37,7 @@ class MetapathWalk(FirstOrder):
 
     name = "metapath walk"
     verifier = "graphdask.verify.metapath"
-    streamer = ""
+    streamer = on_disk = ""
     needs_whole = "its rows are divided by the types of their edges on the device"
 
     def __init__(self, starts: np.ndarray, length: int, seed: int, metapath: tuple[int, ...]):

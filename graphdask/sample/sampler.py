@@ -50,6 +50,8 @@ class Sampler(Primitive[S]):
     """The module whose `run(sampler, part, host, env, options)` draws from partitions on the host; empty for none."""
     needs_whole: ClassVar[str] = "it reads edges of vertices in several partitions at once"
     """Why there is none."""
+    on_disk: ClassVar[str] = ""
+    """The module whose `run(sampler, part, env)` draws from a store (graphdask.stream); empty for none."""
     origin: int = 0
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()

@@ -47,6 +47,7 @@ class SecondOrder(Walkers):
     """The sampler."""
 
     name = "node2vec"
+    on_disk = "graphdask.stream.walkers"
     needs_whole = "a step looks for neighbours of the vertex before, whose edges may lie in another partition"
     record_columns: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,

@@ -87,6 +87,7 @@ class Traversal(Fanouts[State]):
 
     name = "neighbour sampling"
     streamer = "graphdask.sample.streamed_hops"
+    on_disk = "graphdask.stream.hops"
     verifier = "graphdask.verify.neighborhoods"
     result_type = Neighborhoods
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}

@@ -57,6 +57,7 @@ class FirstOrder(Walkers):
 
     name = "random walk"
     streamer = "graphdask.sample.streamed_walks"
+    on_disk = "graphdask.stream.walkers"
     record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
 
     def __init__(

@@ -1,0 +1,98 @@
+"""Traversal sampling over a store, hop by hop.
+
+The vertices of a frontier are put in the order of their chunks; those with work are entered one after the other, first
+those that are in memory, then the one where most is to be drawn; and the edges are put back in the order of the
+frontier.
+
+Source: Pandey et al., c-saw, Section V.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphdask.part import Csr
+from graphdask.sample.biases import EdgeBiases
+from graphdask.sample.streamed import record
+from graphdask.sample.traversal import Edges, State, Traversal
+from graphdask.stream.rows import ChunkEnvironment, StoredRows
+from graphdask.stream.shared import StreamedPart
+
+TIMED = 40
+"""Bytes of an edge, at most, while rows are put in the order of time."""
+
+
+def run(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
+    """Samples of a sampler; also the rows that were gone through, and bytes of what is per vertex."""
+    section = part.store.sections["inward" if sampler.inward and part.store.header["directed"] else "out"]
+
+    def tables(csr: Csr) -> int:
+        weights = 0 if csr.weights is None else csr.weights.itemsize
+        if sampler.bias is not None:
+            return EdgeBiases.memory(csr, sampler.bias, "inverse") + csr.num_edges * (17 + 4 + weights)
+        return (TIMED + weights) * csr.num_edges if hasattr(sampler, "limits") else 0
+
+    stored = env.stored = StoredRows(
+        part.store, section, part.memory, sampler.name, tables, sampler.bias == "degree", sampler.numbered
+    )
+    columns = _drawn(sampler, part, env, stored)
+    return columns, stored, stored.per_vertex * part.num_vertices
+
+
+def _drawn(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment, stored: StoredRows) -> dict[str, Any]:
+    kernels, none = env.kernels("neighbors", index_t=part.vertex_map.dtype), np.zeros(0, np.int64)
+    state = State(Csr(none, none), None, kernels)
+    state.frontiers.append(sampler._seeds_at_home(part, env))
+    for hop in range(len(sampler.fanouts)):
+        started = time.perf_counter()
+        edges = _hop(sampler, state, env, stored, hop)
+        state.hops.append(edges)
+        frontier = len(state.frontiers[-1].vertices)
+        if hop + 1 < len(sampler.fanouts):
+            state.frontiers.append(sampler._fresh(part, state, env))
+        record(env, sampler.name, frontier, len(edges.dst), started)
+    return sampler.result(part, state, env)
+
+
+def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: StoredRows, hop: int) -> Edges:
+    """The edges of a frontier."""
+    here = state.frontiers[-1]
+    positions = stored.positions(here.vertices)
+    places = stored.chunks(positions)
+    order = np.argsort(places, kind="stable")
+    bounds = np.searchsorted(places[order], np.arange(len(stored) + 1))
+    of_frontier, reached, numbers = [order[:0]], [here.vertices[:0]], [order[:0]]
+    waiting = np.diff(bounds)
+    for number in _in_turn(stored, waiting):
+        which = order[int(bounds[number]) : int(bounds[number + 1])]
+        part = stored.enter(number, waiting)
+        waiting[number] = 0
+        chunk = sampler._prepared(part, env)
+        stored.settle(number)
+        rows = positions[which] - np.int32(part.first_position)
+        _, slots, places_of, _, drawn = sampler._draw(
+            chunk, env, rows, here.vertices[which], here.instances[which], which, hop
+        )
+        env.check_deadline(sampler.name, f"hop {hop}")
+        if drawn is not None:
+            numbers.append(drawn)
+        of_frontier.append(places_of)
+        reached.append(stored.numbers[slots])
+    of_edges, dst = np.concatenate(of_frontier), np.concatenate(reached)
+    order = np.argsort(of_edges, kind="stable")
+    of_edges, dst = of_edges[order], dst[order]
+    starts = np.searchsorted(of_edges, here.bounds, side="left")
+    of_graph = np.concatenate(numbers)[order] if sampler.numbered else None
+    return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts, of_graph)
+
+
+def _in_turn(stored: StoredRows, waiting: np.ndarray) -> Iterator[int]:
+    """Chunks with work: those that are in memory, then the most active ones first."""
+    held = set(stored.held)
+    yield from sorted(
+        (int(number) for number in np.flatnonzero(waiting)), key=lambda k: (k not in held, -int(waiting[k]), k)
+    )

@@ -1,0 +1,232 @@
+"""StoredRows: chunks of a store as partitions that samplers draw from; the most active of them stay in memory.
+
+A chunk becomes a Part whose own vertices are its rows. Slots are positions, but for two blocks that change places: the
+own vertices, which come first, and those whose places they take. So the tables of all slots (vertex numbers, degrees)
+are one array each, in which these blocks are exchanged whenever another chunk is entered.
+
+Source: Pandey et al., c-saw, Section V (partitions out of memory; the most active first, until its queue is empty).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import OverBudget
+from graphdask.part import Csr, Part
+from graphdask.partition import TableMap, VertexMap
+from graphdask.stream.format import Chunk, Section
+from graphdask.stream.store import Store
+from graphdask.stream.window import Traffic
+
+BLOCK = 1 << 16
+"""Edges whose ends are made slots at a time."""
+TablesOf = Callable[[Csr], int]
+"""Bytes that a sampler's tables of some rows take at most, while they are made."""
+
+
+@dataclass
+class ChunkEnvironment(Environment):
+    """What samplers use beside a chunk: tables of all slots are there already."""
+
+    stored: StoredRows | None = None
+
+    def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
+        """Vertex numbers or degrees of all slots, of the chunk that was entered last."""
+        assert self.stored is not None
+        tables = [self.stored.numbers if value is part.ids else self.stored.degrees for value in values]
+        assert all(table is not None for table in tables)
+        return tables
+
+
+class StoredRows:
+    """Rows of a store, a chunk at a time.
+
+    Parameters
+    ----------
+    store : Store
+    section : Section
+    memory : int
+        Bytes for all of it, what is per vertex included.
+    what : str
+        Who samples, for messages.
+    tables : callable
+    with_degrees : bool
+        Whether the sampler asks for the degrees of vertices that are not its own.
+    numbered : bool
+        Whether it asks for the numbers of edges.
+
+    Attributes
+    ----------
+    numbers : int32 array, shape (n,)
+        Vertex numbers by slot, of the chunk that was entered last.
+    degrees : int64 array, shape (n,), or None
+        Of the same slots.
+    traffic : Traffic
+
+    Raises
+    ------
+    OverBudget
+        Where the largest chunk does not fit.
+    """
+
+    def __init__(
+        self, store: Store, section: Section, memory: int, what: str, tables: TablesOf, with_degrees: bool = False,
+        numbered: bool = False,
+    ):  # fmt: skip
+        n = store.num_vertices
+        self.store, self.section, self._tables, self._direction = store, section, tables, section.name
+        self._bounds = [self._bound(number) for number in range(len(section))]
+        self.per_vertex = per_vertex(store, with_degrees, numbered)
+        self._room = memory - self.per_vertex * n
+        most = max(self._bounds, default=0)
+        if self._room < most:
+            raise OverBudget(
+                f"{what} takes {self.per_vertex * n / 2**20:,.1f} MiB for what is per vertex and up to "
+                f"{most / 2**20:,.1f} MiB for a chunk with its tables, and may use {max(memory, 0) / 2**20:,.1f} MiB "
+                f"besides its queues; open with {(most - self._room) / 2**20:,.1f} MiB more, or build the file with a "
+                "smaller chunk="
+            )
+        self.firsts = section.table["first"].astype(np.int64)
+        self.numbers = np.arange(n, dtype=np.int32)
+        for first, ids in store.order():
+            self.numbers[first : first + len(ids)] = ids
+        self._position: np.ndarray | None = None
+        offsets = np.append(self.firsts, n) if len(section) else np.array([0, n], np.int64)
+        self._map = VertexMap(n, offsets)
+        if not store.by_number:
+            self._position = np.empty(n, np.int32)
+            self._position[self.numbers] = np.arange(n, dtype=np.int32)
+            self._map = TableMap(n, offsets, position_of=self._position)
+        self.degrees = self._degrees() if with_degrees else None
+        self._starts = self._edge_starts() if numbered else None
+        self._held: dict[int, Part] = {}
+        self._sizes: dict[int, int] = {}
+        self._entered: tuple[int, int] | None = None
+        self._read: set[int] = set()
+        self.traffic = Traffic()
+
+    def __len__(self) -> int:
+        """Number of chunks."""
+        return len(self.section)
+
+    @property
+    def held(self) -> list[int]:
+        """The chunks that are in memory."""
+        return list(self._held)
+
+    def positions(self, vertices: np.ndarray) -> np.ndarray:
+        """Where some vertices stand, int32."""
+        return vertices if self._position is None else self._position[vertices]
+
+    def chunks(self, positions: np.ndarray) -> np.ndarray:
+        """The chunk that each position is in, int32."""
+        return (np.searchsorted(self.firsts, positions, side="right") - 1).astype(np.int32)
+
+    def enter(self, number: int, waiting: np.ndarray) -> Part:
+        """A chunk as a partition; `waiting`, of each chunk, says how much is to be drawn there."""
+        part = self._held.get(number)
+        if part is not None:
+            self.traffic.resident += 1
+            self._exchange(int(self.firsts[number]), part.num_owned)
+            return part
+        while self._bounds[number] > self._room:
+            self._release(min(self._held, key=lambda held: (waiting[held], held)))
+        started, size = time.perf_counter(), sum(self.section.sizes(number))
+        chunk = self.store.read(self.section, number, np.empty(size, np.uint8))
+        self.traffic.reading += time.perf_counter() - started
+        self.traffic.nbytes += size
+        self.traffic.chunks += 1
+        self.traffic.least += 0 if number in self._read else size
+        self._read.add(number)
+        self._exchange(chunk.first, len(chunk.degrees))
+        part = self._held[number] = self._made(number, chunk)
+        return part
+
+    def settle(self, number: int) -> None:
+        """Count what was made of a chunk since it was entered."""
+        part = self._held[number]
+        size = sum(self.section.sizes(number)) + part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
+        self._room -= size - self._sizes.get(number, 0)
+        self._sizes[number] = size
+        self.traffic.memory = max(self.traffic.memory, sum(self._sizes.values()))
+
+    def _release(self, number: int) -> None:
+        del self._held[number]
+        self._room += self._sizes.pop(number)
+
+    def _bound(self, number: int) -> int:
+        """Bytes of a chunk with all that is made of it, at most."""
+        entry, width = self.section.table[number], self.section.weights
+        rows, edges = int(entry["rows"]), int(entry["edges"])
+        weights = None if width is None else np.broadcast_to(np.zeros(1, width), edges)
+        csr = Csr(np.broadcast_to(np.int64(0), rows + 1), np.broadcast_to(np.int32(0), edges), weights)
+        return sum(self.section.sizes(number)) + 28 * (rows + 1) + self._tables(csr)
+
+    def _made(self, number: int, chunk: Chunk) -> Part:
+        rows, n = len(chunk.degrees), self.store.num_vertices
+        indptr = np.zeros(rows + 1, np.int64)
+        np.cumsum(chunk.degrees, out=indptr[1:])
+        self._to_slots(chunk.targets, chunk.first, rows)
+        csr = Csr(indptr, chunk.targets, None if self.store.weights is None else chunk.weights)
+        ids = self.numbers[:rows].copy()
+        part = Part(
+            number, len(self), self._map, csr, csr, None, ids, np.array([0, rows, n], np.int64),
+            counts={"arcs": len(chunk.targets)},
+        )  # fmt: skip
+        if self._starts is not None:
+            shifts = self._starts[ids] - indptr[:-1]
+            part.tables.keep(("edge numbers", "in" if self._direction == "inward" else "out"), shifts, shifts.nbytes)
+        return part
+
+    @staticmethod
+    def _to_slots(targets: np.ndarray, first: int, rows: int) -> None:
+        """Positions to slots of a chunk, where they stand."""
+        moved = min(first, rows)
+        for begin in range(0, len(targets), BLOCK):
+            some = targets[begin : begin + BLOCK]
+            own, before = (some >= first) & (some < first + rows), some < moved
+            np.subtract(some, np.int32(first), out=some, where=own)
+            np.add(some, np.int32(max(first, rows)), out=some, where=before)
+
+    def _exchange(self, first: int, rows: int) -> None:
+        """Make the tables those of the slots of a chunk."""
+        if self._entered == (first, rows):
+            return
+        for table in (self.numbers, self.degrees):
+            if table is None:
+                continue
+            if self._entered is not None:
+                was, length = self._entered
+                moved, place = min(was, length), max(was, length)
+                own, others = table[:length].copy(), table[place : place + moved].copy()
+                table[:moved], table[was : was + length] = others, own
+            moved, place = min(first, rows), max(first, rows)
+            own, others = table[first : first + rows].copy(), table[:moved].copy()
+            table[:rows], table[place : place + moved] = own, others
+        self._entered = first, rows
+
+    def _degrees(self) -> np.ndarray:
+        """int64 by position."""
+        made = np.zeros(self.store.num_vertices, np.int64)
+        for first, degrees, _ in self.store.rows(self.section):
+            made[first : first + len(degrees)] = degrees
+        return made
+
+    def _edge_starts(self) -> np.ndarray:
+        """int64 by vertex number: edges in the rows of vertices of smaller numbers."""
+        starts = np.zeros(self.store.num_vertices + 1, np.int64)
+        for first, degrees, _ in self.store.rows(self.section):
+            starts[1:][self.numbers[first : first + len(degrees)]] = degrees
+        np.cumsum(starts, out=starts)
+        return starts[:-1]
+
+
+def per_vertex(store: Store, with_degrees: bool, numbered: bool) -> int:
+    """Bytes of what is kept of every vertex."""
+    return 4 + (0 if store.by_number else 4) + (8 if with_degrees else 0) + (8 if numbered else 0)

@@ -1,0 +1,80 @@
+"""Run a sampler over a store, on a CPU; each rank draws its share of the instances, and reads what these come to.
+
+Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+import numpy as np
+
+from graphdask.comm.single import SingleCommunicator
+from graphdask.engine import RankContext, RankResult
+from graphdask.errors import Unsupported
+from graphdask.part import Csr
+from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.rows import ChunkEnvironment, StoredRows
+from graphdask.stream.shared import StreamedPart, part_of
+
+INSTEAD = "S.in_memory() is the same graph in memory"
+SAMPLERS = (
+    "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling, and GraphSAINT's "
+    "subgraphs have"
+)
+
+
+def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
+    """Raise Unsupported for what cannot be drawn from a store, before any work."""
+    if not sampler.on_disk:
+        raise Unsupported(f"{sampler.name} has no form that streams a graph from disk ({SAMPLERS}); {INSTEAD}")
+    if placement != "auto":
+        raise Unsupported(
+            f"placement={str(placement)!r} has no meaning for {graph.store.path}, whose rows are read from disk; leave "
+            f"it out. {INSTEAD}"
+        )
+    if graph.device == "cuda":
+        raise Unsupported(f'{sampler.name} streams through a CPU; open {graph.store.path} with device="cpu"')
+    if graph.passes == "one":
+        raise Unsupported(f'passes="one" is no way of sampling; open {graph.store.path} with passes="exact"')
+    if sampler.inward and graph.directed and "inward" not in graph.store.sections:
+        raise Unsupported(
+            f"{graph.store.path} was built without in-edges, which {sampler.name} goes along; build it with inward=True"
+        )
+
+
+def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResult:
+    """Draw a rank's share of the samples; among the values is what was read, as `streamed`."""
+    rank, size, started = context.comm.rank, context.comm.size, time.perf_counter()
+    mine = sampler.share(rank, size)
+    alone = part_of(part.store, 0, 1, part.memory, part.read_ahead)
+    with SingleCommunicator() as comm:
+        env = ChunkEnvironment(
+            context.backend, 0, 1, "selective", context.deadline, context.memory_share, context.on_superstep, comm
+        )
+        columns, stored, state = importlib.import_module(mine.on_disk).run(mine, alone, env)
+    traffic = stored.traffic
+    traffic.waiting = traffic.reading
+    streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(time.perf_counter() - started)
+    values = {"streamed": streamed, "rank": rank}
+    values |= {f"{name}.shape": column.shape[1:] for name, column in columns.items()}
+    return RankResult(
+        columns, values, {name: column.dtype for name, column in columns.items()}, env.history, context.comm.name,
+        context.backend.description, state + traffic.memory, state, state,
+    )  # fmt: skip
+
+
+def run(sampler: Any, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
+    """Degrees of vertices, of which nothing but the rows' lengths is read."""
+    stored = env.stored = StoredRows(part.store, part.store.sections["out"], part.memory, sampler.name, _no_tables, True)
+    assert stored.degrees is not None
+    degrees = np.empty_like(stored.degrees)
+    degrees[stored.numbers] = stored.degrees
+    vertices = np.arange(sampler.first, sampler.last, dtype=np.int32)
+    return {"vertex": vertices, "degree": degrees[vertices]}, stored, stored.per_vertex * part.num_vertices
+
+
+def _no_tables(csr: Csr) -> int:
+    return 0

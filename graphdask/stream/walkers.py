@@ -1,0 +1,127 @@
+"""Random walks over a store: walkers wait in the queue of the chunk where they stand.
+
+The chunk where most wait is read, if it is not in memory, and stays until its queue is empty: each walker there goes on
+until it leaves the chunk or ends. What a step draws depends on the seed, the walk and the step alone, so the order in
+which chunks are visited changes no walk.
+
+Source: Pandey et al., c-saw, Section V; Yang et al., KnightKing (SOSP 2019), Section 5, for walkers that travel.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any
+
+import numpy as np
+
+from graphdask.engine import INDEX
+from graphdask.part import Csr
+from graphdask.sample._walkers import BUDGET, PartState, Walkers
+from graphdask.sample.biases import EdgeBiases
+from graphdask.sample.streamed import record
+from graphdask.stream.rows import ChunkEnvironment, StoredRows, per_vertex
+from graphdask.stream.shared import StreamedPart
+
+LAUNCHED = 40 + 12 * BUDGET
+"""Bytes of a walker, at most, besides its records, while it walks in a chunk."""
+
+
+def run(sampler: Walkers, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
+    """Walks of a sampler; also the rows that were gone through, and bytes of what is per vertex and per walker."""
+    drawn = _Run(sampler, part, env)
+    n = sampler.instances
+    walks = np.full((n, sampler.length + 1), -1, np.int32)
+    lengths = np.zeros(n, np.int32)
+    for begin in range(0, n, drawn.most):
+        rows = slice(begin, min(begin + drawn.most, n))
+        drawn.batch(rows, walks[rows], lengths[rows])
+    return {"walks": walks, "lengths": lengths}, drawn.stored, drawn.state
+
+
+class _Run:
+    def __init__(self, sampler: Walkers, part: StreamedPart, env: ChunkEnvironment):
+        self.sampler, self.env = sampler, env
+        asks = bool(getattr(sampler, "asks_degrees", False))
+        fixed = per_vertex(part.store, asks, False) * part.num_vertices
+        self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
+        record_bytes = 16 + sum(dtype.itemsize for dtype in self.dtypes.values())
+        room = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
+        self.launched = max(64, room // 2 // (LAUNCHED + 2 * record_bytes))
+        """Walkers that walk at a time."""
+        self.most = max(64, room // 2 // record_bytes)
+        """Walkers that are in queues at a time."""
+        self.most = min(self.most, max(sampler.instances, 1))
+        self.launched = min(self.launched, self.most)
+        queues = self.most * record_bytes + self.launched * (LAUNCHED + 2 * record_bytes)
+        self.stored = env.stored = StoredRows(
+            part.store, part.store.sections["out"], part.memory - queues, sampler.name, self._tables, asks
+        )
+        self.state = self.stored.per_vertex * part.num_vertices + queues
+
+    def _tables(self, csr: Csr) -> int:
+        bias = self.sampler.bias
+        return 0 if bias is None else EdgeBiases.memory(csr, bias, getattr(self.sampler, "method", "auto"))
+
+    def batch(self, rows: slice, walks: np.ndarray, lengths: np.ndarray) -> None:
+        """Walks of some instances, counted from the sampler's first."""
+        stored, env, none = self.stored, self.env, len(self.stored)
+        sampler = copy.copy(self.sampler)
+        sampler.first, sampler.last = self.sampler.first + rows.start, self.sampler.first + rows.stop
+        self.walks, self.lengths = walks, lengths
+        self.starts = sampler.of(sampler.starts, sampler.first, sampler.last).astype(np.int32)
+        walks[:, 0] = self.starts
+        if not sampler.length:
+            return
+        records = sampler.departures(env, np.arange(sampler.first, sampler.last, dtype=np.int64))
+        self.records = {name: np.array(column, self.dtypes[name]) for name, column in records.items()}
+        self.records["at"] = np.array(stored.positions(self.starts), np.int32)
+        self.places = stored.chunks(self.records["at"])
+        waiting = np.bincount(self.places, minlength=none + 1)
+        visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
+        while waiting[:none].any():
+            number = self._busiest(waiting[:none])
+            part = stored.enter(number, waiting)
+            of = sampler.rows(part, env)
+            stored.settle(number)
+            state = PartState(of, self.starts, stored.numbers)
+            while waiting[number]:
+                queue = np.flatnonzero(self.places == number)
+                for begin in range(0, len(queue), self.launched):
+                    some = queue[begin : begin + self.launched]
+                    edges += self._walked(sampler, part, state, some)
+                    left = np.bincount(self.places[some], minlength=none + 1)
+                    left[number] -= len(some)
+                    waiting += left
+                frontier += len(queue)
+                env.check_deadline(sampler.name, f"chunk {number}")
+            visits += 1
+            if visits % none == 0:  # a superstep of the statistics
+                record(env, sampler.name, frontier, edges, started)
+                frontier, edges, started = 0, 0, time.perf_counter()
+        if frontier:
+            record(env, sampler.name, frontier, edges, started)
+
+    def _busiest(self, waiting: np.ndarray) -> int:
+        """Where most walkers wait: among the chunks that are in memory, if they wait in one of these."""
+        held = [number for number in self.stored.held if waiting[number]]
+        return max(held, key=lambda number: (waiting[number], -number)) if held else int(waiting.argmax())
+
+    def _walked(self, sampler: Walkers, part: Any, state: PartState, some: np.ndarray) -> int:
+        """Let some walkers go on in a chunk; returns the steps that they made."""
+        came = {name: column[some] for name, column in self.records.items()}
+        came["at"] -= np.int32(part.first_position)
+        before = self.lengths[some]
+        path, made, target, records = sampler.advance(part, self.env, state, came)
+        for step in range(int(made.max(initial=0))):
+            moved = np.flatnonzero(made > step)
+            self.walks[some[moved], before[moved] + (step + 1)] = path[moved, step]
+        self.lengths[some] = before + made
+        for name, column in records.items():
+            self.records[name][some] = column
+        onward = target >= 0
+        positions = self.stored.positions(target[onward])
+        self.places[some] = len(self.stored)
+        self.places[some[onward]] = self.stored.chunks(positions)
+        self.records["at"][some[onward]] = positions
+        return int(made.sum())
