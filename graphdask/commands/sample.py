@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import stream, terminal
 from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
     Whole,
@@ -52,6 +52,7 @@ class Request:
     output: Path | None
     chunk: int | None
     as_json: bool
+    memory: str | None
 
 
 shared_options = stacked(
@@ -72,6 +73,8 @@ shared_options = stacked(
     click.option("--chunk", type=Whole(min=1), metavar="K",
                  help="Draw and write so many walks or seeds at a time, where the memory is too little for all. "
                       "With a folder as output."),
+    click.option("--memory", metavar="SIZE",
+                 help="Bytes in which each worker samples a .gdl file, besides its samples.  [default: 2GiB]"),
     cluster_options,
     reading_options,
     cleaning_options,
@@ -105,14 +108,17 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     check_output(request.output)
     if request.chunk is not None and (request.output is None or request.output.suffix):
         raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
-    where = _placement(request)
+    where, streamed = _placement(request), _on_disk(request)
     steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
         steps.announce("connect" if elsewhere else "start cluster")
     with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
         if client is not None:
             steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
-        G = read(request, steps).partition(request.partitions, device=request.device)
+        if streamed:
+            G = stream.opened(request, steps)
+        else:
+            G = read(request, steps).partition(request.partitions, device=request.device)
         if entry.weights and not G.weighted:
             raise InputError(
                 f"{request.path}: read without weights, which `graphdask sample {entry.name}` takes as the "
@@ -152,6 +158,20 @@ def _placement(request: Request) -> Any:
     return request.placement
 
 
+def _on_disk(request: Request) -> bool:
+    """Whether the file is one that is streamed; its options are looked at before any work."""
+    if request.path.suffix != stream.ENDING:
+        if request.memory is not None:
+            raise InputError("--memory is for a file that is streamed; `graphdask stream build` makes one")
+        return False
+    stream.refuse(request)
+    if request.placement != "auto":
+        raise InputError(f"--placement has no meaning for {request.path.name}, whose rows are read from disk")
+    if request.verify:
+        raise InputError(f"--verify needs the graph in memory; sample the file that {request.path.name} was made from")
+    return True
+
+
 def _written(
     entry: Entry, request: Request, G: Any, vertices: Any, options: dict[str, Any], steps: terminal.Steps
 ) -> Any:
@@ -189,6 +209,7 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
     click.echo(terminal.pairs([
         ("workers", f"{stats.ranks}, {result.placement}, {', '.join(sorted(set(stats.devices)))}"),
         ("transport", f"{stats.transport}{sent}"),
+        *(stream.traffic(stats.streamed) if "chunks_read" in stats.streamed else ()),
         ("verified", "yes" if request.verify else "not asked for (--verify)"),
     ]))  # fmt: skip
 

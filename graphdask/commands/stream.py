@@ -1,6 +1,6 @@
 """`graphdask stream build IN OUT.gdl`, `graphdask stream check FILE.gdl`: graphs larger than memory, on disk.
 
-What `run` and `profile` do with such a file is here too.
+What `run`, `sample` and `profile` do with such a file is here too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from graphdask.errors import InputError
 
 ENDING = ".gdl"
 ALONE = ("by", "ghosts", "exchange", "allocation", "id_width", "file_format", "directed", "weights", "ids")
-"""Options of `run` that say nothing of a graph that is streamed from a file that says everything."""
+"""Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
 
 
 @click.group("stream")
 def command() -> None:
-    """Make and check files of graphs larger than memory, which `run` streams.
+    """Make and check files of graphs larger than memory, which `run` and `sample` stream.
 
     `graphdask run pagerank big.gdl --memory 2GiB` goes through one.
     """
@@ -115,7 +115,7 @@ def lines(S: Any) -> list[tuple[str, str]]:
 def refuse(request: Any) -> None:
     """Raise InputError for options that have no meaning for a file that is streamed."""
     for name in ALONE:
-        if getattr(request, name) is not None:
+        if getattr(request, name, None) is not None:
             refuse_option(name, getattr(request, name), request.path)
     if request.self_loops != "keep" or request.multi_edges != "keep":
         raise InputError(f"{request.path.name} is streamed as it is; leave --self-loops and --multi-edges out")

@@ -214,6 +214,8 @@ class GangRuntime(DynamicRuntime):
 
     def verify(self, result: Any) -> None:
         primitive, built = result.primitive, result.built
+        if isinstance(result.graph, StreamedGraph):
+            sampling.refuse_proof(result.graph, primitive)
         config = Config.load()
         built.gang.use(config)
         show = is_watched(config.progress)

@@ -98,7 +98,7 @@ def sample(
     fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "none", "none", seconds)
     stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
-    return sampler.result_type(graph, sampler, kept, built, stats, "on disk")
+    return sampler.result_type(graph, sampler, kept, built, stats, sampling.PLACEMENT)
 
 
 def _open(

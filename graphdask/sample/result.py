@@ -40,7 +40,8 @@ class Samples:
     parts : Kept
         The samples where they were drawn, one RankResult for each worker.
     placement : str
-        `replicated` (every worker held the whole graph), `partitioned`, or `streamed` (every worker's host held it).
+        `replicated` (every worker held the whole graph), `partitioned`, `streamed` (every worker's host held it),
+        or `on disk` (a graph of `graphdask.stream`).
     """
 
     columns: tuple[str, ...] = ()

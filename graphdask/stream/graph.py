@@ -36,8 +36,8 @@ class StreamedGraph(Graph):
 
     It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, in this
     process or on the workers of a Dask client, each of which opens the file under the same name and streams its own
-    rows; all but `betweenness` also through a GPU of this process. What has no streamed form says so, and takes
-    `in_memory()`.
+    rows; all but `betweenness` also through a GPU of this process. Most samplers of `gd.sample` draw from it on a CPU.
+    What has no streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(
@@ -235,6 +235,14 @@ def open_(
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
     73, and 80 bytes. `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several
     workers): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ.
+
+    Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
+    `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
+    functions read the chunk where most is to be drawn, on a CPU and none ahead, and keep those that are drawn from
+    most; the others raise Unsupported. They take 4 bytes per vertex, 8 in the order of layers, and 8 more where they
+    ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides `memory` there are the samples
+    and, of neighbourhoods, what a hop is sorted with. `gd.sample.in_chunks` draws some at a time. With several workers
+    each draws its share of the instances, from the whole file.
 
     Examples
     --------

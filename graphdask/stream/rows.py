@@ -26,6 +26,8 @@ from graphdask.stream.window import Traffic
 
 BLOCK = 1 << 16
 """Edges whose ends are made slots at a time."""
+SPARE = 16
+"""One part in so many of the memory stays free, as chunks of different lengths leave gaps when they go."""
 TablesOf = Callable[[Csr], int]
 """Bytes that a sampler's tables of some rows take at most, while they are made."""
 
@@ -83,7 +85,7 @@ class StoredRows:
         self.store, self.section, self._tables, self._direction = store, section, tables, section.name
         self._bounds = [self._bound(number) for number in range(len(section))]
         self.per_vertex = per_vertex(store, with_degrees, numbered)
-        self._room = memory - self.per_vertex * n
+        self._room = memory - memory // SPARE - self.per_vertex * n
         most = max(self._bounds, default=0)
         if self._room < most:
             raise OverBudget(

@@ -15,10 +15,13 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.part import Csr
+from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart, part_of
 
+PLACEMENT = "on disk"
+"""What samples say of where they come from; chunks of them ask for it again."""
 INSTEAD = "S.in_memory() is the same graph in memory"
 SAMPLERS = (
     "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling, and GraphSAINT's "
@@ -30,7 +33,7 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
     """Raise Unsupported for what cannot be drawn from a store, before any work."""
     if not sampler.on_disk:
         raise Unsupported(f"{sampler.name} has no form that streams a graph from disk ({SAMPLERS}); {INSTEAD}")
-    if placement != "auto":
+    if placement not in ("auto", PLACEMENT):
         raise Unsupported(
             f"placement={str(placement)!r} has no meaning for {graph.store.path}, whose rows are read from disk; leave "
             f"it out. {INSTEAD}"
@@ -42,6 +45,15 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
     if sampler.inward and graph.directed and "inward" not in graph.store.sections:
         raise Unsupported(
             f"{graph.store.path} was built without in-edges, which {sampler.name} goes along; build it with inward=True"
+        )
+
+
+def refuse_proof(graph: StreamedGraph, primitive: Any) -> None:
+    """Raise Unsupported for samples, whose edges are looked for in memory."""
+    if isinstance(primitive, Sampler):
+        raise Unsupported(
+            f"samples of {graph.store.path} are not proved from disk; draw them from S.in_memory(), which gives the "
+            "same, and verify these"
         )
 
 

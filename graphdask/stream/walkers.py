@@ -45,11 +45,11 @@ class _Run:
         asks = bool(getattr(sampler, "asks_degrees", False))
         fixed = per_vertex(part.store, asks, False) * part.num_vertices
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
-        record_bytes = 16 + sum(dtype.itemsize for dtype in self.dtypes.values())
+        record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
         room = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
-        self.launched = max(64, room // 2 // (LAUNCHED + 2 * record_bytes))
+        self.launched = max(1, room // 2 // (LAUNCHED + 2 * record_bytes))
         """Walkers that walk at a time."""
-        self.most = max(64, room // 2 // record_bytes)
+        self.most = max(1, room // 2 // record_bytes)
         """Walkers that are in queues at a time."""
         self.most = min(self.most, max(sampler.instances, 1))
         self.launched = min(self.launched, self.most)

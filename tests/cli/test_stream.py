@@ -1,4 +1,4 @@
-"""`graphdask stream`, and `graphdask run` over what it made."""
+"""`graphdask stream`, and `graphdask run` and `sample` over what it made."""
 
 from __future__ import annotations
 
@@ -27,6 +27,42 @@ def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, t
     record = json.loads(call("run", "pagerank", streamed, "--memory", "1MiB", "--json").stdout)
     assert record["stats"]["streamed"]["nbytes"] == record["stats"]["streamed"]["least"] > 0
     assert record["answer"]["highest"] == 20
+
+
+def test_samples_of_it_are_those_of_the_file_it_was_made_from(call, streamed, path_graph, tmp_path):
+    outputs = tmp_path / "walks.txt", tmp_path / "again.txt"
+    walks = ("sample", "walk"), ("--length", 4, "--walks-per-start", 3)
+    result = call(*walks[0], streamed, *walks[1], "--memory", "1MiB", "--output", outputs[0])
+    assert result.exit_code == 0, result.stderr
+    for words in ("1, on disk, CPU", "streamed", "had to be", "found in memory"):
+        assert words in result.stdout
+    assert call(*walks[0], path_graph, "--undirected", *walks[1], "--output", outputs[1]).exit_code == 0
+    assert outputs[0].read_text() == outputs[1].read_text()
+    record = json.loads(call("sample", "neighbors", streamed, "--seeds", "20", "--fanouts", "-1", "--json").stdout)
+    assert record["placement"] == "on disk"
+    assert record["stats"]["edges"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--placement", "partitioned"), "--placement has no meaning for path.gdl"),
+        (("--verify",), "--verify needs the graph in memory"),
+        (("--format", "edgelist"), "--format has no meaning for path.gdl"),
+        (("--scheme", "WS"), "--scheme WS is of --placement streamed"),
+        (("--memory", "some"), "--memory some is no number of bytes"),
+    ],
+)
+def test_options_of_graphs_in_memory_are_refused(call, streamed, options, reason):
+    result = call("sample", "walk", streamed, *options)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+
+
+def test_memory_is_of_a_file_that_is_streamed(call, path_graph):
+    result = call("sample", "walk", path_graph, "--memory", "1MiB")
+    assert result.exit_code == 2
+    assert "--memory is for a file that is streamed" in " ".join(result.stderr.split())
 
 
 def test_several_ranks_stream_it_each_within_the_memory(call, streamed):
