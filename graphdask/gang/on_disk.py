@@ -84,9 +84,7 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
     return primitive.result_type(graph, primitive, kept, built, stats)
 
 
-def sample(
-    graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int
-) -> Any:
+def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Draw the samples, each rank its share; they stay there."""
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
     sampler.check(graph, built.weights)

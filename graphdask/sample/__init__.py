@@ -1,5 +1,7 @@
 """Sampling and random walks: `gd.sample.random_walk(G, starts, length)` and its kin.
 
+Walks and neighbourhoods are drawn from graphs on disk too, `gd.stream.open(path, memory=...)`, and are those in memory.
+
 Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on GPUs.
 """
 

@@ -70,7 +70,8 @@ def neighbors(
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Whether every worker holds the whole graph, or a partition of it, or its host holds the whole and the device
-        some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition.
+        some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition; of a graph on disk
+        (`graphdask.stream.open`), which takes no other, chunk by chunk.
     client : distributed.Client, optional
     progress : bool, optional
 

@@ -176,7 +176,7 @@ def random_walk(
         Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions, or
         each makes its share of the walks on a device that has some of the graph at a time, while its host has all of
         it (`Streamed` says how). Default: replicated where the memory is enough, else partitioned. The walks are the
-        same.
+        same; so they are from a graph on disk (`graphdask.stream.open`), which is left "auto".
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

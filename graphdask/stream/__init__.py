@@ -1,4 +1,4 @@
-"""Graphs larger than memory: layered edge lists on disk, and algorithms that stream them.
+"""Graphs larger than memory: layered edge lists on disk, and algorithms and samplers that stream them.
 
 Source: WolfPath, International Journal of Parallel Programming 47 (2019).
 """

@@ -239,7 +239,8 @@ def open_(
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
     functions read the chunk where most is to be drawn, on a CPU and none ahead, and keep those that are drawn from
-    most; the others raise Unsupported. They take 4 bytes per vertex, 8 in the order of layers, and 8 more where they
+    most; the others raise Unsupported. A chunk is read whole for whatever waits there, so many walks in one call read
+    little more than a few. They take 4 bytes per vertex, 8 in the order of layers, and 8 more where they
     ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides `memory` there are the samples
     and, of neighbourhoods, what a hop is sorted with. `gd.sample.in_chunks` draws some at a time. With several workers
     each draws its share of the instances, from the whole file.

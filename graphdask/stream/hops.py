@@ -37,7 +37,7 @@ def run(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment) -> tuple[
         return (TIMED + weights) * csr.num_edges if hasattr(sampler, "limits") else 0
 
     stored = env.stored = StoredRows(
-        part.store, section, part.memory, sampler.name, tables, sampler.bias == "degree", sampler.numbered
+        part.store, section, part.memory, sampler.name, sampler.work, tables, sampler.bias == "degree", sampler.numbered
     )
     columns = _drawn(sampler, part, env, stored)
     return columns, stored, stored.per_vertex * part.num_vertices
@@ -62,7 +62,7 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
     """The edges of a frontier."""
     here = state.frontiers[-1]
     positions = stored.positions(here.vertices)
-    places = stored.chunks(positions)
+    places = stored.pieces(positions)
     order = np.argsort(places, kind="stable")
     bounds = np.searchsorted(places[order], np.arange(len(stored) + 1))
     of_frontier, reached, numbers = [order[:0]], [here.vertices[:0]], [order[:0]]

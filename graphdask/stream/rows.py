@@ -1,8 +1,10 @@
-"""StoredRows: chunks of a store as partitions that samplers draw from; the most active of them stay in memory.
+"""StoredRows: chunks of a store as partitions that samplers draw from; the most active stay in memory.
 
-A chunk becomes a Part whose own vertices are its rows. Slots are positions, but for two blocks that change places: the
-own vertices, which come first, and those whose places they take. So the tables of all slots (vertex numbers, degrees)
-are one array each, in which these blocks are exchanged whenever another chunk is entered.
+Where much is to be drawn, the first chunks, as many as fit, are one *piece*, which is read once and stays; every other
+chunk is a piece for itself. A piece becomes a Part whose own vertices are its rows. Slots are positions, but for two
+blocks that change places: the own vertices, which come first, and those whose places they take. So the tables of all
+slots (vertex numbers, degrees) are one array each, in which these blocks are exchanged whenever another piece is
+entered.
 
 Source: Pandey et al., c-saw, Section V (partitions out of memory; the most active first, until its queue is empty).
 """
@@ -47,7 +49,7 @@ class ChunkEnvironment(Environment):
 
 
 class StoredRows:
-    """Rows of a store, a chunk at a time.
+    """Rows of a store, a piece at a time.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ class StoredRows:
         Bytes for all of it, what is per vertex included.
     what : str
         Who samples, for messages.
+    work : int
+        About how many edges will be drawn; from one for each chunk on, there is a piece that stays.
     tables : callable
     with_degrees : bool
         Whether the sampler asks for the degrees of vertices that are not its own.
@@ -66,7 +70,7 @@ class StoredRows:
     Attributes
     ----------
     numbers : int32 array, shape (n,)
-        Vertex numbers by slot, of the chunk that was entered last.
+        Vertex numbers by slot, of the piece that was entered last.
     degrees : int64 array, shape (n,), or None
         Of the same slots.
     traffic : Traffic
@@ -78,15 +82,15 @@ class StoredRows:
     """
 
     def __init__(
-        self, store: Store, section: Section, memory: int, what: str, tables: TablesOf, with_degrees: bool = False,
-        numbered: bool = False,
+        self, store: Store, section: Section, memory: int, what: str, work: int, tables: TablesOf,
+        with_degrees: bool = False, numbered: bool = False,
     ):  # fmt: skip
         n = store.num_vertices
-        self.store, self.section, self._tables, self._direction = store, section, tables, section.name
-        self._bounds = [self._bound(number) for number in range(len(section))]
+        self.store, self.section, self._tables = store, section, tables
+        bounds = [self._bound(number) for number in range(len(section))]
         self.per_vertex = per_vertex(store, with_degrees, numbered)
         self._room = memory - memory // SPARE - self.per_vertex * n
-        most = max(self._bounds, default=0)
+        most = max(bounds, default=0)
         if self._room < most:
             raise OverBudget(
                 f"{what} takes {self.per_vertex * n / 2**20:,.1f} MiB for what is per vertex and up to "
@@ -94,12 +98,20 @@ class StoredRows:
                 f"besides its queues; open with {(most - self._room) / 2**20:,.1f} MiB more, or build the file with a "
                 "smaller chunk="
             )
-        self.firsts = section.table["first"].astype(np.int64)
+        stays = self._staying(bounds) if work >= len(section) else 0
+        self._pinned = 0 if stays > 1 else -1
+        """The piece that stays; -1 for none."""
+        self._pieces = [range(stays)] if stays > 1 else []
+        self._pieces += [range(number, number + 1) for number in range(stays if stays > 1 else 0, len(section))]
+        self._bounds = [sum(bounds[number] for number in piece) for piece in self._pieces]
+        if stays > 1:
+            self._bounds[0] += section.most_bytes
+        self.firsts = np.array([section.table["first"][piece.start] for piece in self._pieces], np.int64)
         self.numbers = np.arange(n, dtype=np.int32)
         for first, ids in store.order():
             self.numbers[first : first + len(ids)] = ids
         self._position: np.ndarray | None = None
-        offsets = np.append(self.firsts, n) if len(section) else np.array([0, n], np.int64)
+        offsets = np.append(self.firsts, n) if len(self) else np.array([0, n], np.int64)
         self._map = VertexMap(n, offsets)
         if not store.by_number:
             self._position = np.empty(n, np.int32)
@@ -110,50 +122,44 @@ class StoredRows:
         self._held: dict[int, Part] = {}
         self._sizes: dict[int, int] = {}
         self._entered: tuple[int, int] | None = None
-        self._read: set[int] = set()
+        self._seen: set[int] = set()
         self.traffic = Traffic()
 
     def __len__(self) -> int:
-        """Number of chunks."""
-        return len(self.section)
+        """Number of pieces."""
+        return len(self._pieces)
 
     @property
     def held(self) -> list[int]:
-        """The chunks that are in memory."""
+        """The pieces that are in memory."""
         return list(self._held)
 
     def positions(self, vertices: np.ndarray) -> np.ndarray:
         """Where some vertices stand, int32."""
         return vertices if self._position is None else self._position[vertices]
 
-    def chunks(self, positions: np.ndarray) -> np.ndarray:
-        """The chunk that each position is in, int32."""
+    def pieces(self, positions: np.ndarray) -> np.ndarray:
+        """The piece that each position is in, int32."""
         return (np.searchsorted(self.firsts, positions, side="right") - 1).astype(np.int32)
 
     def enter(self, number: int, waiting: np.ndarray) -> Part:
-        """A chunk as a partition; `waiting`, of each chunk, says how much is to be drawn there."""
+        """A piece as a partition; `waiting`, of each piece, says how much is to be drawn there."""
         part = self._held.get(number)
         if part is not None:
             self.traffic.resident += 1
             self._exchange(int(self.firsts[number]), part.num_owned)
             return part
         while self._bounds[number] > self._room:
-            self._release(min(self._held, key=lambda held: (waiting[held], held)))
-        started, size = time.perf_counter(), sum(self.section.sizes(number))
-        chunk = self.store.read(self.section, number, np.empty(size, np.uint8))
-        self.traffic.reading += time.perf_counter() - started
-        self.traffic.nbytes += size
-        self.traffic.chunks += 1
-        self.traffic.least += 0 if number in self._read else size
-        self._read.add(number)
-        self._exchange(chunk.first, len(chunk.degrees))
-        part = self._held[number] = self._made(number, chunk)
+            free = (held for held in self._held if held != self._pinned)
+            self._release(min(free, key=lambda held: (waiting[held], held)))
+        part = self._held[number] = self._made(number)
         return part
 
     def settle(self, number: int) -> None:
-        """Count what was made of a chunk since it was entered."""
+        """Count what was made of a piece since it was entered."""
         part = self._held[number]
-        size = sum(self.section.sizes(number)) + part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
+        size = sum(sum(self.section.sizes(chunk)) for chunk in self._pieces[number])
+        size += part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
         self._room -= size - self._sizes.get(number, 0)
         self._sizes[number] = size
         self.traffic.memory = max(self.traffic.memory, sum(self._sizes.values()))
@@ -161,6 +167,13 @@ class StoredRows:
     def _release(self, number: int) -> None:
         del self._held[number]
         self._room += self._sizes.pop(number)
+
+    def _staying(self, bounds: list[int]) -> int:
+        """How many of the first chunks stay, so that there is room for any other one, and to read one."""
+        buffer = self.section.most_bytes
+        if sum(bounds) + buffer <= self._room:
+            return len(bounds)
+        return int(np.searchsorted(np.cumsum(bounds), self._room - max(bounds) - buffer, side="right"))
 
     def _bound(self, number: int) -> int:
         """Bytes of a chunk with all that is made of it, at most."""
@@ -170,21 +183,51 @@ class StoredRows:
         csr = Csr(np.broadcast_to(np.int64(0), rows + 1), np.broadcast_to(np.int32(0), edges), weights)
         return sum(self.section.sizes(number)) + 28 * (rows + 1) + self._tables(csr)
 
-    def _made(self, number: int, chunk: Chunk) -> Part:
-        rows, n = len(chunk.degrees), self.store.num_vertices
+    def _made(self, number: int) -> Part:
+        """Read a piece, and enter it."""
+        chunks, first, n = self._pieces[number], int(self.firsts[number]), self.store.num_vertices
+        if len(chunks) == 1:
+            chunk = self._read(chunks.start, np.empty(sum(self.section.sizes(chunks.start)), np.uint8))
+            degrees, targets, weights = chunk.degrees, chunk.targets, chunk.weights
+        else:
+            degrees, targets, weights = self._joined(chunks)
+        rows = len(degrees)
         indptr = np.zeros(rows + 1, np.int64)
-        np.cumsum(chunk.degrees, out=indptr[1:])
-        self._to_slots(chunk.targets, chunk.first, rows)
-        csr = Csr(indptr, chunk.targets, None if self.store.weights is None else chunk.weights)
+        np.cumsum(degrees, out=indptr[1:])
+        self._exchange(first, rows)
+        self._to_slots(targets, first, rows)
+        csr = Csr(indptr, targets, None if self.store.weights is None else weights)
         ids = self.numbers[:rows].copy()
-        part = Part(
-            number, len(self), self._map, csr, csr, None, ids, np.array([0, rows, n], np.int64),
-            counts={"arcs": len(chunk.targets)},
-        )  # fmt: skip
+        part = Part(number, len(self), self._map, csr, csr, None, ids, np.array([0, rows, n], np.int64))
         if self._starts is not None:
             shifts = self._starts[ids] - indptr[:-1]
-            part.tables.keep(("edge numbers", "in" if self._direction == "inward" else "out"), shifts, shifts.nbytes)
+            part.tables.keep(("edge numbers", "in" if self.section.name == "inward" else "out"), shifts, shifts.nbytes)
         return part
+
+    def _joined(self, chunks: range) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Degrees, targets and weights of chunks, one after the other."""
+        table = self.section.table[chunks.start : chunks.stop]
+        degrees, targets = np.empty(int(table["rows"].sum()), np.uint32), np.empty(int(table["edges"].sum()), np.int32)
+        dtype = self.store.weights
+        weights = np.empty(0, np.int32) if dtype is None else np.empty(len(targets), dtype)
+        buffer, row, edge = np.empty(self.section.most_bytes, np.uint8), 0, 0
+        for number in chunks:
+            chunk = self._read(number, buffer)
+            degrees[row : row + len(chunk.degrees)] = chunk.degrees
+            targets[edge : edge + len(chunk.targets)] = chunk.targets
+            weights[edge : edge + len(chunk.weights)] = chunk.weights
+            row, edge = row + len(chunk.degrees), edge + len(chunk.targets)
+        return degrees, targets, weights
+
+    def _read(self, number: int, buffer: np.ndarray) -> Chunk:
+        started, size, traffic = time.perf_counter(), sum(self.section.sizes(number)), self.traffic
+        chunk = self.store.read(self.section, number, buffer)
+        traffic.reading += time.perf_counter() - started
+        traffic.nbytes += size
+        traffic.chunks += 1
+        traffic.least += 0 if number in self._seen else size
+        self._seen.add(number)
+        return chunk
 
     @staticmethod
     def _to_slots(targets: np.ndarray, first: int, rows: int) -> None:

@@ -24,8 +24,8 @@ PLACEMENT = "on disk"
 """What samples say of where they come from; chunks of them ask for it again."""
 INSTEAD = "S.in_memory() is the same graph in memory"
 SAMPLERS = (
-    "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling, and GraphSAINT's "
-    "subgraphs have"
+    "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling have, and "
+    "GraphSAINT's subgraphs"
 )
 
 
@@ -80,7 +80,9 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
 
 def run(sampler: Any, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
     """Degrees of vertices, of which nothing but the rows' lengths is read."""
-    stored = env.stored = StoredRows(part.store, part.store.sections["out"], part.memory, sampler.name, _no_tables, True)
+    stored = env.stored = StoredRows(
+        part.store, part.store.sections["out"], part.memory, sampler.name, 0, _no_tables, True
+    )
     assert stored.degrees is not None
     degrees = np.empty_like(stored.degrees)
     degrees[stored.numbers] = stored.degrees

@@ -23,6 +23,8 @@ from graphdask.sample.streamed import record
 from graphdask.stream.rows import ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.shared import StreamedPart
 
+AT_HAND = 8
+"""What a walker counts for where the chunk is in memory."""
 LAUNCHED = 40 + 12 * BUDGET
 """Bytes of a walker, at most, besides its records, while it walks in a chunk."""
 
@@ -55,7 +57,7 @@ class _Run:
         self.launched = min(self.launched, self.most)
         queues = self.most * record_bytes + self.launched * (LAUNCHED + 2 * record_bytes)
         self.stored = env.stored = StoredRows(
-            part.store, part.store.sections["out"], part.memory - queues, sampler.name, self._tables, asks
+            part.store, part.store.sections["out"], part.memory - queues, sampler.name, sampler.work, self._tables, asks
         )
         self.state = self.stored.per_vertex * part.num_vertices + queues
 
@@ -76,7 +78,7 @@ class _Run:
         records = sampler.departures(env, np.arange(sampler.first, sampler.last, dtype=np.int64))
         self.records = {name: np.array(column, self.dtypes[name]) for name, column in records.items()}
         self.records["at"] = np.array(stored.positions(self.starts), np.int32)
-        self.places = stored.chunks(self.records["at"])
+        self.places = stored.pieces(self.records["at"])
         waiting = np.bincount(self.places, minlength=none + 1)
         visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
         while waiting[:none].any():
@@ -103,9 +105,10 @@ class _Run:
             record(env, sampler.name, frontier, edges, started)
 
     def _busiest(self, waiting: np.ndarray) -> int:
-        """Where most walkers wait: among the chunks that are in memory, if they wait in one of these."""
-        held = [number for number in self.stored.held if waiting[number]]
-        return max(held, key=lambda number: (waiting[number], -number)) if held else int(waiting.argmax())
+        """Where most walkers wait; those in what is in memory count for several, as nothing is to be read for them."""
+        counted = waiting.copy()
+        counted[self.stored.held] *= AT_HAND
+        return int(counted.argmax())
 
     def _walked(self, sampler: Walkers, part: Any, state: PartState, some: np.ndarray) -> int:
         """Let some walkers go on in a chunk; returns the steps that they made."""
@@ -122,6 +125,6 @@ class _Run:
         onward = target >= 0
         positions = self.stored.positions(target[onward])
         self.places[some] = len(self.stored)
-        self.places[some[onward]] = self.stored.chunks(positions)
+        self.places[some[onward]] = self.stored.pieces(positions)
         self.records["at"][some[onward]] = positions
         return int(made.sum())
