@@ -82,6 +82,7 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
             numbers.append(drawn)
         of_frontier.append(places_of)
         reached.append(stored.numbers[slots])
+        del part, chunk  # the next one may take their place
     of_edges, dst = np.concatenate(of_frontier), np.concatenate(reached)
     order = np.argsort(of_edges, kind="stable")
     of_edges, dst = of_edges[order], dst[order]

@@ -83,26 +83,33 @@ class _Run:
         visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
         while waiting[:none].any():
             number = self._busiest(waiting[:none])
-            part = stored.enter(number, waiting)
-            of = sampler.rows(part, env)
-            stored.settle(number)
-            state = PartState(of, self.starts, stored.numbers)
-            while waiting[number]:
-                queue = np.flatnonzero(self.places == number)
-                for begin in range(0, len(queue), self.launched):
-                    some = queue[begin : begin + self.launched]
-                    edges += self._walked(sampler, part, state, some)
-                    left = np.bincount(self.places[some], minlength=none + 1)
-                    left[number] -= len(some)
-                    waiting += left
-                frontier += len(queue)
-                env.check_deadline(sampler.name, f"chunk {number}")
-            visits += 1
+            entries, made = self._visited(sampler, number, waiting)
+            frontier, edges, visits = frontier + entries, edges + made, visits + 1
             if visits % none == 0:  # a superstep of the statistics
                 record(env, sampler.name, frontier, edges, started)
                 frontier, edges, started = 0, 0, time.perf_counter()
         if frontier:
             record(env, sampler.name, frontier, edges, started)
+
+    def _visited(self, sampler: Walkers, number: int, waiting: np.ndarray) -> tuple[int, int]:
+        """Empty the queue of a chunk; returns its entries, and the steps that were made. Nothing here outlives it, so
+        that the chunk can go when the next one is read."""
+        stored, frontier, edges = self.stored, 0, 0
+        part = stored.enter(number, waiting)
+        of = sampler.rows(part, self.env)
+        stored.settle(number)
+        state = PartState(of, self.starts, stored.numbers)
+        while waiting[number]:
+            queue = np.flatnonzero(self.places == number)
+            for begin in range(0, len(queue), self.launched):
+                some = queue[begin : begin + self.launched]
+                edges += self._walked(sampler, part, state, some)
+                left = np.bincount(self.places[some], minlength=len(waiting))
+                left[number] -= len(some)
+                waiting += left
+            frontier += len(queue)
+            self.env.check_deadline(sampler.name, f"chunk {number}")
+        return frontier, edges
 
     def _busiest(self, waiting: np.ndarray) -> int:
         """Where most walkers wait; those in what is in memory count for several, as nothing is to be read for them."""
