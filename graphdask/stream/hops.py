@@ -22,7 +22,7 @@ from graphdask.sample.traversal import Edges, State, Traversal
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart
 
-TIMED = 40
+TIMED = 48
 """Bytes of an edge, at most, while rows are put in the order of time."""
 
 
