@@ -11,8 +11,11 @@ import networkx
 import numpy as np
 
 from graphdask.algorithms.betweenness import betweenness
+from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.ranking import pagerank as run_pagerank
+from graphdask.construct import from_edges
 from graphdask.errors import GraphdaskWarning, InputError
+from graphdask.graph import Graph
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
 
@@ -25,9 +28,7 @@ def _pagerank_refuses(arguments: Mapping[str, Any]) -> str:
         return f"max_iter={most!r} is not a whole number of 1 or more"
     if not (isinstance(arguments["tol"], int | float) and arguments["tol"] > 0):
         return f"tol={arguments['tol']!r} is not above 0"
-    if arguments["dangling"] is not None and arguments["dangling"] != arguments["personalization"]:
-        return "in graphdask a node without out-edges leads where a walk starts; dangling= says otherwise"
-    return no_function(arguments)
+    return no_function()(arguments)
 
 
 def _shares(G: NxGraph, given: Any, name: str) -> np.ndarray | None:
@@ -38,6 +39,24 @@ def _shares(G: NxGraph, given: Any, name: str) -> np.ndarray | None:
     if not (np.isfinite(values).all() and (values >= 0).all()):
         raise NotImplementedError(f"graphdask takes finite values of 0 or more for {name}=")
     return values
+
+
+def _led_on(G: NxGraph, weight: Any, dangling: np.ndarray) -> Graph:
+    """The graph with edges from each node without out-edges to where `dangling` leads, in the same proportions."""
+    src, dst = G.src, G.dst
+    weights = np.ones(len(src)) if weight is None else G.weights(weight).astype(np.float64)
+    if not G.is_directed():
+        proper = src != dst
+        src, dst = np.concatenate([src, dst[proper]]), np.concatenate([dst, src[proper]])
+        weights = np.concatenate([weights, weights[proper]])
+    stuck = np.flatnonzero(np.bincount(src, weights, len(G)) == 0)
+    ends = np.flatnonzero(dangling)
+    if len(stuck) * len(ends) > 4 * (len(G) + len(src)):
+        raise NotImplementedError(
+            f"dangling= would lead {len(stuck):,} nodes to {len(ends):,} others; graphdask makes edges of them"
+        )
+    src, dst = np.concatenate([src, np.repeat(stuck, len(ends))]), np.concatenate([dst, np.tile(ends, len(stuck))])
+    return from_edges(src, dst, np.concatenate([weights, np.tile(dangling[ends], len(stuck))]), len(G), True)
 
 
 @offered(edges=20_000, converted=1_000, refuses=_pagerank_refuses)
@@ -58,13 +77,15 @@ def pagerank(
         raise ZeroDivisionError
     if start is not None and start.sum() == 0:
         raise NotImplementedError("graphdask takes values that do not sum to 0 for nstart=")
+    led = _shares(G, None if dangling == personalization else dangling, "dangling")
+    if led is not None and led.sum() == 0:
+        raise NotImplementedError("graphdask takes values that do not sum to 0 for dangling=")
     below = math.nextafter(len(G) * tol, 0.0)  # NetworkX stops below it, graphdask at it
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphdaskWarning)
-            found = run_pagerank(
-                G.weighted(weight), alpha, max(below, 5e-324), max_iter, personalization=walks, start=start
-            )
+            graph = G.weighted(weight) if led is None else _led_on(G, weight, led)
+            found = run_pagerank(graph, alpha, max(below, 5e-324), max_iter, personalization=walks, start=start)
     except InputError as error:  # weights that are negative or not finite
         raise NotImplementedError(str(error)) from None
     if not found.converged:
@@ -75,7 +96,18 @@ def pagerank(
 def _betweenness_refuses(arguments: Mapping[str, Any]) -> str:
     if arguments["weight"] is not None:
         return "graphdask's betweenness counts paths in hops; weight= is not None"
-    return "graphdask's betweenness leaves endpoints out; endpoints= is true" if arguments["endpoints"] else ""
+    if arguments["endpoints"] and arguments["G"].is_directed():
+        return "of a directed graph graphdask does not count how many nodes reach each; endpoints= is true"
+    return ""
+
+
+def _as_ends(graph: Graph, sampled: np.ndarray) -> np.ndarray:
+    """How many paths between a sampled node and another begin or end at each node of an undirected graph."""
+    label = connected_components(graph).label
+    size, starts = (np.bincount(labels, minlength=len(label)) for labels in (label, label[sampled]))
+    ends = starts[label].astype(np.float64)
+    ends[sampled] += size[label[sampled]] - 2  # as the start of paths to all others; it ends none of its own
+    return ends
 
 
 @offered(edges=500, converted=100, refuses=_betweenness_refuses)
@@ -83,14 +115,21 @@ def betweenness_centrality(
     G: NxGraph, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict[Any, float]:
     n, graph = len(G), G.plain()
-    if k is None or k == n:
+    every = k is None or k == n
+    if every and not endpoints:
         score = betweenness(graph, normalized=bool(normalized)).score if n else np.zeros(0)
         return dict(zip(G.nodes, score.tolist(), strict=True))
-    sampled = np.array([G.number(node) for node in seed.sample(G.nodes, k)], np.int64)
-    score = betweenness(graph, sampled).score if k else np.zeros(n)
-    score = score * (1.0 if G.is_directed() else 2.0)  # paths from the sample to anywhere, each once
-    if n > 2:
-        targets = n - 2 if normalized else (1.0 if G.is_directed() else 2.0)
+    numbers = range(n) if every else [G.number(node) for node in seed.sample(G.nodes, k)]
+    sampled = np.array(numbers, np.int64)
+    score = betweenness(graph, None if every else sampled).score if len(sampled) else np.zeros(n)
+    both = 1.0 if G.is_directed() else 2.0
+    score = score * both  # paths from the sample to anywhere, each once
+    if endpoints:
+        score = score + _as_ends(graph, sampled)
+        if n > 1:
+            score = score * (1 / (len(sampled) * (n - 1)) if normalized else n / (len(sampled) * both))
+    elif n > 2:
+        targets = n - 2 if normalized else both
         whole = 1.0 if normalized else n - 1.0
         scale = np.full(n, whole / (k * targets))  # for k=0 the ZeroDivisionError that NetworkX raises
         scale[sampled] = whole / ((k - 1) * targets) if k > 1 else math.nan  # a node is no end of its own paths

@@ -1,4 +1,4 @@
-"""NetworkX's components and core numbers."""
+"""NetworkX's connected, strong and attracting components."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components as run_connected_components
-from graphdask.algorithms.core_number import core_number as run_core_number
 from graphdask.algorithms.strong import strongly_connected_components as run_strongly_connected_components
 from graphdask.nx.graph import NxGraph
-from graphdask.nx.offered import offered, undirected_only
+from graphdask.nx.offered import offered
 
 
 def _sets(G: NxGraph, labels: np.ndarray) -> Iterator[set[Any]]:
@@ -85,11 +84,31 @@ def is_strongly_connected(G: NxGraph) -> bool:
     return number_strongly_connected_components(G) == 1
 
 
-@offered(edges=5_000, converted=1_000, refuses=undirected_only("core number"))
-def core_number(G: NxGraph) -> dict[Any, int]:
-    if (G.src == G.dst).any():
-        raise networkx.NetworkXNotImplemented(
-            "Input graph has self loops which is not permitted; "
-            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
-        )
-    return dict(zip(G.nodes, run_core_number(G.plain()).core.tolist(), strict=True))
+def _attracting(G: NxGraph) -> tuple[np.ndarray, np.ndarray]:
+    """The strong component of each node, and whether no edge leaves it; by the first nodes of components."""
+    labels = run_strongly_connected_components(G.plain()).label
+    closed = np.bincount(labels, minlength=len(G)) > 0
+    leaving = labels[G.src] != labels[G.dst]
+    closed[labels[G.src[leaving]]] = False
+    return labels, closed
+
+
+@offered(edges=50_000, converted=5_000)
+def attracting_components(G: NxGraph) -> Iterator[set[Any]]:
+    labels, closed = _attracting(G)
+    yield from (nodes for nodes in _sets(G, labels) if closed[labels[G.number(next(iter(nodes)))]])
+
+
+@offered(edges=50_000, converted=5_000)
+def number_attracting_components(G: NxGraph) -> int:
+    return int(_attracting(G)[1].sum())
+
+
+@offered(edges=50_000, converted=5_000)
+def is_attracting_component(G: NxGraph) -> bool:
+    return len(G) > 0 and number_strongly_connected_components(G) == 1
+
+
+@offered(edges=100_000, converted=5_000)
+def is_directed_acyclic_graph(G: NxGraph) -> bool:
+    return G.is_directed() and not (G.src == G.dst).any() and number_strongly_connected_components(G) == len(G)

@@ -8,6 +8,7 @@ the converted graph with its own, in `G.__networkx_cache__`, until that is chang
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from copy import copy
 from itertools import chain
 from typing import Any
 
@@ -109,8 +110,10 @@ class NxGraph:
             return self.plain()
         return self._made("reversed", lambda: self._graph(self.dst, self.src, None))
 
-    def weighted(self, weight: Any) -> Graph:
-        """The graph with an attribute as weights, 1 where an edge has none; without weights for None.
+    def weighted(self, weight: Any, against: bool = False) -> Graph:
+        """The graph, or the graph turned round, with an attribute as weights, 1 where an edge has none.
+
+        Without weights for None.
 
         Raises
         ------
@@ -118,10 +121,13 @@ class NxGraph:
             Where a value is not a number.
         """
         if weight is None:
-            return self.plain()
-        return self._made(("weight", weight), lambda: self._graph(self.src, self.dst, self._weights(weight)))
+            return self.reversed() if against else self.plain()
+        src, dst = (self.dst, self.src) if against and self._directed else (self.src, self.dst)
+        key = ("weight", weight, against and self._directed)
+        return self._made(key, lambda: self._graph(src, dst, self.weights(weight)))
 
-    def _weights(self, weight: Any) -> np.ndarray:
+    def weights(self, weight: Any) -> np.ndarray:
+        """An attribute of the edges as an array, 1 where an edge has none; int64 if all are whole, else float64."""
         values = self.columns.get(weight)
         if values is None:
             values = [data.get(weight, 1) for data in self.data] if self.data is not None else [1] * len(self.src)
@@ -133,6 +139,22 @@ class NxGraph:
             return np.array(values, np.float64 if any(isinstance(x, float | np.floating) for x in values) else np.int64)
         except OverflowError:
             raise NotImplementedError(f"a value of {weight!r} is above 2**63 - 1") from None
+
+    def induced(self, kept: np.ndarray) -> NxGraph:
+        """The nodes where `kept` is true and the edges between them, with what the graph has kept of attributes."""
+        part, place = copy(self), np.cumsum(kept) - 1
+        nodes = np.flatnonzero(kept).tolist()
+        edges = np.flatnonzero(kept[self.src] & kept[self.dst])
+        part.nodes = [self.nodes[number] for number in nodes]
+        part._adj = dict(zip(part.nodes, range(len(nodes)), strict=True))
+        part.src, part.dst = place[self.src[edges]], place[self.dst[edges]]
+        pick = edges.tolist()
+        part.data = None if self.data is None else [self.data[number] for number in pick]
+        part.keys = None if self.keys is None else [self.keys[number] for number in pick]
+        part.columns = {name: [values[number] for number in pick] for name, values in self.columns.items()}
+        part.node_data = None if self.node_data is None else [self.node_data[number] for number in nodes]
+        part._graphs = {}
+        return part
 
     def _graph(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> Graph:
         try:

@@ -85,6 +85,10 @@ def undirected_only(what: str) -> Callable[[Mapping[str, Any]], str]:
     return refuses
 
 
-def no_function(arguments: Mapping[str, Any]) -> str:
-    """A refusal of weights that a function makes."""
-    return "weights are an edge attribute for graphdask, not a function" if callable(arguments["weight"]) else ""
+def no_function(weight: str = "weight") -> Callable[[Mapping[str, Any]], str]:
+    """A refusal of weights that a function makes, in the argument of this name."""
+
+    def refuses(arguments: Mapping[str, Any]) -> str:
+        return "weights are an edge attribute for graphdask, not a function" if callable(arguments[weight]) else ""
+
+    return refuses

@@ -6,6 +6,7 @@ adjacency, graphdask the smallest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import networkx
@@ -14,21 +15,42 @@ import numpy as np
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.sssp import sssp
 from graphdask.errors import InputError
-from graphdask.graph import Graph
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
 
 
-def _depths(G: NxGraph, graph: Graph, source: Any) -> np.ndarray:
-    return bfs(graph, G.number(source)).depth
+def hops(G: NxGraph, source: Any, against: bool = False) -> np.ndarray:
+    """Hops from a node, or to it; -1 where there is no path."""
+    if source not in G:
+        raise networkx.NodeNotFound(f"Source {source} is not in G")
+    return bfs(G.reversed() if against else G.plain(), G.number(source)).depth
 
 
-def _by_distance(G: NxGraph, distances: np.ndarray, reached: np.ndarray) -> dict[Any, Any]:
+def lengths(G: NxGraph, source: Any, weight: Any, against: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Distances from a node, or to it, and whether there is a path."""
+    if source not in G:
+        raise networkx.NodeNotFound(f"Node {source} not found in graph")
+    try:
+        found = sssp(G.weighted(weight, against), G.number(source))
+    except InputError as error:  # a weight is negative or infinite, or a distance too large
+        raise NotImplementedError(str(error)) from None
+    return found.distance, found.reached
+
+
+def distances(G: NxGraph, source: Any, weight: Any, against: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The same, in hops for the weight None."""
+    if weight is not None:
+        return lengths(G, source, weight, against)
+    depths = hops(G, source, against)
+    return depths, depths >= 0
+
+
+def _by_distance(G: NxGraph, far: np.ndarray, reached: np.ndarray) -> dict[Any, Any]:
     """Distances by node, the nearest first; Python's numbers."""
     places = np.flatnonzero(reached)
-    places = places[np.argsort(distances[places], kind="stable")]
+    places = places[np.argsort(far[places], kind="stable")]
     nodes = G.nodes
-    return dict(zip([nodes[place] for place in places.tolist()], distances[places].tolist(), strict=True))
+    return dict(zip([nodes[place] for place in places.tolist()], far[places].tolist(), strict=True))
 
 
 def _within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
@@ -40,9 +62,7 @@ def _within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
 
 @offered(edges=100_000, converted=5_000)
 def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
-    if source not in G:
-        raise networkx.NodeNotFound(f"Source {source} is not in G")
-    depths = _depths(G, G.plain(), source)
+    depths = hops(G, source)
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
@@ -50,64 +70,128 @@ def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = No
 def single_target_shortest_path_length(G: NxGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
     if target not in G:
         raise networkx.NodeNotFound(f"Target {target} is not in G")
-    depths = _depths(G, G.reversed(), target)
+    depths = hops(G, target, against=True)
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
-def _reached(G: NxGraph, graph: Graph, source: Any) -> set[Any]:
+def _reached(G: NxGraph, source: Any, against: bool) -> set[Any]:
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
-    depths = _depths(G, graph, source)
+    depths = hops(G, source, against)
     return {G.nodes[place] for place in np.flatnonzero(depths > 0).tolist()}
 
 
 @offered(edges=100_000, converted=5_000)
 def descendants(G: NxGraph, source: Any) -> set[Any]:
-    return _reached(G, G.plain(), source)
+    return _reached(G, source, against=False)
 
 
 @offered(edges=100_000, converted=5_000)
 def ancestors(G: NxGraph, source: Any) -> set[Any]:
-    return _reached(G, G.reversed(), source)
+    return _reached(G, source, against=True)
 
 
 @offered(edges=100_000, converted=5_000)
 def descendants_at_distance(G: NxGraph, source: Any, distance: Any) -> set[Any]:
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
-    depths = _depths(G, G.plain(), source)
+    depths = hops(G, source)
     return {G.nodes[place] for place in np.flatnonzero((depths >= 0) & (depths == distance)).tolist()}
 
 
-def _lengths(G: NxGraph, source: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Distances from a source, and whether there is a path."""
-    if source not in G:
-        raise networkx.NodeNotFound(f"Node {source} not found in graph")
-    try:
-        found = sssp(G.weighted(weight), G.number(source))
-    except InputError as error:  # a weight is negative or infinite, or a distance too large
-        raise NotImplementedError(str(error)) from None
-    return found.distance, found.reached
+@offered(edges=2_000_000, converted=500_000)
+def has_path(G: NxGraph, source: Any, target: Any) -> bool:
+    return _hops_between(G, source, target) >= 0
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function)
+def _hops_between(G: NxGraph, source: Any, target: Any) -> int:
+    """Hops from one node to another, -1 where there is no path."""
+    for end, name in ((source, "Source"), (target, "Target")):
+        if end not in G:
+            raise networkx.NodeNotFound(f"{name} {end} is not in G")
+    return int(hops(G, source)[G.number(target)])
+
+
+@offered(edges=100_000, converted=5_000)
+def all_pairs_shortest_path_length(G: NxGraph, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
+    for node in G:
+        yield node, single_source_shortest_path_length(G, node, cutoff)
+
+
+@offered(edges=20_000, converted=2_000, refuses=no_function())
 def single_source_dijkstra_path_length(
     G: NxGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
-    distances, reached = _lengths(G, source, weight)
+    far, reached = lengths(G, source, weight)
     if cutoff is not None:
-        reached = reached & (distances <= cutoff)
+        reached = reached & (far <= cutoff)
         reached[G.number(source)] = True
-    return _by_distance(G, distances, reached)
+    return _by_distance(G, far, reached)
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function)
+@offered(edges=20_000, converted=2_000, refuses=no_function())
+def all_pairs_dijkstra_path_length(
+    G: NxGraph, cutoff: Any = None, weight: Any = "weight"
+) -> Iterator[tuple[Any, dict[Any, Any]]]:
+    for node in G:
+        yield node, single_source_dijkstra_path_length(G, node, cutoff, weight)
+
+
+@offered(edges=20_000, converted=2_000, refuses=no_function())
 def dijkstra_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source not in G:
         raise networkx.NodeNotFound(f"Node {source} not found in graph")
     if source == target:
         return 0
-    distances, reached = _lengths(G, source, weight)
+    far, reached = lengths(G, source, weight)
     if target not in G or not reached[G.number(target)]:
         raise networkx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return distances[G.number(target)].item()
+    return far[G.number(target)].item()
+
+
+@offered(edges=10_000, converted=1_000, refuses=no_function())
+def single_source_bellman_ford_path_length(G: NxGraph, source: Any, weight: Any = "weight") -> dict[Any, Any]:
+    if source not in G:
+        raise networkx.NodeNotFound(f"Source {source} not in G")
+    return _by_distance(G, *lengths(G, source, weight))
+
+
+@offered(edges=10_000, converted=1_000, refuses=no_function())
+def bellman_ford_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
+    if source not in G:
+        raise networkx.NodeNotFound(
+            f"Node {source} not found in graph" if source == target else f"Source {source} not in G"
+        )
+    if source == target:
+        return 0
+    far, reached = lengths(G, source, weight)
+    if target not in G or not reached[G.number(target)]:
+        raise networkx.NetworkXNoPath(f"node {target} not reachable from {source}")
+    return far[G.number(target)].item()
+
+
+def _all_lengths_refused(arguments: Mapping[str, Any]) -> str:
+    if arguments["source"] is None and arguments["target"] is None and arguments["method"] == "bellman-ford":
+        return "graphdask has no bellman-ford of all pairs"
+    return no_function()(arguments)
+
+
+@offered(edges=2_000_000, converted=500_000, refuses=_all_lengths_refused)
+def shortest_path_length(
+    G: NxGraph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
+) -> Any:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    if source is None and target is None:
+        return all_pairs_shortest_path_length(G) if weight is None else all_pairs_dijkstra_path_length(G, None, weight)
+    if source is None or target is None:
+        given = target if source is None else source
+        if weight is not None and method == "bellman-ford" and given not in G:
+            raise networkx.NodeNotFound(f"Source {given} not in G")
+        return _by_distance(G, *distances(G, given, weight, against=source is None))
+    if weight is not None:
+        return (dijkstra_path_length if method == "dijkstra" else bellman_ford_path_length)(G, source, target, weight)
+    found = _hops_between(G, source, target)
+    if found < 0:
+        raise networkx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return found
