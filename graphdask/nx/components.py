@@ -109,6 +109,6 @@ def is_attracting_component(G: NxGraph) -> bool:
     return len(G) > 0 and number_strongly_connected_components(G) == 1
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=200_000, converted=20_000)
 def is_directed_acyclic_graph(G: NxGraph) -> bool:
     return G.is_directed() and not (G.src == G.dst).any() and number_strongly_connected_components(G) == len(G)

@@ -37,25 +37,25 @@ def core_number(G: NxGraph) -> dict[Any, int]:
     return dict(zip(G.nodes, _core_numbers(G).tolist(), strict=True))
 
 
-@offered(edges=50_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
 def k_core(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core >= (max(core.tolist()) if k is None else k)))
 
 
-@offered(edges=50_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
 def k_shell(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core == (max(core.tolist()) if k is None else k)))
 
 
-@offered(edges=50_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
 def k_crust(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core <= (max(core.tolist()) - 1 if k is None else k)))
 
 
-@offered(edges=50_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
 def k_corona(G: NxGraph, k: Any, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     high = core >= k

@@ -35,7 +35,7 @@ def _center_refuses(arguments: Mapping[str, Any]) -> str:
     return _extreme_refuses(arguments)
 
 
-@offered(edges=5_000, converted=5_000, refuses=_eccentricity_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_eccentricity_refuses)
 def eccentricity(G: NxGraph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     found = {}
     for number in G.numbers_of(v):
@@ -48,22 +48,22 @@ def eccentricity(G: NxGraph, v: Any = None, sp: Any = None, weight: Any = None) 
     return found[v] if v in G else found
 
 
-@offered(edges=5_000, converted=5_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
 def diameter(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return max(eccentricity(G, weight=weight).values())
 
 
-@offered(edges=5_000, converted=5_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
 def radius(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return min(eccentricity(G, weight=weight).values())
 
 
-@offered(edges=5_000, converted=5_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
 def periphery(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     return _nodes_at(eccentricity(G, weight=weight), max)
 
 
-@offered(edges=5_000, converted=5_000, refuses=_center_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_center_refuses)
 def center(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     return _nodes_at(eccentricity(G, weight=weight), min)
 
@@ -84,7 +84,7 @@ def _average_refuses(arguments: Mapping[str, Any]) -> str:
     return no_function()(arguments)
 
 
-@offered(edges=5_000, converted=5_000, refuses=_average_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_average_refuses)
 def average_shortest_path_length(G: NxGraph, weight: Any = None, method: Any = None) -> Any:
     if method not in (None, "unweighted", "dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
@@ -101,7 +101,7 @@ def average_shortest_path_length(G: NxGraph, weight: Any = None, method: Any = N
     return _total(distances(G, node, by) for node in G) / (n * (n - 1))
 
 
-@offered(edges=5_000, converted=5_000, refuses=no_function())
+@offered(edges=10_000, converted=10_000, refuses=no_function())
 def wiener_index(G: NxGraph, weight: Any = None) -> Any:
     if not (is_strongly_connected if G.is_directed() else is_connected)(G):
         return float("inf")
@@ -109,7 +109,7 @@ def wiener_index(G: NxGraph, weight: Any = None) -> Any:
     return total if G.is_directed() else total / 2
 
 
-@offered(edges=5_000, converted=5_000)
+@offered(edges=10_000, converted=10_000)
 def global_efficiency(G: NxGraph) -> Any:
     n = len(G)
     if n < 2:
@@ -118,7 +118,7 @@ def global_efficiency(G: NxGraph) -> Any:
     return sum((1 / depths).sum().item() for depths in near) / (n * (n - 1))
 
 
-@offered(edges=5_000, converted=5_000, refuses=no_function("distance"))
+@offered(edges=10_000, converted=10_000, refuses=no_function("distance"))
 def closeness_centrality(G: NxGraph, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     n, found = len(G), {}
     for node in G if u is None else [u]:
@@ -129,7 +129,7 @@ def closeness_centrality(G: NxGraph, u: Any = None, distance: Any = None, wf_imp
     return found if u is None else found[u]
 
 
-@offered(edges=5_000, converted=5_000, refuses=no_function("distance"))
+@offered(edges=10_000, converted=10_000, refuses=no_function("distance"))
 def harmonic_centrality(G: NxGraph, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, Any]:
     of, by = (sorted(set(G.numbers_of(nodes))) for nodes in (nbunch, sources))
     turned = len(of) < len(by)

@@ -18,9 +18,9 @@ class Offer:
     signature: inspect.Signature
     refuses: Callable[[Mapping[str, Any]], str]
     """Why it cannot run with these arguments; empty where it can."""
-    edges: int
-    """From how many edges on it is faster than NetworkX, the conversion included."""
-    converted: int
+    edges: int | None
+    """From how many edges on it is faster than NetworkX, the conversion included; None: it need not be."""
+    converted: int | None
     """The same of a graph that is converted already."""
 
 
@@ -28,7 +28,7 @@ OFFERS: dict[str, Offer] = {}
 
 
 def offered(
-    edges: int, converted: int, refuses: Callable[[Mapping[str, Any]], str] | None = None
+    edges: int | None, converted: int | None, refuses: Callable[[Mapping[str, Any]], str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function, which has NetworkX's name and signature, among those that the backend has."""
 
@@ -68,6 +68,8 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     cache = getattr(G, "__networkx_cache__", None) or {}
     is_converted = getattr(G, "__networkx_backend__", "") == BACKEND or bool(cache.get("backends", {}).get(BACKEND))
     least = offer.converted if is_converted else offer.edges
+    if least is None:
+        return "NetworkX searches from both ends, or asks for a function that is dispatched in its turn"
     if G.number_of_nodes() > least or G.number_of_edges() >= least:
         return True
     state = "converted already" if is_converted else "not yet converted"

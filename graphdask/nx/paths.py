@@ -60,13 +60,13 @@ def _within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
     return (depths == 0) | ((depths > 0) & (depths - 1 < cutoff))
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=10_000)
 def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
     depths = hops(G, source)
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=10_000)
 def single_target_shortest_path_length(G: NxGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
     if target not in G:
         raise networkx.NodeNotFound(f"Target {target} is not in G")
@@ -81,17 +81,17 @@ def _reached(G: NxGraph, source: Any, against: bool) -> set[Any]:
     return {G.nodes[place] for place in np.flatnonzero(depths > 0).tolist()}
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=10_000)
 def descendants(G: NxGraph, source: Any) -> set[Any]:
     return _reached(G, source, against=False)
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=10_000)
 def ancestors(G: NxGraph, source: Any) -> set[Any]:
     return _reached(G, source, against=True)
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=10_000)
 def descendants_at_distance(G: NxGraph, source: Any, distance: Any) -> set[Any]:
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
@@ -99,7 +99,7 @@ def descendants_at_distance(G: NxGraph, source: Any, distance: Any) -> set[Any]:
     return {G.nodes[place] for place in np.flatnonzero((depths >= 0) & (depths == distance)).tolist()}
 
 
-@offered(edges=2_000_000, converted=500_000)
+@offered(edges=None, converted=None)
 def has_path(G: NxGraph, source: Any, target: Any) -> bool:
     return _hops_between(G, source, target) >= 0
 
@@ -112,7 +112,7 @@ def _hops_between(G: NxGraph, source: Any, target: Any) -> int:
     return int(hops(G, source)[G.number(target)])
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=20_000, converted=20_000)
 def all_pairs_shortest_path_length(G: NxGraph, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
     for node in G:
         yield node, single_source_shortest_path_length(G, node, cutoff)
@@ -129,7 +129,7 @@ def single_source_dijkstra_path_length(
     return _by_distance(G, far, reached)
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
+@offered(edges=2_000, converted=2_000, refuses=no_function())
 def all_pairs_dijkstra_path_length(
     G: NxGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
@@ -149,14 +149,14 @@ def dijkstra_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "we
     return far[G.number(target)].item()
 
 
-@offered(edges=10_000, converted=1_000, refuses=no_function())
+@offered(edges=20_000, converted=2_000, refuses=no_function())
 def single_source_bellman_ford_path_length(G: NxGraph, source: Any, weight: Any = "weight") -> dict[Any, Any]:
     if source not in G:
         raise networkx.NodeNotFound(f"Source {source} not in G")
     return _by_distance(G, *lengths(G, source, weight))
 
 
-@offered(edges=10_000, converted=1_000, refuses=no_function())
+@offered(edges=20_000, converted=2_000, refuses=no_function())
 def bellman_ford_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source not in G:
         raise networkx.NodeNotFound(
@@ -176,7 +176,7 @@ def _all_lengths_refused(arguments: Mapping[str, Any]) -> str:
     return no_function()(arguments)
 
 
-@offered(edges=2_000_000, converted=500_000, refuses=_all_lengths_refused)
+@offered(edges=None, converted=None, refuses=_all_lengths_refused)
 def shortest_path_length(
     G: NxGraph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:

@@ -341,6 +341,7 @@ def test_small_graphs_stay_with_networkx_until_they_are_converted():
     G = nx.gnm_random_graph(100, 2000, seed=1)
     assert "not yet converted, has fewer than" in should_run("core_number", (G,), {})
     assert should_run("betweenness_centrality", (G,), {}) is True
+    assert "from both ends" in should_run("has_path", (G, 0, 1), {})
     nx.config.backend_priority.algos = ["graphdask"]
     nx.core_number(G)
     assert "graphdask" not in G.__networkx_cache__.get("backends", {})
