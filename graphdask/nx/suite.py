@@ -1,6 +1,10 @@
 """NetworkX's own tests with this backend: which of them cannot pass, and why.
 
-To run them: `NETWORKX_TEST_BACKEND=graphdask NETWORKX_FALLBACK_TO_NX=True pytest --pyargs networkx.algorithms`.
+One command runs them all, half an hour or more; a part is named like a module, as in `networkx.algorithms.tree`:
+
+    NETWORKX_TEST_BACKEND=graphdask NETWORKX_FALLBACK_TO_NX=True pytest -c /dev/null --pyargs networkx
+
+Small graphs, of which `should_run` says no, are converted there for every call, which is what takes the time.
 """
 
 from __future__ import annotations
