@@ -28,7 +28,7 @@ from graphdask.kernels.twin import twin
 
 MACROS: list[dict[str, str]] = [{}]
 
-NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = -1, -2, -3, -4, -5
+NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = (np.int64(-reason) for reason in range(1, 6))
 """Failures besides those of users' functions, which are above 0."""
 FEW = 32
 """Candidates that are chosen without a table of those before."""

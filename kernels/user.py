@@ -1,6 +1,7 @@
 """Twins of user.cuh: arithmetic of a user's Python function on 64-bit integers and doubles, the same bits as on a GPU.
 
-What fails stores 16 * site + reason in `failure[0]` and is 0.
+What fails stores 16 * site + reason in `failure[0]` and is 0. Integers are handed over as np.int64: Numba compiles a
+function again for every literal.
 """
 
 import math
@@ -8,9 +9,8 @@ import math
 import numba
 import numpy as np
 
-BY_ZERO, OVERFLOW, ROOT, LOGARITHM, TOO_LARGE, FRACTIONAL_POWER, NO_INTEGER, NEGATIVE_POWER, NO_STEP, NO_END = range(
-    1, 11
-)
+BY_ZERO, OVERFLOW, ROOT, LOGARITHM, TOO_LARGE = (np.int64(reason) for reason in range(1, 6))
+FRACTIONAL_POWER, NO_INTEGER, NEGATIVE_POWER, NO_STEP, NO_END = (np.int64(reason) for reason in range(6, 11))
 
 MOST_STEPS = 1 << 20
 """Steps of all loops together that one call of a function may take."""
@@ -72,7 +72,7 @@ def int_multiply(a, b, failure, site):
 
 @inlined
 def int_absolute(a, failure, site):
-    return int_subtract(0, a, failure, site) if a < 0 else a
+    return int_subtract(np.int64(0), a, failure, site) if a < 0 else a
 
 
 @inlined
@@ -81,7 +81,7 @@ def int_quotient(a, b, failure, site):
         failed(failure, site, BY_ZERO)
         return 0
     if b == -1:
-        return int_subtract(0, a, failure, site)
+        return int_subtract(np.int64(0), a, failure, site)
     return a // b
 
 
@@ -100,7 +100,7 @@ def int_power(a, n, failure, site):
     if n < 0:
         failed(failure, site, NEGATIVE_POWER)
         return 0
-    power = 1
+    power = np.int64(1)
     while n:
         if n & 1:
             power = int_multiply(power, a, failure, site)

@@ -120,9 +120,11 @@ class Expressions:
     def call(self, node: ast.AST, name: str, kind: str, *arguments: Value) -> Value:
         """A call of a function of kernels/user."""
         fails = name not in WITHOUT_FAILURE
-        rest = f", failure, {self.site(node)}" if fails else ""
-        python = f"{name}({', '.join(argument.python for argument in arguments)}{rest})"
-        value = Value(kind, python, f"gd_{name}({', '.join(argument.cuda for argument in arguments)}{rest})")
+        site = self.site(node) if fails else 0
+        python, cuda = (", ".join(texts) for texts in zip(*((a.python, a.cuda) for a in arguments), strict=True))
+        if fails:
+            python, cuda = f"{python}, failure, np.int64({site})", f"{cuda}, failure, {site}"
+        value = Value(kind, f"{name}({python})", f"gd_{name}({cuda})")
         return self.set(self.temporary(), value) if fails else value
 
     def value(self, node: ast.expr) -> Value:

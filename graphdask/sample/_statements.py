@@ -226,7 +226,7 @@ class Statements:
             self.to.write("steps += 1", "steps += 1;")
             with self.to.under(Value("bool", "steps > MOST_STEPS", "steps > GD_MOST_STEPS")):
                 site, zero = self.to.site(node), RESULT[self.result]
-                self.to.write(f"failed(failure, {site}, NO_END)", f"gd_failed(failure, {site}, GD_NO_END);")
+                self.to.write(f"failed(failure, np.int64({site}), NO_END)", f"gd_failed(failure, {site}, GD_NO_END);")
                 self.to.write(f"return {zero}", f"return {zero.lower()};")
             if test is not None:
                 true = self.to.truth(test)

@@ -45,12 +45,15 @@ def local(name: str) -> str:
 
 
 def number(value: bool | int | float) -> Value:
-    """A number as both languages write it."""
+    """A number as both languages write it.
+
+    An integer is no literal to Numba, which would compile what it is handed to once for every number.
+    """
     if isinstance(value, bool):
         return Value("bool", str(value), str(value).lower(), value, True)
     if isinstance(value, int):
         cuda = f"{value}LL" if value > -(1 << 63) else "GD_SMALLEST_INTEGER"
-        return Value("int", f"({value})" if value < 0 else str(value), f"({cuda})", value, True)
+        return Value("int", f"np.int64({value})", f"({cuda})", value, True)
     if math.isinf(value):
         sign = "-" if value < 0 else ""
         return Value("float", f"({sign}1e999)", f"({sign}gd_infinity())", value, True)

@@ -17,7 +17,7 @@ SOURCE = """from graphdask.kernels.user import *
 
 
 def user_function(f_x, failure):
-    t_1 = int_quotient(f_x, 3, failure, 0)
+    t_1 = int_quotient(f_x, np.int64(3), failure, np.int64(0))
     return t_1
 """
 RUN = f"""
