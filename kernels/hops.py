@@ -37,7 +37,8 @@ def _drawn(hop, vertices, instance, indptr, indices, sums, fanouts, replace, met
     counts, offsets = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
     fanout = np.int64((fanouts >> np.uint64(8 * hop)) & np.uint64(255))
     neighbors_counts(n, vertices, vertices, instances, indptr, fanout, replace, np.uint64(0), seed, counts)
-    offsets[1:] = np.cumsum(counts)
+    for i in range(n):
+        offsets[i + 1] = offsets[i] + counts[i]
     total = offsets[n]
     src, dst, tag = np.empty(total, vertices.dtype), np.empty(total, vertices.dtype), np.empty(total, np.int64)
     if method < 0:
@@ -74,13 +75,16 @@ def hops_draw(
     for i in range(n):
         a, b = (i, i + 1) if bounds is None else (bounds[i], bounds[i + 1])
         begin, end, made = 0, b - a, 0
-        listed[:end] = seeds[a:b]
+        for k in range(end):
+            listed[k] = seeds[a + k]
         for hop in range(hops):
             of_hop, drawn = _drawn(
                 hop, listed[begin:end], first + i, indptr, indices, sums, fanouts, replace, method, seed
             )
             out = i * most + made
-            src[out : out + len(drawn)], dst[out : out + len(drawn)] = of_hop, drawn
+            from_here, to_here = src[out : out + len(drawn)], dst[out : out + len(drawn)]
+            for k in range(len(drawn)):
+                from_here[k], to_here[k] = of_hop[k], drawn[k]
             made += len(drawn)
             upto[i * hops + hop] = made
             if hop + 1 < hops:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphdask.kernels.codec import _popcount
-from graphdask.kernels.twin import twin
+from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -123,6 +123,14 @@ def _put_id(plan, segments, layout, k, place, number, payload):
         payload[at + 4 * place : at + 4 * place + 4].view(np.int32)[0] = number
 
 
+@within
+def _copy(payload, at, values, begin, count):
+    """Without an assignment to a slice, for which Numba compiles much."""
+    to, of = payload[at : at + count], values[begin : begin + count]
+    for i in range(count):
+        to[i] = of[i]
+
+
 @twin
 def mail_pack(
     n, bits, sums, plan, segments, columns, column, layout, numbers, mirror, shift, values, item, payload
@@ -151,7 +159,7 @@ def mail_pack(
                 slot = e + shift
                 if mirror is not None:
                     slot = np.int64(mirror[e])
-                payload[at : at + row] = values[slot * row : (slot + 1) * row]
+                _copy(payload, at, values, slot * row, row)
             place += 1
         if column + 1 >= columns:
             bits[t * TILE : (t + 1) * TILE] = 0
@@ -180,7 +188,7 @@ def mail_few(n, given, plan, segments, columns, column, layout, numbers, shift, 
             if values is not None:
                 row = plan[4 * segments + 2 + column]
                 at = _column(plan, segments, layout, k, column) + place * row
-                payload[at : at + row] = values[(e + shift) * row : (e + shift + 1) * row]
+                _copy(payload, at, values, (e + shift) * row, row)
         before += layout[3 * k]
 
 
@@ -191,4 +199,4 @@ def mail_gather(n, mirror, plan, segments, columns, column, offsets, values, ite
         k = _last_from(plan, 0, segments, e)
         at = offsets[k * columns + column] + (e - plan[k]) * row
         slot = np.int64(mirror[e])
-        payload[at : at + row] = values[slot * row : (slot + 1) * row]
+        _copy(payload, at, values, slot * row, row)

@@ -3,8 +3,6 @@
 There is no CUDA kernel of it: on a GPU a radix sort of 64-bit keys is faster than this is here.
 """
 
-import numpy as np
-
 from graphdask.kernels.twin import twin
 
 FEW = 24
@@ -30,7 +28,7 @@ def rows_sort(n, indptr, out):
     for r in range(n):
         first, last = indptr[r], indptr[r + 1]
         if last - first > FEW:
-            out[first:last] = np.sort(out[first:last])
+            out[first:last].sort()  # assigned to a slice, Numba would compile texts of errors for seconds
             continue
         for i in range(first + 1, last):
             value = out[i]
