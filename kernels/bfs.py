@@ -80,7 +80,7 @@ def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters,
         _set(seen, v)
         own_queue[i] = v
         counters[WEIGHT] += _weight(indptr, v)
-    _turn(after, n, 0)
+    _turn(after, n, np.int64(0))
 
 
 @twin
@@ -130,7 +130,7 @@ def bfs_settle(n, own_queue, ghost_queue, indptr, depth, seen, level, counters, 
         v = ghost_queue[i]
         depth[v] = level
         _set(seen, v)
-    _turn(after, own, 0)
+    _turn(after, own, np.int64(0))
 
 
 @twin
@@ -212,7 +212,7 @@ def bfs_levels(
         frontier, own_queue = own_queue, frontier
     counters[NEXT], counters[EDGES], counters[WEIGHT] = count, edges, weight
     counters[LEVELS], counters[VISITED] = done, visited
-    _turn(after, count, 0)
+    _turn(after, count, np.int64(0))
 
 
 @twin

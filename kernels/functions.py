@@ -164,7 +164,8 @@ def functions_reservoir(
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
         begin, out, count, start = indptr[row], starts[i], counts[i], np.int64(seeds[i])
-        of_item, size, made, positive = group_key(seed, DRAW_KEY, places[i]), indptr[row + 1] - begin, 0, 0
+        of_item, size = group_key(seed, DRAW_KEY, places[i]), indptr[row + 1] - begin
+        made = positive = np.int64(0)
         if count == 0:
             continue
         second = _0
@@ -192,7 +193,7 @@ def functions_reservoir(
                 positive, made = positive + 1, count
                 continue
             if place & 1 == 0:
-                of_draw = group_key(of_item, DRAW_KEY, 0)
+                of_draw = group_key(of_item, DRAW_KEY, np.int64(0))
                 first, second = philox(of_draw, np.uint64(instance), np.uint64(depth), np.uint64(place >> 1))
             if not bias > 0:
                 continue
@@ -279,8 +280,8 @@ def functions_walk(
     floating, bound, trials, seed, updates, num_vertices, here, before, dst, put, lengths, failure, failure_of_update,
 ):  # fmt: skip
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
-    of_edge, of_trial = group_key(seed, DRAW_EDGE, 0), group_key(seed, DRAW_TRIAL, 0)
-    of_update = group_key(seed, DRAW_UPDATE, 0)
+    of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
+    of_update = group_key(seed, DRAW_UPDATE, np.int64(0))
     begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
     units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)

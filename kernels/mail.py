@@ -69,7 +69,7 @@ def mail_mark(n, numbers, shift, plan, segments, bits):
         e = np.int64(numbers[i]) - shift
         if e < 0 or e >= plan[segments]:
             raise ValueError("an index was out of range")
-        k = _last_from(plan, 0, segments, e)
+        k = _last_from(plan, np.int64(0), segments, e)
         _set(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
 
 
@@ -173,8 +173,8 @@ def mail_few(n, given, plan, segments, columns, column, layout, numbers, shift, 
         e = np.int64(given[i]) - shift
         if e < 0 or e >= plan[segments]:
             raise ValueError("an index was out of range")
-        layout[3 * _last_from(plan, 0, segments, e)] += 1
-    _lay_out(plan, segments, columns, -1, layout)
+        layout[3 * _last_from(plan, np.int64(0), segments, e)] += 1
+    _lay_out(plan, segments, columns, np.int64(-1), layout)
     before = 0
     ascending = np.sort(given[:n])
     for k in range(segments):
@@ -196,7 +196,7 @@ def mail_few(n, given, plan, segments, columns, column, layout, numbers, shift, 
 def mail_gather(n, mirror, plan, segments, columns, column, offsets, values, item, payload):
     row = plan[4 * segments + 2 + column]
     for e in range(n):
-        k = _last_from(plan, 0, segments, e)
+        k = _last_from(plan, np.int64(0), segments, e)
         at = offsets[k * columns + column] + (e - plan[k]) * row
         slot = np.int64(mirror[e])
         _copy(payload, at, values, slot * row, row)

@@ -24,7 +24,7 @@ def neighborhoods_renumber(
         more = seed_bounds[i + 1] - seed_bounds[i] + new_vertices * (edge_bounds[i + 1] - edge_bounds[i])
         most = max(most, more)
     hashing = vertices > 2 * most
-    table, count = np.full(2 * most if hashing else vertices, -1, np.int64), 0
+    table, count = np.full(2 * most if hashing else vertices, -1, np.int64), np.int64(0)
     for i in range(n):
         first = count
         for s in range(seed_bounds[i], seed_bounds[i + 1]):

@@ -65,7 +65,7 @@ def neighbors_counts(n, rows, vertices, instances, indptr, fanout, replace, burn
         degree = indptr[rows[i] + 1] - indptr[rows[i]]
         count = degree
         if burn != _ZERO:
-            of_item, count = _key_of(seed, vertices[i]), 0
+            of_item, count = _key_of(seed, vertices[i]), np.int64(0)
             while count < degree and word_of(pair, of_item, np.uint64(instances[i]), _ONE, count) < burn:
                 count += 1
         elif fanout >= 0:
@@ -81,7 +81,7 @@ def neighbors_keys(n, rows, vertices, instances, indptr, values, starts, counts,
     """
     pair = np.empty(1, np.uint64)
     for i in range(n):
-        out, count, made, largest = starts[i], counts[i], 0, -1.0
+        out, count, made, largest = starts[i], counts[i], np.int64(0), -1.0
         begin, end, of_item = indptr[rows[i]], indptr[rows[i] + 1], _key_of(seed, vertices[i])
         for place in range(end - begin):
             number = word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)
@@ -150,12 +150,12 @@ def _floyd(count, begin, degree, pair, of_item, instance, table, places):
     for s in range(count):
         last = degree - count + s
         place = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(last + 1)))
-        slot = _slot(place, 0, room)
+        slot = _slot(place, np.int64(0), room)
         while table[slot] != -1 and table[slot] != place:
             slot = slot + 1 if slot + 1 < room else 0
         if table[slot] == place:
             place = last
-            slot = _slot(place, 0, room)
+            slot = _slot(place, np.int64(0), room)
             while table[slot] != -1:
                 slot = slot + 1 if slot + 1 < room else 0
         table[slot] = place

@@ -130,7 +130,7 @@ def second_order(
                         coin[j] = _0
                 elif steps[j] - 1 < lengths[base + j]:
                     lengths[base + j] = steps[j] - 1
-            asked = left = 0
+            asked = left = np.int64(0)
             for k in range(count):
                 j = live[k]
                 if edge[j] < 0:

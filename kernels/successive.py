@@ -134,7 +134,7 @@ def successive_draw(
                 drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
                 dst[out + s] = entry(indices, begin + _find(sums, begin, degree, drawn))
         elif count <= FEW:
-            number = 0
+            number = np.int64(0)
             for s in range(count):
                 place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
                 left -= _below(sums, begin, place + 1) - _below(sums, begin, place)

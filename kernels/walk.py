@@ -128,8 +128,8 @@ def walk(
                 if v >= 0:
                     v, _ = following(
                         key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals,
-                        shifts, table, other, degrees, 0, np.uint64(first + base + j), number, v, starts[base + j],
-                        one[j], two[j],
+                        shifts, table, other, degrees, np.int64(0), np.uint64(first + base + j), number, v,
+                        starts[base + j], one[j], two[j],
                     )  # fmt: skip
                     if v < 0:
                         lengths[base + j] = step - 1
@@ -152,7 +152,7 @@ def walk_part(
             first, second = philox(key, np.uint64(walker), np.uint64(s + 1), _0)
             v, far = following(
                 key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts,
-                table, other, degrees, 0, np.uint64(walker), np.uint64(s + 1), v, start, first, second,
+                table, other, degrees, np.int64(0), np.uint64(walker), np.uint64(s + 1), v, start, first, second,
             )  # fmt: skip
             known = v if v < 0 or far else np.int64(ids[v])
             if v < 0:
