@@ -55,9 +55,11 @@ def imports(module: str, path: Path) -> list[Import]:
 def _walk(node: ast.AST, where: str) -> Iterator[tuple[ast.AST, str]]:
     """Every import statement below a node, with where it stands."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):  # has no statements in it
+            continue
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, where
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _walk(child, "function")
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             yield from _walk(child, "typing")

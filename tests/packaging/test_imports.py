@@ -8,19 +8,24 @@ from source_tree import ROOT, Import, imports, sources
 
 LONGEST = 450
 MODULES = sources()
-IMPORTS = [found for module, path in MODULES.items() for found in imports(module, path)]
+
+
+@pytest.fixture(scope="module")
+def imported() -> list[Import]:
+    """Everything the package imports; read here, as every process that collects tests loads this file."""
+    return [found for module, path in MODULES.items() for found in imports(module, path)]
 
 
 def test_every_module_belongs_to_a_layer():
     assert unknown(MODULES) == []
 
 
-def test_imports_follow_the_direction_of_the_layers():
-    assert violations(IMPORTS, MODULES) == []
+def test_imports_follow_the_direction_of_the_layers(imported):
+    assert violations(imported, MODULES) == []
 
 
-def test_no_modules_import_each_other():
-    assert cycles(IMPORTS, MODULES) == []
+def test_no_modules_import_each_other(imported):
+    assert cycles(imported, MODULES) == []
 
 
 def test_no_test_imports_the_folders_kernels_and_cluster_as_packages():
