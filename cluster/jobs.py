@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from graphdask.cluster import pbs, scripts, slurm
+from graphdask.cluster import encryption, pbs, scripts, slurm
 from graphdask.cluster.batch import State
 from graphdask.cluster.scripts import EXIT_CODE, OUT_OF_TIME, RESULT, TIMED_OUT, Job
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, JobFailed
@@ -55,12 +55,14 @@ def submit(job: Job) -> Job:
     InputError
         For options that do not fit, a folder that cannot be written, and what the batch system refuses, in its words.
     MissingDependency
-        Where this host submits no jobs, and where workers on GPUs lack dask-cuda.
+        Where this host submits no jobs, where workers on GPUs lack dask-cuda, and where a certificate has to be made
+        and the program openssl is not there.
     WriteError
         Where the disk is full.
     """
     system, text = system_of(job), script(job)
     system.need()
+    encryption.prepare(job.tls and job.workers is not None)
     path = scripts.write(job, text)
     job = replace(job, number=system.submit(path))
     job.save()

@@ -2,7 +2,8 @@
 
 Of the ranks, 0 becomes the scheduler, 1 the client, the others workers; each learns its number from the environment, so
 that no MPI library is needed. Over SSH every process ends when its connection does, also where this process is killed.
-Dask's messages are encrypted where TLS is asked for; otherwise this is for networks that are trusted.
+Dask's messages are encrypted (`graphdask.cluster.encryption`); ranks find the certificate in the user's folder, hosts
+get it over SSH.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphdask.cluster.scripts import need_certificates, scheduler_arguments, worker_arguments
+from graphdask.cluster import encryption
+from graphdask.cluster.scripts import scheduler_arguments, worker_arguments
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, MissingDependency
 
 START_SECONDS = 120.0
@@ -39,8 +41,12 @@ VARIABLES = (
 LEAST_RANKS = 3
 QUIET = "DASK_LOGGING__DISTRIBUTED"
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
-REMOTE = "exec 3<&0; {command} < /dev/null 3<&- & p=$!; (cat <&3; kill $p) > /dev/null 2>&1 & wait $p"
-"""What the other host's shell does: the command, until it ends or the connection does."""
+REMOTE = (
+    'eval "$(dd bs=1 count={length} 2> /dev/null)"; '
+    "exec 3<&0; {command} < /dev/null 3<&- & p=$!; (cat <&3; kill $p) > /dev/null 2>&1 & wait $p"
+)
+"""What the other host's shell does: take so many bytes of commands, then the command, until it ends or the connection
+does. Certificates come with the bytes, and go on in the environment: nobody else can read either."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def rank_here(environment: Mapping[str, str] = os.environ) -> Rank:
 
 @contextmanager
 def mpi_cluster(
-    scheduler_file: str | os.PathLike[str], gpu: bool = False, interface: str | None = None, tls: bool = False
+    scheduler_file: str | os.PathLike[str], gpu: bool = False, interface: str | None = None, tls: bool = True
 ) -> Iterator[Any]:
     """In every rank: rank 1 goes on with the `distributed.Client`, when it is done all end.
 
@@ -95,29 +101,36 @@ def mpi_cluster(
     interface : str, optional
         Network to listen on.
     tls : bool
-        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host.
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host, or one of the
+        user's own in a folder that all hosts see.
 
     Raises
     ------
     InputError
-        In a process that is no rank, and with fewer than three.
+        In a process that is no rank, with fewer than three, for certificates that cannot be used, and without TLS where
+        Dask's configuration requires encryption.
+    MissingDependency
+        Where a certificate has to be made, and the program openssl is not there.
     DeadlineExceeded
         Where scheduler or workers do not come in time.
     """
+    import dask.config
+
     from graphdask.cluster.local import connect
 
     rank = rank_here()
-    if tls:
-        need_certificates()
+    settings = encryption.settings(tls)
+    everywhere = dict(os.environ) | encryption.variables(settings)
     begun = time.time()
     if rank.number == 0:
         Path(scheduler_file).unlink(missing_ok=True)
-        _become([*scheduler_arguments(interface, tls), "--scheduler-file", os.fspath(scheduler_file)], os.environ)
+        encryption.prepare(tls)  # the others look for the certificate once there is a scheduler
+        _become([*scheduler_arguments(interface, tls), "--scheduler-file", os.fspath(scheduler_file)], everywhere)
     address = _written_address(Path(scheduler_file), begun)
     if rank.number > 1:
-        environment = dict(os.environ) | {"CUDA_VISIBLE_DEVICES": _device(rank) if gpu else ""}
+        environment = everywhere | {"CUDA_VISIBLE_DEVICES": _device(rank) if gpu else ""}
         _become([*worker_arguments(gpu, interface, tls), address], environment)
-    with connect(address, workers=0) as client, _ended_with(client):
+    with dask.config.set(settings), connect(address, workers=0) as client, _ended_with(client):
         _wait_for_workers(client, rank.size - 2)
         yield client
 
@@ -188,7 +201,7 @@ def ssh_cluster(
     *,
     gpu: bool = False,
     interface: str | None = None,
-    tls: bool = False,
+    tls: bool = True,
     python: str = sys.executable,
     ssh: Sequence[str] = SSH,
 ) -> Iterator[Any]:
@@ -205,7 +218,8 @@ def ssh_cluster(
     interface : str, optional
         Network to listen on.
     tls : bool
-        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host.
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host, or with the
+        user's own of this host, which the others are told.
     python : str
         The Python that has graphdask, on every host.
     ssh : sequence of str
@@ -213,32 +227,37 @@ def ssh_cluster(
 
     Raises
     ------
+    InputError
+        For hosts that cannot be, certificates that cannot be used, and without TLS where Dask's configuration requires
+        encryption.
     MissingDependency
-        Without an SSH client.
+        Without an SSH client; where a certificate has to be made, without the program openssl.
     CommunicationError
         Where a host cannot be reached, or its process ends at once; with its words.
     DeadlineExceeded
         Where scheduler or workers do not come in time.
     """
+    import dask.config
+
     from graphdask.cluster.local import connect
 
     if not hosts or not all(hosts):
         raise InputError("no host is named; host1,host2 for one")
     if any(host.startswith("-") for host in hosts):
         raise InputError("the name of a host does not begin with a hyphen")
-    if tls:
-        need_certificates()
+    settings = encryption.settings(tls)
     number = len(hosts) if workers is None else workers
     if number < len(hosts):
         raise InputError(f"{number} workers are fewer than the {len(hosts)} hosts; name fewer hosts")
     if shutil.which(ssh[0]) is None:
         raise MissingDependency(f"there is no {ssh[0]} on PATH; install an SSH client")
-    with tempfile.TemporaryDirectory(prefix="graphdask-ssh-") as folder:
+    encryption.prepare(tls)
+    told = encryption.variables(encryption.with_texts(settings))
+    with tempfile.TemporaryDirectory(prefix="graphdask-ssh-") as folder, dask.config.set(settings):
         remote: list[_Remote] = []
         try:
-            scheduler = _Remote(
-                hosts[0], [python, "-P", *scheduler_arguments(interface, tls)], ssh, Path(folder, "scheduler")
-            )
+            command = [python, "-P", *scheduler_arguments(interface, tls)]
+            scheduler = _Remote(hosts[0], command, told, ssh, Path(folder, "scheduler"))
             remote.append(scheduler)
             address = _logged_address(scheduler)
             for index, host in enumerate(hosts):
@@ -246,7 +265,7 @@ def ssh_cluster(
                 devices = ",".join(str(device) for device in range(share)) if gpu else ""
                 command = ["env", f"CUDA_VISIBLE_DEVICES={devices}", python, "-P"]
                 command += [*worker_arguments(gpu, interface, tls, share), address]
-                remote.append(_Remote(host, command, ssh, Path(folder, f"worker-{index}")))
+                remote.append(_Remote(host, command, told, ssh, Path(folder, f"worker-{index}")))
             with connect(address, workers=0) as client, _ended_with(client):
                 _wait_while_all_run(client, number, remote)
                 yield client
@@ -261,13 +280,17 @@ def ssh_cluster(
 class _Remote:
     """A process on another host: it ends when this one closes its standard input, or dies."""
 
-    def __init__(self, host: str, command: list[str], ssh: Sequence[str], log: Path):
+    def __init__(self, host: str, command: list[str], told: Mapping[str, str], ssh: Sequence[str], log: Path):
         self.host, self.log = host, log
-        script = shlex.join(["sh", "-c", REMOTE.format(command=shlex.join(command))])
+        first = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in told.items()).encode()
+        script = shlex.join(["sh", "-c", REMOTE.format(length=len(first), command=shlex.join(command))])
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [*ssh, host, script], stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True
+                [*ssh, host, script], stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True, bufsize=0
             )
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended, and `check` says how
+            self.process.stdin.write(first)
 
     def check(self) -> None:
         """Raise where it has ended."""

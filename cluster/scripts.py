@@ -16,6 +16,7 @@ import sys
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
+from graphdask.cluster import encryption
 from graphdask.errors import InputError, MissingDependency, WriteError
 
 DESCRIPTION = "job.json"
@@ -63,8 +64,8 @@ class Job:
     """Shell lines before anything else, such as module load cuda."""
     interface: str | None = None
     """Network that scheduler and workers listen on."""
-    tls: bool = False
-    """Encrypt Dask's messages, with the certificates that Dask's configuration names (`distributed.comm.tls`)."""
+    tls: bool = True
+    """Encrypt Dask's messages (`graphdask.cluster.encryption`)."""
     image: str | None = None
     """Apptainer image whose Python is used."""
     python: str = sys.executable
@@ -115,8 +116,6 @@ class Job:
         for line in (*self.directives, *self.setup):
             if "\n" in line:
                 raise InputError(f"{line!r} is more than one line")
-        if self.tls:
-            need_certificates()
         if self.image is not None and "://" not in self.image and not Path(self.directory, self.image).exists():
             raise InputError(f"image {self.image}: no such file; apptainer build makes one, of cluster/graphdask.def")
         if self.gpus_per_task and self.image is None and self.python == sys.executable:
@@ -162,19 +161,6 @@ def need_dask_cuda() -> None:
 
     if importlib.util.find_spec("dask_cuda") is None:
         raise MissingDependency('a worker for each GPU needs dask-cuda: pip install "graphdask[cuda13]" (or cuda12)')
-
-
-def need_certificates() -> None:
-    """Raise InputError where Dask's configuration names no certificates."""
-    import dask.config
-
-    names = ("ca-file", "scheduler.cert", "scheduler.key", "worker.cert", "worker.key", "client.cert", "client.key")
-    missing = [name for name in names if not dask.config.get(f"distributed.comm.tls.{name}", None)]
-    if missing:
-        raise InputError(
-            f"TLS needs certificates that all hosts can read, and Dask's configuration does not name them: "
-            f"distributed.comm.tls has no {', '.join(missing)}"
-        )
 
 
 def seconds_of(time: str) -> int:
@@ -254,6 +240,7 @@ def script(job: Job, header: list[str], start_workers: str) -> str:
         "trap out_of_time USR1",
         "trap told_to_end TERM",
         f"export {CONNECT}=${{{CONNECT}:-60s}} GRAPHDASK_STEPS=lines",
+        *_encryption(job),
         *job.setup,
         f"if ! {python} -c 'import {needed}'; then",
         f'  say "{job.image or job.python} on $(hostname) cannot import {needed}"; end 1',
@@ -273,12 +260,24 @@ def _python(job: Job) -> list[str]:
         "apptainer",
         "exec",
         *(["--nv"] if job.gpus_per_task else []),
-        "--bind",
-        job.folder,
+        *(word for folder in _seen_in_the_image(job) for word in ("--bind", folder)),
         job.image,
         "python",
         "-P",
     ]
+
+
+def _seen_in_the_image(job: Job) -> list[str]:
+    own = encryption.own_folder() if job.tls and job.workers is not None else None
+    return [job.folder] if own is None else [job.folder, str(own)]
+
+
+def _encryption(job: Job) -> list[str]:
+    """Lines that tell all processes of the job how they encrypt."""
+    if job.workers is None:
+        return []
+    found = encryption.variables(encryption.settings(job.tls))
+    return [f"export {name}={shlex.quote(value)}" for name, value in found.items()]
 
 
 def arguments(job: Job) -> list[str]:

@@ -43,8 +43,19 @@ def user_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "graphdask" / "tls"
 
 
-def security_of_cluster() -> Any:
+def own_files() -> dict[str, Path]:
+    """The files of a user's certificate, whether it is there or not."""
+    folder = user_folder()
+    return {"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY}
+
+
+def security_of_cluster(renew: float = RENEW) -> Any:
     """`distributed.Security` for a cluster that is started here; a certificate is made where there is none.
+
+    Parameters
+    ----------
+    renew : float
+        Seconds before its end in which a certificate of our making is replaced.
 
     Raises
     ------
@@ -58,10 +69,9 @@ def security_of_cluster() -> Any:
     named = _of_dask("scheduler", "worker", "client")
     if named is not None:
         return named
-    folder = user_folder()
-    paths = {"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY}
-    if not all(path.exists() for path in paths.values()) or _end(folder / CERTIFICATE) < time.time() + RENEW:
-        make_certificate(folder)
+    paths = own_files()
+    if not all(path.exists() for path in paths.values()) or _end(paths["cert"]) < time.time() + renew:
+        make_certificate(user_folder())
     return security_of(paths)
 
 
@@ -94,13 +104,12 @@ def security_of_client(address: str, named: Mapping[str, str] | None = None) -> 
     configured = _of_dask("client")
     if configured is not None:
         return configured
-    folder = user_folder()
-    if not (folder / CERTIFICATE).exists():
+    if not own_files()["cert"].exists():
         raise InputError(
             f"{address} needs a certificate: give the file that graphdask cluster start wrote (--scheduler-file), copy "
-            f"its folder to {folder}, or name the cluster's in Dask's configuration (distributed.comm.tls)"
+            f"its folder to {user_folder()}, or name the cluster's in Dask's configuration (distributed.comm.tls)"
         )
-    return security_of({"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY})
+    return security_of(own_files())
 
 
 def security_of(paths: Mapping[str, Any]) -> Any:

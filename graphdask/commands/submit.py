@@ -43,8 +43,8 @@ OF_MPI = ("gpus_per_task", "interface", "tls")
 @click.option("--setup", multiple=True, metavar="LINE", help="A shell line before anything else, such as 'module load "
               "cuda'; may be repeated.")  # fmt: skip
 @click.option("--interface", metavar="NAME", help="Network of the cluster's messages, such as ib0.")
-@click.option("--tls", is_flag=True, default=None, help="Encrypt Dask's messages, with the certificates of its "
-              "configuration (distributed.comm.tls).")  # fmt: skip
+@click.option("--tls/--no-tls", default=None, help="Encrypt Dask's messages, with the certificates of its "
+              "configuration (distributed.comm.tls) or one that is made here.  [default: tls]")  # fmt: skip
 @click.option("--image", metavar="FILE", help="Apptainer image that has graphdask; default: this Python.")
 @click.option("--output", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
               help="For script, logs, result; all hosts see it; default: graphdask-jobs/DATE-TIME.")  # fmt: skip
@@ -76,6 +76,11 @@ def command(
     mpiexec -n 6 graphdask submit --mpi run bfs graph.parquet
 
     graphdask submit --ssh host1,host2 --workers 4 run bfs graph.parquet
+
+    Dask's messages are encrypted, and nobody gets in without the certificate: one that Dask's configuration names, or
+    the user's own, which all hosts find in ~/.config/graphdask/tls. Graph data are encrypted where they go by TCP, and
+    not where they go over UCX or NCCL; neither is used where Dask's configuration has
+    distributed.comm.require-encryption, or graphdask.allow-insecure-ucx: false.
 
     With --mpi and --ssh nothing is queued. Of the ranks, 0 is the scheduler, 1 runs the command, the others are
     workers; hosts are reached by ssh without a password and have the same Python in the same place.

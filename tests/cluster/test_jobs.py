@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,18 +17,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import dask
 import pytest
 from click.testing import CliRunner, Result
 from source_tree import ROOT, settings
 
 from graphdask.cli import cli
-from graphdask.cluster import batch, jobqueue, jobs, pbs, scripts, slurm
+from graphdask.cluster import batch, jobqueue, jobs, pbs, scripts, slurm, tls
 from graphdask.cluster.scripts import Job
+from graphdask.comm.ucx_plane import ucx_available
 from graphdask.commands.options import Numbers
 from graphdask.commands.submit import command
 from graphdask.errors import CommunicationError, InputError, JobFailed, MissingDependency, WriteError
 
 JOB = Job("/work/my job", ("run", "bfs", "a b.txt"), workers=8, directory="/home")
+
+
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture
@@ -59,9 +70,7 @@ def program(folder: Path, name: str, text: str) -> None:
 @pytest.mark.parametrize("system", ["slurm", "pbs"])
 @pytest.mark.parametrize("gpus", [0, 1, 4])
 def test_scripts_are_bash_and_name_what_was_asked_for(system, gpus):
-    text = jobs.SYSTEMS[system].script(
-        replace(JOB, system=system, gpus_per_task=gpus, time="1-0", interface="ib0", tls=True)
-    )
+    text = jobs.SYSTEMS[system].script(replace(JOB, system=system, gpus_per_task=gpus, time="1-0", interface="ib0"))
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=True, timeout=60)
     assert "24:00:00" in text
     assert text.count("--interface ib0 --protocol tls") == 2  # scheduler and workers
@@ -80,8 +89,44 @@ def test_gpus_are_asked_for_by_task():
 
 def test_an_image_brings_its_own_python():
     text = slurm.script(replace(JOB, image="graphdask.sif", gpus_per_task=1))
-    assert "apptainer exec --nv --bind '/work/my job' graphdask.sif python -P -m dask cuda worker" in text
+    seen = f"--bind '/work/my job' --bind {tls.user_folder()}"
+    assert f"apptainer exec --nv {seen} graphdask.sif python -P -m dask cuda worker" in text
     assert sys.executable not in text
+
+
+NAMED = {"ca-file": "/ca"} | {role: {"cert": "/c", "key": "/k"} for role in ("scheduler", "worker", "client")}
+
+
+@pytest.mark.parametrize(
+    ("configured", "own", "over_ucx"),
+    [
+        ({}, True, True),
+        ({"distributed.comm.tls": NAMED}, False, True),
+        ({"distributed.comm.tls": {"ca-file": "/ca", "client": {"cert": "/c"}}}, True, True),
+        ({"distributed.comm.require-encryption": True}, True, False),
+        ({"graphdask.allow-insecure-ucx": False}, True, False),
+    ],
+)
+def test_processes_of_a_job_learn_how_to_encrypt_and_whether_data_may_go_over_ucx(
+    configured, own, over_ucx, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with dask.config.set(configured):
+        text = slurm.script(JOB)
+    certificate = tls.user_folder() / tls.CERTIFICATE
+    assert (f"export DASK_DISTRIBUTED__COMM__TLS__WORKER__CERT={certificate}\n" in text) == own
+    assert text.count("DISTRIBUTED__COMM__TLS__") == 7 * own
+    assert ("export DASK_GRAPHDASK__ALLOW_INSECURE_UCX=true\n" in text) == over_ucx
+    assert text.count(" --protocol tls") == 2
+    assert not certificate.exists()  # a script alone makes none
+
+
+def test_no_tls_is_for_clusters_that_need_not_encrypt():
+    text = jobs.script(replace(JOB, tls=False))
+    assert not any(word in text for word in ("TLS", "INSECURE", "--protocol"))
+    required = dask.config.set({"distributed.comm.require-encryption": True})
+    with required, pytest.raises(InputError, match="require-encryption is set; leave --no-tls out"):
+        jobs.script(replace(JOB, tls=False))
 
 
 def test_workers_are_those_of_a_local_cluster():
@@ -107,7 +152,6 @@ def test_times_are_read_as_slurm_reads_them(time, seconds):
         ({"time": "soon"}, "'soon' is not minutes"),
         ({"time": "0"}, "'0' is no time"),
         ({"directives": ("--qos=a\nrm",)}, "more than one line"),
-        ({"tls": True}, "TLS needs certificates"),
         ({"image": "no.sif"}, "image no.sif: no such file"),
         ({"system": "lsf"}, "system='lsf' is not one of slurm, pbs"),
     ],
@@ -151,6 +195,7 @@ def test_a_dry_run_writes_nothing(call, tmp_path):
     assert result.exit_code == 0
     assert result.stdout.startswith("#!/bin/bash\n#SBATCH --job-name=graphdask-info-g.txt\n")
     assert "dask scheduler" not in result.stdout  # the command needs no cluster
+    assert "TLS" not in result.stdout
     assert [each.name for each in tmp_path.iterdir()] == ["bin"]
 
 
@@ -311,14 +356,19 @@ def batch_system(tmp_path, call):
         time.sleep(0.1)
 
 
+@needs_openssl
 @pytest.mark.usefixtures("batch_system")
-def test_a_search_as_a_pbs_job_comes_back_with_its_answer(call, tmp_path):
+def test_a_search_as_a_pbs_job_speaks_tls_and_sends_over_ucx(call, tmp_path, monkeypatch):
+    transport = "ucx" if ucx_available()[0] else "tcp"
+    monkeypatch.setenv("DASK_GRAPHDASK__COMM", transport)  # one host would share memory
     read = ["run", "bfs", "graph.txt", "--undirected", "--source", "10", "--json"]
     result = call("--pbs", "--workers", "2", "--interface", "lo", "--time", "10", "--output", "job", *read)
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["answer"]["reached"] == 3
     assert answer["stats"]["ranks"] == 2
+    assert answer["stats"]["transport"] == transport
+    assert "Scheduler at: tls://127.0.0.1:" in " ".join((tmp_path / "job/scheduler.log").read_text().split())
     assert "bfs from 10 ..." in said(result)
 
 
@@ -352,8 +402,10 @@ def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
 @pytest.mark.usefixtures("batch_system")
 def test_workers_that_cannot_start_end_the_job(call, tmp_path):
     program(tmp_path, "mpiexec", "echo no such host >&2; exit 1")
-    result = call("--pbs", "--interface", "lo", "--output", "job", "run", "bfs", "graph.txt", "--source", "10")
+    read = ["run", "bfs", "graph.txt", "--source", "10"]
+    result = call("--pbs", "--no-tls", "--interface", "lo", "--output", "job", *read)
     assert result.exit_code == 1
+    assert "Scheduler at: tcp://127.0.0.1:" in " ".join((tmp_path / "job/scheduler.log").read_text().split())
     assert "the workers have ended; the last lines of their logs" in said(result)
     assert "no such host" in said(result)
 

@@ -51,6 +51,14 @@ def none_is_left(needle: str) -> bool:
     return True
 
 
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
+
+
 @pytest.mark.parametrize(
     ("environment", "rank"),
     [
@@ -78,6 +86,7 @@ def test_ranks_of_a_job_share_a_file():
     assert file_of_ranks({"PBS_JOBID": "7.host"}).name == "graphdask-scheduler-7-host.json"
 
 
+@needs_openssl
 def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     (tmp_path / "graph.txt").write_text(EDGES)
     ranks = []
@@ -110,8 +119,6 @@ def ssh(tmp_path) -> list[str]:
 @pytest.fixture
 def certificates(tmp_path) -> dict[str, str]:
     """What the environment says of a certificate for everybody, signed by itself."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs the program openssl, to make a certificate")
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
     command += ["-keyout", str(key), "-out", str(certificate)]
@@ -123,12 +130,13 @@ def certificates(tmp_path) -> dict[str, str]:
     return found | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
 
 
+@needs_openssl
 @pytest.mark.usefixtures("ssh")
 def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, certificates):
     (tmp_path / "graph.txt").write_text(EDGES)
     (tmp_path / "ssh").write_text(SSH.replace("shift", "shift 5", 1))  # `-o` twice, with what they set, and the host
     environment = os.environ | certificates | {"TEST": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = submit("--ssh", "one,two", "--workers", "2", "--interface", "lo", "--tls", *READ)
+    command = submit("--ssh", "one,two", "--workers", "2", "--interface", "lo", *READ)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -137,11 +145,14 @@ def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, certific
     assert none_is_left(f"TEST={tmp_path}")
 
 
-def test_hosts_are_left_clean_where_the_client_is_killed(tmp_path, ssh):
+@needs_openssl
+def test_hosts_without_our_certificate_are_told_it_and_left_clean_where_the_client_is_killed(tmp_path, ssh):
+    (tmp_path / "ssh").write_text(SSH.replace("exec", "export XDG_CONFIG_HOME=/nowhere\nexec"))
     code = (
         "import os, signal, sys\n"
         "from graphdask.cluster.launchers import ssh_cluster\n"
-        f"with ssh_cluster(['one'], interface='lo', ssh={ssh!r}):\n"
+        f"with ssh_cluster(['one'], interface='lo', ssh={ssh!r}) as client:\n"
+        "    assert all(address.startswith('tls://') for address in client.nthreads())\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = os.environ | {"TEST": str(tmp_path), "TMPDIR": str(tmp_path)}  # it cannot remove its logs
@@ -150,6 +161,7 @@ def test_hosts_are_left_clean_where_the_client_is_killed(tmp_path, ssh):
     assert none_is_left(f"TEST={tmp_path}")
 
 
+@needs_openssl
 def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
     with pytest.raises(CommunicationError, match=r"down: ssh ended with exit code 255: .*No route to host"):
         ssh_cluster(["down"], ssh=ssh).__enter__()
@@ -161,7 +173,6 @@ def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
         ({"hosts": []}, InputError, "no host is named"),
         ({"hosts": ["-oProxyCommand=x"]}, InputError, "does not begin with a hyphen"),
         ({"hosts": ["one", "two"], "workers": 1}, InputError, "fewer than the 2 hosts"),
-        ({"hosts": ["one"], "tls": True}, InputError, "distributed.comm.tls has no ca-file, scheduler.cert"),
         ({"hosts": ["one"], "ssh": ["no-such-ssh"]}, MissingDependency, "there is no no-such-ssh on PATH"),
     ],
 )

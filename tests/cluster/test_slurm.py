@@ -40,8 +40,13 @@ def config() -> Iterator[Path]:
         yield config
 
 
+@pytest.fixture(scope="module")
+def own_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("config")
+
+
 @pytest.fixture
-def submit(config: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+def submit(config: Path, own_folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
     """Start `graphdask submit` in an empty folder."""
     started: list[subprocess.Popen] = []
     hold = tmp_path / "hold"
@@ -49,6 +54,7 @@ def submit(config: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Po
     (hold / "sitecustomize.py").write_text(HOLD)
     (tmp_path / "graph.txt").write_text(EDGES)
     environment = os.environ | {"SLURM_CONF": str(config), "COLUMNS": "1000", "PYTHONPATH": str(hold)}
+    environment["XDG_CONFIG_HOME"] = str(own_folder)
 
     def start(*arguments: object) -> subprocess.Popen:
         command = [sys.executable, "-P", "-m", "graphdask.cli", "submit", *map(str, arguments)]
@@ -99,6 +105,8 @@ def test_a_search_on_two_workers_comes_back_with_its_answer(submit, tmp_path):
     assert answer["stats"]["ranks"] == 2
     assert "job 1: running" in err or ": completed" in err
     assert "bfs from 10 ..." in err  # the run's own steps
+    assert "tls://127.0.0.1:" in text(tmp_path / "job/scheduler.log")
+    assert "tcp://" not in text(tmp_path / "job/scheduler.log") + text(tmp_path / "job/worker-0.log")
     code, again, err = ended(submit("--resume", "job"))
     assert (code, again) == (0, out)  # it is there already: no job more
     code, _, err = ended(submit("--resume", "job", "--time", "5"))
