@@ -13,7 +13,6 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, hold, positions
-from graphdask.kernels.dynamic_batch import CLAIMED
 
 FEW = 256
 """Entries that a row of few has at most: what a warp holds in its registers."""
@@ -96,6 +95,8 @@ def _apply(
     kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
     entries = _Entries(keys, place, xp.cumsum(steps), column, values, counters)
     plan = _rewrite(backend, part, entries)
+    from graphdask.kernels.dynamic_batch import CLAIMED  # with Numba, which takes long to import
+
     on_host = backend.to_host(report)
     part.told = on_host[COUNTERS:]
     outward, needed, *lost_of_both = on_host[:COUNTERS].view(np.uint64).tolist()[:CLAIMED]

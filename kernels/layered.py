@@ -19,12 +19,9 @@ counters int64: rows that were worked off, edges looked at, and what a kernel co
 
 import numpy as np
 
+from graphdask.kernels.layered_counters import FOUND, LOOKED, WORKED
 from graphdask.kernels.paths import plus, unreached
 from graphdask.kernels.twin import twin, within
-
-WORKED, LOOKED, FOUND = 0, 1, 2
-"""Places among the counters."""
-
 
 u64 = np.uint64
 """Numba asks of a signed index whether it counts from the end; of an unsigned one it does not."""

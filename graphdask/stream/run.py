@@ -17,7 +17,7 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import get_backend
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.stream import betweenness, components, device_runs, pagerank, paths
+from graphdask.stream import betweenness, components, pagerank, paths
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
@@ -55,6 +55,8 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     more: dict[str, Any] = {}
     started = time.perf_counter()
     if backend.name == "cuda":
+        from graphdask.stream import device_runs  # its kernels import Numba, which takes long
+
         found, state, more = device_runs.run(device_runs.prepared(part, backend, log), primitive)
     elif isinstance(primitive, BreadthFirstSearch):
         found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once)

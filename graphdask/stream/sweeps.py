@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.backend import Backend, get_backend
 from graphdask.engine import Environment, RankContext, Superstep
 from graphdask.errors import DeadlineExceeded
-from graphdask.kernels.layered import FOUND, LOOKED, WORKED
+from graphdask.kernels.layered_counters import FOUND, LOOKED, WORKED
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic, Window
