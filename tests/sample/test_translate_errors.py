@@ -438,7 +438,7 @@ def test_a_closure_without_a_value_is_named():
 
 def test_functions_on_one_line_are_told_apart():
     functions = [lambda e: 1, lambda e: 2]
-    assert translate(functions[1], FIELDS, int).python.endswith("return 2\n")
+    assert translate(functions[1], FIELDS, int).python.endswith("return np.int64(2)\n")
 
 
 def test_expressions_that_are_nested_too_deeply_are_refused():
