@@ -138,7 +138,7 @@ def start(
 
         security = security_of_cluster()
     with ExitStack() as stack:
-        place = {"host": host, "port": port, "security": security}
+        place: dict[str, Any] = {"host": host, "port": port, "security": security}
         try:
             client = stack.enter_context(local_cluster(workers, device, timeout, default=True, **place))
         except (RuntimeError, OSError) as error:
