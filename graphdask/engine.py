@@ -22,7 +22,8 @@ from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
-from graphdask.mail import ALL, INDEX, Exchange, Inbox, Letter, Mail, Messages
+from graphdask.letters import ALL, Inbox, Letter, Messages
+from graphdask.mail import INDEX, Exchange, Mail
 from graphdask.part import Csr, Part
 
 __all__ = [
@@ -274,21 +275,24 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         computed = time.perf_counter()
         sends, meta, codes = mail.post(messages)
         coded = time.perf_counter()
+        said = messages.votes() if callable(messages.votes) else messages.votes
+        ready = time.perf_counter()
+        compute = computed - started + ready - coded
         sent_before, sent = comm.bytes_sent, sum(meta[:, 1].tolist())
-        control = np.array([messages.active, sent, int((computed - started) * 1e9)], np.int64)
+        control = np.array([messages.active, sent, int(compute * 1e9)], np.int64)
         if primitive.votes:
             voted = np.zeros(primitive.votes)
-            voted[:] = messages.votes or 0.0
+            voted[:] = said or 0.0
             control = np.concatenate([control, voted.view(np.int64)])
         received = comm.exchange(sends, meta, control)
         exchanged = time.perf_counter()
         if primitive.votes:
             votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
-        active, said, computing = received.control[:, :3].T.tolist()
-        ends = primitive.ends(state, votes) or not (any(active) or any(said))
+        active, told, computing = received.control[:, :3].T.tolist()
+        ends = primitive.ends(state, votes) or not (any(active) or any(told))
         inbox = mail.open(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
-        wait = min(max(slowest - (computed - started), 0.0), exchanged - coded)
+        wait = min(max(slowest - compute, 0.0), exchanged - ready)
         step = Superstep(
             number=len(history),
             frontier=messages.frontier,
@@ -296,9 +300,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             messages=sent,
             bytes_sent=comm.bytes_sent - sent_before,
             codes=codes,
-            compute=computed - started,
+            compute=compute,
             code=coded - computed + time.perf_counter() - exchanged,
-            exchange=exchanged - coded - wait,
+            exchange=exchanged - ready - wait,
             wait=wait,
         )
         history.append(step)

@@ -10,9 +10,7 @@ Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selecti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,132 +22,21 @@ from graphdask.comm.protocol import META, Communicator
 from graphdask.comm.segments import Segments
 from graphdask.errors import CommunicationError
 from graphdask.ghosts import known_slots
+from graphdask.letters import Inbox, Letter, Messages
 from graphdask.part import Part
 
 Exchange = Literal["selective", "broadcast"]
 
-ALL = "all"
-"""Stands for all own vertices in `Messages.own`."""
 INDEX = "index"
 """Stands for the graph's index dtype among the columns of a primitive."""
 
 SPARSE = 16
 """How many vertices of a mirror are looked through in less time than one of the own is looked up among them."""
+_NO_META = [0] * META
 _TO_GHOSTS = 1 << 32
 """Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
 _RECORDS = 1 << 33
 """Bit of the first meta word: the payload is records, one column after the other."""
-
-
-@dataclass
-class Messages:
-    """What a rank has to say at the end of a superstep."""
-
-    own: Array | Literal["all"]
-    """Distinct slots of own vertices whose values changed, or ALL. A broadcast sends them to everyone; a selective
-    exchange to the ranks that have ghosts of them, where `to` is "ghosts", and else not at all."""
-    ghosts: Array
-    """Distinct slots of ghosts whose values changed, for their owners; none where `to` is "ghosts"."""
-    values: Mapping[str, Array]
-    """Per column of the primitive (of its `ghost_columns` where `to` is "ghosts"), an array indexed by slot from which
-    the values are read."""
-    active: bool
-    """Whether this rank has work left even if nothing arrives."""
-    frontier: int = 0
-    """Vertices that this superstep worked on, for the statistics."""
-    edges: int = 0
-    """Edges that it looked at."""
-    to: Literal["owners", "ghosts", "ranks"] = "owners"
-    """Whom a selective exchange tells: the owners of ghosts, the ghosts of own vertices, or the ranks that `bounds`
-    names, which get the records. The same on all ranks."""
-    votes: Sequence[float] = ()
-    """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros."""
-    records: Mapping[str, Array] = field(default_factory=dict)
-    """Where `to` is "ranks": per record column of the primitive a 1-D array, in order of the rank that a record is for.
-    A record may be for the rank that sends it, which then is active."""
-    bounds: np.ndarray | None = None
-    """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
-
-    @classmethod
-    def of_records(cls, records: Mapping[str, Array], bounds: np.ndarray, **more: Any) -> Messages:
-        """Messages `to="ranks"`."""
-        return cls((), (), {}, to="ranks", records=records, bounds=bounds, **more)  # type: ignore[arg-type]
-
-
-@dataclass
-class Letter:
-    """What came from one rank: distinct slots, and the values aligned with them. Good until the next exchange."""
-
-    count: int
-    """How many slots there are."""
-    columns: dict[str, Array]
-    read: Callable[[Array | None], Array] = field(repr=False)
-    """Gives the slots, in an array of `count` if one is handed over."""
-    run: slice | None = None
-    """The slots as a range, where they are one."""
-    bits: Array | None = None
-    """The slots as a bitmap of uint32 words, where they came so: bit i stands for slot `first` + i. Bits from
-    `universe` on count for nothing."""
-    first: int = 0
-    universe: int = 0
-
-    @cached_property
-    def slots(self) -> Array:
-        """The slots; a bitmap is listed on first use."""
-        return self.read(None)
-
-    def write_slots(self, out: Array) -> None:
-        """Write the slots into an array, which then holds them for `slots` too."""
-        if "slots" in self.__dict__:
-            out[:] = self.slots
-        else:
-            self.__dict__["slots"] = self.read(out)
-
-
-@dataclass
-class Inbox:
-    """What arrived: slots that other ranks updated. A vertex may stand once for each sender."""
-
-    xp: Any
-    """NumPy or CuPy."""
-    dtypes: Mapping[str, Any]
-    """Of the slots, under "slots", and of the columns."""
-    letters: Sequence[Letter] = ()
-    votes: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
-    """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
-    records: Mapping[str, Array] = field(default_factory=dict)
-    """Per record column of the primitive, what all ranks sent here, in rank order; empty unless sent `to="ranks"`."""
-
-    def __len__(self) -> int:
-        return sum(letter.count for letter in self.letters)
-
-    @cached_property
-    def slots(self) -> Array:
-        """Slots of all letters, one after the other."""
-        if len(self.letters) == 1:
-            return self.letters[0].slots
-        slots, at = self.xp.empty(len(self), self.dtypes["slots"]), 0
-        for letter in self.letters:
-            letter.write_slots(slots[at : at + letter.count])
-            at += letter.count
-        return slots
-
-    @cached_property
-    def columns(self) -> dict[str, Array]:
-        """Values aligned with `slots`."""
-        names = [name for name in self.dtypes if name != "slots"]
-        return {name: self._joined(name, [letter.columns[name] for letter in self.letters]) for name in names}
-
-    def _joined(self, name: str, pieces: list[Array]) -> Array:
-        if not pieces:
-            of = np.dtype(self.dtypes[name])
-            return self.xp.zeros((0, *of.shape), of.base)
-        return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
-
-    def put(self, name: str, out: Array) -> None:
-        """Write the values of a column into an array over slots; of several for a slot the last sender's stays."""
-        for letter in self.letters:
-            out[letter.slots if letter.run is None else letter.run] = letter.columns[name]
 
 
 class Mail:
@@ -174,6 +61,9 @@ class Mail:
             to: {name: np.dtype(self.dtype if of == INDEX else of) for name, of in names.items()}
             for to, names in (("owners", columns), ("ghosts", ghost_columns), ("ranks", record_columns or {}))
         }
+        self._bounds: list[int] = part.slot_bounds.tolist()
+        joins = backend.name == "cuda" and comm.size > 2 and exchange == "selective"
+        self._kernels = backend.kernels("mail", index_t=self.dtype) if joins else None
         self._kept: dict[str, Array] | None = None
         """Records of this rank for itself, until they are opened."""
 
@@ -181,12 +71,12 @@ class Mail:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
         size = self.part.size
         sends: list[Array | None] = [None] * size
-        meta = np.zeros((size, META), np.int64)
+        meta: list[list[int]] = [_NO_META] * size
         if messages.to == "ranks":
             self._to_ranks(messages, sends, meta)
-            return sends, meta, ("records",) * sum(payload is not None for payload in sends)
+            return sends, np.array(meta, np.int64), ("records",) * sum(payload is not None for payload in sends)
         if size == 1:
-            return sends, meta, ()
+            return sends, np.zeros((1, META), np.int64), ()
         if self.exchange == "broadcast":
             self._to_everyone(messages, sends, meta)
         elif self.backend.name == "cuda":
@@ -195,12 +85,13 @@ class Mail:
             self._to_ghosts(messages, sends, meta)
         else:
             self._to_owners(messages, sends, meta)
+        codes = tuple([codec.name_of(said) for said, payload in zip(meta, sends, strict=True) if payload is not None])
+        said = np.array(meta, np.int64)
         if messages.to == "ghosts":
-            meta[:, 0] |= _TO_GHOSTS
-        codes = [codec.name_of(meta[peer]) for peer in range(size) if sends[peer] is not None]
-        return sends, meta, tuple(codes)
+            said[:, 0] |= _TO_GHOSTS
+        return sends, said, codes
 
-    def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+    def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         bounds, rank, dtypes = messages.bounds, self.part.rank, self.dtypes["ranks"]
         assert bounds is not None
         columns = [(messages.records[name].astype(dtype, copy=False), dtype) for name, dtype in dtypes.items()]
@@ -212,7 +103,7 @@ class Mail:
         for peer, (count, size) in enumerate(zip(counts.tolist(), sizes, strict=True)):
             if not count:
                 continue
-            sends[peer], meta[peer, :2] = memory[at : at + size], (_RECORDS, count)
+            sends[peer], meta[peer] = memory[at : at + size], [_RECORDS, count, 0, 0]
             for column, dtype in columns:
                 nbytes = count * dtype.itemsize
                 memory[at : at + nbytes] = column[bounds[peer] : bounds[peer + 1]].view(np.uint8)
@@ -220,7 +111,7 @@ class Mail:
         own = slice(int(bounds[rank]), int(bounds[rank + 1]))
         self._kept = {name: column[own] for name, (column, _) in zip(dtypes, columns, strict=True)}
 
-    def _to_everyone(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+    def _to_everyone(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         xp, part = self.backend.xp, self.part
         own = xp.arange(part.num_owned, dtype=self.dtype) if isinstance(messages.own, str) else messages.own
         slots = xp.concatenate([own, messages.ghosts])
@@ -237,12 +128,12 @@ class Mail:
     def _room(self, nbytes: int) -> Array:
         return self._comm.outgoing(self.backend, nbytes)
 
-    def _from_device(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+    def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         """Tell owners or ghosts; nothing waits for the payloads but the exchange."""
         part, to = self.part, messages.to
-        segments = self._segments.get(to)
+        segments = self._segments_of(to) if messages.mirror is None else self._segments.get("mirror")
         if segments is None:
-            segments = self._segments[to] = self._owners() if to == "owners" else self._mirrors()
+            segments = self._segments["mirror"] = self._mirrors(messages.mirror)
         if to == "owners":
             coded = segments.encode(messages.ghosts, messages.values, self._room)
         elif isinstance(messages.own, str):
@@ -252,6 +143,18 @@ class Mail:
         for step, (said, payload) in enumerate(coded, start=1):
             peer = (part.rank + step) % part.size
             meta[peer], sends[peer] = said, payload
+
+    def _segments_of(self, to: str) -> Segments:
+        """What codes for owners or ghosts; kept with the partition, as it takes as long to make as a superstep."""
+        segments = self._segments.get(to)
+        if segments is None:
+            name = "mail", to, tuple(self.dtypes[to].items())
+            segments = self.part.tables.get(name)
+            if segments is None:
+                segments = self._owners() if to == "owners" else self._mirrors(None)
+                self.part.tables.keep(name, segments, segments.nbytes)
+            self._segments[to] = segments
+        return segments
 
     def _owners(self) -> Segments:
         """Ghosts, by the rank that owns them."""
@@ -263,16 +166,16 @@ class Mail:
             shift=part.num_owned, numbers=part.ghosts, origins=origins,
         )  # fmt: skip
 
-    def _mirrors(self) -> Segments:
+    def _mirrors(self, mirror: Array | None) -> Segments:
         """Own vertices, by the rank that holds ghosts of them."""
         part = self.part
         held = [len(self.mirrors[(part.rank + step) % part.size]) for step in range(1, part.size)]
         return Segments(
-            self.backend, self.dtype, np.cumsum([0, *held]), held, self.dtypes["ghosts"], mirror=part.mirrored,
-            num_slots=part.num_owned,
+            self.backend, self.dtype, np.cumsum([0, *held]), held, self.dtypes["ghosts"],
+            mirror=part.mirrored if mirror is None else mirror, num_slots=part.num_owned,
         )  # fmt: skip
 
-    def _to_owners(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
+    def _to_owners(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         part = self.part
         for step, slots in self._by_owner(messages.ghosts):
             peer = (part.rank + step) % part.size
@@ -280,14 +183,14 @@ class Mail:
             local = local_at_owner(part, slots, step)
             meta[peer], sends[peer] = codec.encode(self.backend, local, universe, self._values(messages, slots))
 
-    def _to_ghosts(self, messages: Messages, sends: list[Array | None], meta: np.ndarray) -> None:
-        part = self.part
-        for peer in range(part.size):
-            if peer == part.rank:
-                continue
+    def _to_ghosts(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
+        part, begin = self.part, 0
+        for step in range(1, part.size):
+            peer = (part.rank + step) % part.size
             mirror = self.mirrors[peer]
+            end = begin + len(mirror)
             if isinstance(messages.own, str):
-                values = self._values(messages, mirror)
+                values = self._values(messages, mirror if messages.mirror is None else messages.mirror[begin:end])
                 meta[peer], sends[peer] = codec.encode_all(self.backend, self.dtype, len(mirror), values)
             elif len(mirror) == part.num_owned:  # the peer holds ghosts of all of them
                 values = self._values(messages, messages.own)
@@ -297,6 +200,7 @@ class Mail:
                 slots = mirror[place]
                 values = self._values(messages, slots)
                 meta[peer], sends[peer] = codec.encode(self.backend, place, len(mirror), values)
+            begin = end
 
     def _places_in(self, mirror: Array, own: Array) -> Array:
         """Where a mirror, ascending, has some of the own vertices; those that it does not have are left out."""
@@ -332,22 +236,20 @@ class Mail:
         dtypes = self.dtypes["owners"]
         if self._kept is not None:
             return Inbox(self.backend.xp, {}, (), votes, self._records(payloads, meta))
-        for peer, payload in enumerate(payloads):
+        for peer, (payload, said) in enumerate(zip(payloads, meta.tolist(), strict=True)):
             if payload is None or peer == part.rank:
                 continue
-            said = meta[peer].copy()
             to_ghosts = bool(said[0] & _TO_GHOSTS)
             said[0] &= ~_TO_GHOSTS
             dtypes = self.dtypes["ghosts" if to_ghosts else "owners"]
             if self.exchange == "broadcast":
                 letters.append(self._known(said, payload, dtypes))
             elif to_ghosts:
-                step = (peer - part.rank) % part.size
-                first, last = (int(bound) for bound in part.slot_bounds[step : step + 2])
+                first, last = self._bounds[(peer - part.rank) % part.size :][:2]
                 letters.append(self._letter(said, payload, first, last - first, dtypes, True))
             else:
                 letters.append(self._letter(said, payload, 0, part.num_owned, dtypes, False))
-        return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes)
+        return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes, kernels=self._kernels)
 
     def _records(self, payloads: Sequence[Array | None], meta: np.ndarray) -> dict[str, Array]:
         """What all ranks sent here, this one too."""
@@ -368,14 +270,14 @@ class Mail:
                     at += _padded(nbytes)
         return {name: xp.concatenate(of_all) for name, of_all in pieces.items()}
 
-    def _opened(self, said: np.ndarray, payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
+    def _opened(self, said: list[int], payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
         message = codec.opened(said, payload, universe, dtypes)
         if message.dtype != self.dtype:
             raise CommunicationError(f"a rank numbers vertices with {message.dtype}, this one with {self.dtype}")
         return message
 
     def _letter(
-        self, said: np.ndarray, payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
+        self, said: list[int], payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
     ) -> Letter:
         """Slots from `first` on; their ids are read when somebody asks for them."""
         message, backend = self._opened(said, payload, universe, dtypes), self.backend
@@ -387,9 +289,10 @@ class Mail:
                 out = backend.xp.empty(message.count, self.dtype)
             return message.ids(backend, first, out)
 
-        return Letter(message.count, message.columns, read, run, message.bits, first, universe)
+        ids = message.listed if backend.name == "cuda" and message.width == self.dtype.itemsize else None
+        return Letter(message.count, message.columns, read, run, message.bits, first, universe, ids)
 
-    def _known(self, said: np.ndarray, payload: Array, dtypes: Mapping[str, Any]) -> Letter:
+    def _known(self, said: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Letter:
         """The vertices of a broadcast that have a slot here."""
         part = self.part
         message = self._opened(said, payload, part.num_vertices, dtypes)

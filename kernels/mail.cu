@@ -320,3 +320,52 @@ extern "C" __global__ void mail_gather(long long n, const index_t *mirror, const
         else out[to] = values[from];
     }
 }
+
+// Join what up to seven ranks have told in lists: letter k has the slots `first` + its ids, which are below its
+// universe, and stands from the end of the letter before it up to `end`. With `ids` null only the values are joined,
+// of `row` bytes each. n is the number of all slots.
+extern "C" __global__ void mail_join(
+    long long n, long long row,
+    const index_t *ids0, const unsigned char *from0, long long end0, long long first0, long long universe0,
+    const index_t *ids1, const unsigned char *from1, long long end1, long long first1, long long universe1,
+    const index_t *ids2, const unsigned char *from2, long long end2, long long first2, long long universe2,
+    const index_t *ids3, const unsigned char *from3, long long end3, long long first3, long long universe3,
+    const index_t *ids4, const unsigned char *from4, long long end4, long long first4, long long universe4,
+    const index_t *ids5, const unsigned char *from5, long long end5, long long first5, long long universe5,
+    const index_t *ids6, const unsigned char *from6, long long end6, long long first6, long long universe6,
+    index_t *slots, unsigned char *values) {
+    GD_FOR(i, n) {
+        const index_t *ids = ids0;
+        const unsigned char *from = from0;
+        long long begin = 0, first = first0, universe = universe0;
+#define GD_LETTER(before, k)                                                                                         \
+    if (i >= end##before) {                                                                                          \
+        ids = ids##k;                                                                                                \
+        from = from##k;                                                                                              \
+        begin = end##before;                                                                                         \
+        first = first##k;                                                                                            \
+        universe = universe##k;                                                                                      \
+    }
+        GD_LETTER(0, 1)
+        GD_LETTER(1, 2)
+        GD_LETTER(2, 3)
+        GD_LETTER(3, 4)
+        GD_LETTER(4, 5)
+        GD_LETTER(5, 6)
+#undef GD_LETTER
+        if (ids) {
+            long long id = ids[i - begin];
+            if (id < 0 || id >= universe) {
+                gd_fail(2);
+                id = 0;
+            }
+            slots[i] = (index_t)(first + id);
+        }
+        if (row == 4) ((int *)values)[i] = ((const int *)from)[i - begin];
+        else if (row % 8 == 0)
+            for (long long k = 0; k < row / 8; k++)
+                ((gd_word *)values)[i * (row / 8) + k] = ((const gd_word *)from)[(i - begin) * (row / 8) + k];
+        else
+            for (long long k = 0; k < row; k++) values[i * row + k] = from[(i - begin) * row + k];
+    }
+}

@@ -200,3 +200,30 @@ def mail_gather(n, mirror, plan, segments, columns, column, offsets, values, ite
         at = offsets[k * columns + column] + (e - plan[k]) * row
         slot = np.int64(mirror[e])
         _copy(payload, at, values, slot * row, row)
+
+
+@twin
+def _join(begin, end, row, ids, given, first, universe, slots, values):
+    for i in range(begin, end):
+        if ids is not None:
+            v = np.int64(ids[i - begin])
+            if v < 0 or v >= universe:
+                raise ValueError("an index was out of range")
+            slots[i] = first + v
+        if given is not None:
+            _copy(values, i * row, given, (i - begin) * row, row)
+
+
+@twin
+def mail_join(
+    n, row, ids0, from0, end0, first0, universe0, ids1, from1, end1, first1, universe1, ids2, from2, end2, first2,
+    universe2, ids3, from3, end3, first3, universe3, ids4, from4, end4, first4, universe4, ids5, from5, end5, first5,
+    universe5, ids6, from6, end6, first6, universe6, slots, values,
+):  # fmt: skip
+    _join(0, end0, row, ids0, from0, first0, universe0, slots, values)
+    _join(end0, end1, row, ids1, from1, first1, universe1, slots, values)
+    _join(end1, end2, row, ids2, from2, first2, universe2, slots, values)
+    _join(end2, end3, row, ids3, from3, first3, universe3, slots, values)
+    _join(end3, end4, row, ids4, from4, first4, universe4, slots, values)
+    _join(end4, end5, row, ids5, from5, first5, universe5, slots, values)
+    _join(end5, end6, row, ids6, from6, first6, universe6, slots, values)

@@ -214,11 +214,11 @@ class BreadthFirstSearch(Primitive[State]):
 
     def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool, env: Environment) -> None:
         before, room = state.count, state.queue_room
-        for letter in inbox.letters:
+        for letter in [inbox] if inbox.joins else inbox.letters:
             if pulled:
                 self._told(state, letter)
                 continue
-            count = letter.count
+            count = len(letter)
             room.fit(min(state.count + count, before + state.unreached), keep=state.count)
             state.kernels.bfs_visit(
                 count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
@@ -231,10 +231,10 @@ class BreadthFirstSearch(Primitive[State]):
             rows, indptr = state.queue[: state.count], part.out.indptr
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
-    def _told(self, state: State, letter: Letter) -> None:
+    def _told(self, state: State, letter: Letter | Inbox) -> None:
         """Settle ghosts; a bitmap of them is not listed first."""
-        if letter.bits is None:
-            state.kernels.bfs_told(letter.count, letter.slots, state.seen)
+        if isinstance(letter, Inbox) or letter.bits is None:
+            state.kernels.bfs_told(len(letter), letter.slots, state.seen)
         else:
             words = (letter.universe + 31) // 32
             state.kernels.bfs_told_bits(words, letter.bits, letter.first, letter.universe, state.seen)

@@ -17,19 +17,22 @@ is the ids, then the columns, each from a multiple of 8 bytes on. What it must l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.comm.protocol import META
 from graphdask.errors import CommunicationError, InputError, KernelError
 
 LIST, BITMAP, DELTA, ALL = 0, 1, 2, 3
 CODES = {"list": LIST, "bitmap": BITMAP, "delta": DELTA}
 """What `encode` chooses from; `encode_all` has the fourth."""
+NAMES = ("list", "bitmap", "delta", "all")
+Meta = Sequence[int] | np.ndarray
+"""What travels beside a payload and describes it."""
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
@@ -50,7 +53,7 @@ def encode(
     *,
     force: str | None = None,
     room: Callable[[int], Array] | None = None,
-) -> tuple[np.ndarray, Array | None]:
+) -> tuple[list[int], Array | None]:
     """Code distinct vertex numbers and their values.
 
     Parameters
@@ -69,7 +72,8 @@ def encode(
 
     Returns
     -------
-    meta : int64 array, shape (META,)
+    meta : list of int
+        `graphdask.comm.protocol.META` of them.
     payload : uint8 array or None
         On the backend; None when there are no ids.
     """
@@ -123,7 +127,7 @@ def encode(
 
 def encode_all(
     backend: Backend, dtype: Any, universe: int, columns: Mapping[str, Array]
-) -> tuple[np.ndarray, Array | None]:
+) -> tuple[list[int], Array | None]:
     """Code values of every vertex 0 .. universe-1, in order: the ids take no bytes.
 
     Parameters
@@ -150,7 +154,7 @@ def encode_all(
     return meta_of(ALL, 0, dtype, universe, 0, universe), xp.concatenate(parts)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Message:
     """A payload that fits its description; its ids are read when they are asked for."""
 
@@ -173,6 +177,13 @@ class Message:
             return None
         return self.payload[: bitmap_bytes(self.universe)].view(np.uint32)
 
+    @property
+    def listed(self) -> Array | None:
+        """The ids as they came, a view of the payload, or None where they travel in another code."""
+        if self.code != LIST or self.payload is None:
+            return None
+        return self.payload[: self.count * self.width].view(np.int32 if self.width == 4 else np.int64)
+
     def ids(self, backend: Backend, shift: int = 0, out: Array | None = None) -> Array:
         """Return the ids, each plus `shift`, in `out` if given.
 
@@ -190,7 +201,7 @@ class Message:
             raise CommunicationError(f"a message does not fit its description: {error}") from error
 
 
-def opened(meta: np.ndarray, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]) -> Message:
+def opened(meta: Meta, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]) -> Message:
     """Take a payload for what `meta` says that it is.
 
     Raises
@@ -198,33 +209,40 @@ def opened(meta: np.ndarray, payload: Array | None, universe: int, column_dtypes
     CommunicationError
         If the payload is not what `meta`, `universe` and `column_dtypes` call for.
     """
-    packed, n, first, sender_universe = (int(word) for word in meta)
+    packed, n, first, sender_universe = meta if isinstance(meta, list) else (int(word) for word in meta)
     code, width, itemsize = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF
-    widths = {LIST: (list_width(universe),), BITMAP: (0,), DELTA: (1, 2), ALL: (0,)}
-    problem = None
+    problem, columns = None, {}
     if sender_universe != universe:
         problem = f"it is for a universe of {sender_universe}, not {universe}"
-    elif width not in widths.get(code, ()) or itemsize not in (4, 8) or packed >> 24:
+    elif not _fits(code, width, universe) or itemsize not in (4, 8) or packed >> 24:
         problem = f"its code {packed:#x} is none of list, bitmap, delta, all"
     elif not 0 < n <= universe or payload is None or (code == ALL and n != universe):
         problem = f"it has {n} ids of a universe of {universe} and {'no' if payload is None else 'a'} payload"
     else:
-        sizes = [n * np.dtype(of).itemsize for of in column_dtypes.values()]
-        expected = _ids_bytes(code, width, n, universe) + sum(map(padded, sizes))
-        if len(payload) != expected:
-            problem = f"it has {len(payload)} bytes, not {expected}"
-    if problem or payload is None:
+        at = _ids_bytes(code, width, n, universe)
+        for name, of in column_dtypes.items():
+            of = np.dtype(of)
+            nbytes = n * of.itemsize
+            column = payload[at : at + nbytes]
+            if len(column) == nbytes:
+                columns[name] = column.view(of.base) if not of.shape else column.view(of.base).reshape(n, *of.shape)
+            at += padded(nbytes)
+        if len(payload) != at:
+            problem = f"it has {len(payload)} bytes, not {at}"
+    if problem:
         raise CommunicationError(f"a message does not fit its description: {problem}")
-    columns, at = {}, _ids_bytes(code, width, n, universe)
-    for (name, of), nbytes in zip(column_dtypes.items(), sizes, strict=True):
-        of = np.dtype(of)
-        columns[name] = payload[at : at + nbytes].view(of.base).reshape(n, *of.shape)
-        at += padded(nbytes)
-    return Message(code, width, n, first, universe, np.dtype(f"int{8 * itemsize}"), payload, columns)
+    return Message(code, width, n, first, universe, _INT32 if itemsize == 4 else _INT64, payload, columns)
+
+
+def _fits(code: int, width: int, universe: int) -> bool:
+    """Whether a code travels in that many bytes an id."""
+    if code == LIST:
+        return width == list_width(universe)
+    return width in (1, 2) if code == DELTA else width == 0 and code in (BITMAP, ALL)
 
 
 def decode(
-    backend: Backend, meta: np.ndarray, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]
+    backend: Backend, meta: Meta, payload: Array | None, universe: int, column_dtypes: Mapping[str, Any]
 ) -> tuple[Array, dict[str, Array]]:
     """Undo `encode`.
 
@@ -252,15 +270,14 @@ def _empty(backend: Backend, of: Any) -> Array:
     return backend.xp.empty((0, *of.shape), of.base)
 
 
-def name_of(meta: np.ndarray) -> str:
+def name_of(meta: Meta) -> str:
     """Return the name of the code that `meta` of one message says: list, bitmap, delta or all."""
-    return next(name for name, code in {**CODES, "all": ALL}.items() if code == int(meta[0]) & 0xFF)
+    return NAMES[int(meta[0]) & 0xFF]
 
 
-def meta_of(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> np.ndarray:
-    words = np.array([code | width << 8 | np.dtype(dtype).itemsize << 16, n, first, universe], np.int64)
-    assert len(words) == META
-    return words
+def meta_of(code: int, width: int, dtype: Any, n: int, first: int, universe: int) -> list[int]:
+    """The integers that describe a payload."""
+    return [code | width << 8 | np.dtype(dtype).itemsize << 16, n, first, universe]
 
 
 def list_width(universe: int) -> int:

@@ -34,7 +34,7 @@ SEARCHED = 64
 """Numbers are looked up in the mirrors where these hold at least this many times as many entries; else every entry is
 looked up in a bitmap of the numbers. A search reads about 25 entries in places of its own, a look-up one in a row."""
 
-Coded = tuple[np.ndarray, Array | None]
+Coded = tuple[list[int], Array | None]
 """Meta and payload of one peer."""
 
 
@@ -86,9 +86,11 @@ class Segments:
         self._rows = [of.itemsize for of in self._columns.values()]
         self._widths = [codec.list_width(universe) for universe in self._universes]
         self._bitmaps = [codec.bitmap_bytes(universe) for universe in self._universes]
+        self._sizes = list(zip(self._bitmaps, self._widths, self._lengths.tolist(), strict=True))
         self._kernels = backend.kernels("mail", index_t=self._dtype)
         self._bits = self._marks = None
         self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
+        self._nothing: Coded = codec.meta_of(codec.LIST, 0, self._dtype, 0, 0, 0), None
         offsets = [0] * len(self._universes) if origins is None else origins
         plan = [self._entries, self._tiles, offsets, self._universes, self._rows]
         self._plan = backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
@@ -96,6 +98,11 @@ class Segments:
 
     def __len__(self) -> int:
         return len(self._universes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it may take besides what it was given."""
+        return int(self._tiles[-1]) * (TILE * 4 + 8) + self._num_slots // 8
 
     def encode(self, slots: Array, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
         """Code those entries whose slots are given, and their values.
@@ -115,7 +122,7 @@ class Segments:
             Per peer, as `codec.encode` returns them.
         """
         n = len(slots)
-        coded = self._nothing()
+        coded = [self._nothing] * len(self)
         if n == 0 or not self._entries[-1]:
             return coded
         raw = self._raw(values)
@@ -147,7 +154,7 @@ class Segments:
                 at = _aligned(at)
             self._all = pieces, at, self._backend.from_host(np.array(offsets, np.int64))
         pieces, nbytes, offsets = self._all
-        coded = self._nothing()
+        coded = [self._nothing] * len(self)
         if not nbytes:
             return coded
         payload = room(nbytes)
@@ -160,9 +167,6 @@ class Segments:
             if length:
                 coded[k] = codec.meta_of(codec.ALL, 0, self._dtype, length, 0, length), payload[where]
         return coded
-
-    def _nothing(self) -> list[Coded]:
-        return [(codec.meta_of(codec.LIST, 0, self._dtype, 0, 0, 0), None)] * len(self)
 
     def _raw(self, values: Mapping[str, Array]) -> list[tuple[Array, int]]:
         """Per column its bytes, and of how many a kernel copies at once."""
@@ -177,18 +181,20 @@ class Segments:
                 )
             if not array.flags.c_contiguous:
                 array = self._backend.xp.ascontiguousarray(array)
-            raw.append((array.reshape(-1).view(np.uint8), of.base.itemsize if of.base.itemsize in (4, 8) else 1))
+            flat = array if array.ndim == 1 else array.reshape(-1)
+            raw.append((flat.view(np.uint8), of.base.itemsize if of.base.itemsize in (4, 8) else 1))
         return raw
 
     def _most_bytes(self, n: int) -> int:
         """Bytes that the payloads of n slots need at most."""
-        most = np.minimum(self._lengths, n)
         if not self._rows:
             return sum(
-                _aligned(codec.padded(max(bitmap, count * width if count <= FEW else 0)))
-                for bitmap, width, count in zip(self._bitmaps, self._widths, most.tolist(), strict=True)
+                [
+                    _aligned(codec.padded(max(bitmap, count * width if (count := min(length, n)) <= FEW else 0)))
+                    for bitmap, width, length in self._sizes
+                ]
             )
-        total = int(most.sum()) if self._mirror is not None else n
+        total = sum([min(length, n) for _, _, length in self._sizes]) if self._mirror is not None else n
         return total * (max(self._widths) + sum(self._rows)) + len(self) * (8 * (len(self._rows) + 1) + ALIGNMENT)
 
     def _few(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
@@ -232,9 +238,7 @@ class Segments:
     def _may_need_a_bitmap(self, n: int) -> bool:
         if not self._rows:
             return True
-        counts = np.minimum(self._lengths, n).tolist()
-        each = zip(counts, self._widths, self._bitmaps, strict=True)
-        return any(count * width - bitmap > codec.BITMAP_SAVES for count, width, bitmap in each)
+        return any([min(n, length) * width - bitmap > codec.BITMAP_SAVES for bitmap, width, length in self._sizes])
 
 
 ALIGNMENT = 256

@@ -220,24 +220,21 @@ class ShmCommunicator(Communicator):
         self._outboxes[number & 1 ^ 1].clear()
         payloads: list[Array | None] = [None] * self.size
         payloads[rank] = sends[rank]
-        metas, controls = meta.copy(), np.empty((self.size, c), np.int64)
-        controls[rank] = control
+        metas, controls, parity = meta.tolist(), [control.tolist()] * self.size, number & 1
         apart = c > CONTROLS or bulk is not None
         for q, peer, windows in self._boards:
-            if peer.count(number) != c:
-                raise CommunicationError(f"rank {q} sent {peer.count(number)} control integers, this rank {c}")
-            window = windows[number & 1]
-            if peer.generation(number) != window.generation:
-                window.follow(*peer.memory(number))
-            nbytes, first, *metas[q] = peer.entry(number, rank)
-            if 0 < c <= CONTROLS:
-                controls[q] = peer.control(number)[:c]
-            apart = apart or bool(peer.bulk(number))
+            (count, elsewhere, generation, nbytes, first, *metas[q]), controls[q] = peer.read(number, rank)
+            if count != c:
+                raise CommunicationError(f"rank {q} sent {count} control integers, this rank {c}")
+            if generation != windows[parity].generation:
+                windows[parity].follow(*peer.memory(number))
+            apart = apart or bool(elsewhere)
             if first >= 0:
-                payloads[q] = window.bytes[first : first + nbytes]
+                payloads[q] = windows[parity].bytes[first : first + nbytes]
+        everyone = np.array(controls, np.int64) if c <= CONTROLS else np.empty((self.size, c), np.int64)
         if apart:
-            self._apart(bulk, payloads, controls, control if c > CONTROLS else None)
-        return Received(payloads, metas, controls)
+            self._apart(bulk, payloads, everyone, control if c > CONTROLS else None)
+        return Received(payloads, np.array(metas, np.int64), everyone)
 
     def _place(
         self, outbox: Outbox, sends: Sequence[Array | None]
@@ -248,7 +245,12 @@ class ShmCommunicator(Communicator):
         if not mine:
             return entries, None
         self.bytes_sent += sum([nbytes for _, _, nbytes in mine])
-        if sum({id(part): nbytes for _, part, nbytes in mine if not outbox.holds(part)}.values()) > BULKY:
+        outside = [(q, part, nbytes) for q, part, nbytes in mine if not outbox.holds(part)]
+        if not outside:
+            for q, part, nbytes in mine:
+                entries[q] = nbytes, outbox.offset(part)
+            return entries, None
+        if sum({id(part): nbytes for _, part, nbytes in outside}.values()) > BULKY:
             bulk: list[Array | None] = [None] * self.size
             for q, part, nbytes in mine:
                 bulk[q], entries[q] = part, (nbytes, BULK)

@@ -23,7 +23,8 @@ from graphdask.comm.protocol import META
 
 CONTROLS = 512
 """Control integers that a slot has room for."""
-ENTRY = struct.Struct(f"={2 + META}q")
+ENTRY_WORDS = 2 + META
+ENTRY = struct.Struct(f"={ENTRY_WORDS}q")
 """For each receiver: payload bytes, where it begins, the META integers."""
 NOTHING, BULK = -1, -2
 """Instead of a payload's place: there is none; it comes by the control communicator."""
@@ -189,29 +190,24 @@ class Board:
         self.fence()
         words[slot + _FLAG] = number + 1
 
+    def read(self, number: int, rank: int) -> tuple[list[int], list[int]]:
+        """What the slot of an exchange says, once its flag is up.
+
+        Returns
+        -------
+        list of int
+            How many control integers, whether something comes another way for anybody, the generation of the memory,
+            and of the payload for a rank its bytes, where it begins, and the META integers.
+        list of int
+            The control integers, where they fit.
+        """
+        slot, words = self._slots[number & 1], self._words
+        head, at = words[slot + _COUNT : slot + _GENERATION + 1].tolist(), slot + _ENTRIES + ENTRY_WORDS * rank
+        head += words[at : at + ENTRY_WORDS].tolist()
+        return head, words[slot + _CONTROL : slot + _CONTROL + min(head[0], CONTROLS)].tolist()
+
     def memory(self, number: int) -> tuple[int, int, np.ndarray]:
         """Generation, capacity and handle of the memory that the payloads of an exchange lie in."""
         slot, words = self._slots[number & 1], self._words
         handle = np.array(words[slot + _HANDLE : slot + _CONTROL], np.int64)
         return words[slot + _GENERATION], words[slot + _CAPACITY], handle
-
-    def generation(self, number: int) -> int:
-        """The first of those."""
-        return self._words[self._slots[number & 1] + _GENERATION]
-
-    def count(self, number: int) -> int:
-        """Control integers of an exchange."""
-        return self._words[self._slots[number & 1] + _COUNT]
-
-    def control(self, number: int) -> np.ndarray:
-        """They, where they fit, of an exchange; and what follows them."""
-        return self._controls[number & 1]
-
-    def bulk(self, number: int) -> int:
-        """Whether something of an exchange comes another way, for anybody."""
-        return self._words[self._slots[number & 1] + _BULK]
-
-    def entry(self, number: int, rank: int) -> tuple[int, ...]:
-        """Of the payload for a rank its bytes, where it begins, and the META integers."""
-        at = 8 * (self._slots[number & 1] + _ENTRIES) + ENTRY.size * rank
-        return ENTRY.unpack_from(self._bytes, at)

@@ -68,14 +68,16 @@ class Outbox:
             placed[key] = at
             self.bytes[at : at + part.nbytes] = part
             at += _aligned(part.nbytes)
-        return [placed[id(part)] if id(part) in placed else self._address(part) - self._first for part in parts]
+        return [placed[id(part)] if id(part) in placed else self.offset(part) for part in parts]
 
-    def _address(self, part: Array) -> int:
-        return int(part.data.ptr) if self._backend.name == "cuda" else int(part.__array_interface__["data"][0])
+    def offset(self, part: Array) -> int:
+        """Where a part that lies here begins."""
+        address = part.data.ptr if self._backend.name == "cuda" else part.__array_interface__["data"][0]
+        return int(address) - self._first
 
     def holds(self, part: Array) -> bool:
         """Whether a part lies in memory that was taken from here since it was cleared."""
-        return self._taken > 0 and 0 <= self._address(part) - self._first < len(self.bytes)
+        return self._taken > 0 and 0 <= self.offset(part) < len(self.bytes)
 
     def _grow(self, nbytes: int) -> None:
         if nbytes <= len(self.bytes) and self._memory is not None:

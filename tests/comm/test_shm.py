@@ -32,15 +32,14 @@ def test_what_is_written_on_a_board_is_read_from_its_map():
         assert seen.flag(number) < number + 1
         mine.write(number, np.array([7, number]), [(5, 256), (NOTHING, NOTHING), (9, BULK)], meta, (2, 1 << 40, handle))
         assert seen.flag(number) == number + 1
-        assert (seen.count(number), seen.control(number)[:2].tolist()) == (2, [7, number])
-        assert [seen.entry(number, rank) for rank in range(3)] == [
-            (5, 256, *meta[0]), (NOTHING, NOTHING, *meta[1]), (9, BULK, *meta[2]),
-        ]  # fmt: skip
-        assert seen.bulk(number)
+        assert [seen.read(number, rank) for rank in range(3)] == [
+            ([2, 1, 2, *entry], [7, number])
+            for entry in ((5, 256, *meta[0]), (NOTHING, NOTHING, *meta[1]), (9, BULK, *meta[2]))
+        ]
         assert seen.memory(number)[:2] == (2, 1 << 40)
         assert seen.memory(number)[2].tolist() == handle.tolist()
     mine.write(4, np.zeros(CONTROLS + 1, np.int64), [(NOTHING, NOTHING)] * 3, meta, (2, 1 << 40, handle))
-    assert seen.bulk(4)
+    assert seen.read(4, 0)[0][:2] == [CONTROLS + 1, 1]
     memory.close()
 
 

@@ -37,6 +37,7 @@ LAYERS = (
         "dynamic_rows",
         "engine",
         "ghosts",
+        "letters",
         "mail",
         "neighbours",
         "power_law",
