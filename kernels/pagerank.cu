@@ -141,9 +141,8 @@ extern "C" __global__ void pagerank_relabel(long long n, const index_t *indices,
     GD_FOR(k, n) out[k] = place[gd_stream(indices + k)];
 }
 
-extern "C" __global__ void pagerank_scatter(long long n, const real_t *told, const index_t *place, real_t *x,
-                                            long long owned) {
-    GD_FOR(i, n) x[place[owned + i]] = told[owned + i];
+extern "C" __global__ void pagerank_scatter(long long n, const real_t *told, const index_t *place, real_t *x) {
+    GD_FOR(i, n) x[place[i]] = told[i];
 }
 
 struct Loop : NoQueue {

@@ -87,9 +87,9 @@ def pagerank_relabel(n, indices, place, out):
 
 
 @twin
-def pagerank_scatter(n, told, place, x, owned):
+def pagerank_scatter(n, told, place, x):
     for i in range(n):
-        x[place[owned + i]] = told[owned + i]
+        x[place[i]] = told[i]
 
 
 @twin

@@ -44,12 +44,54 @@ def scale_of(change: float, noise: float) -> float:
 
 
 @dataclass
+class Told:
+    """Contributions on their way between ranks, in the order of x on both sides, so that all is read and written in a
+    row; in a broadcast, which knows no such order, by slot."""
+
+    values: Array
+    """real_t, what this rank tells: per own vertex in the order of x, or per slot; empty where there is one rank."""
+    to: Array
+    """Where in `values` the contribution of each own vertex stands, in the order of x."""
+    mirror: Array | None
+    """Which of `values` each rank is told, rank after rank, from the next one on around; None in a broadcast."""
+    place: Array
+    """Where in x the contributions of the ghosts stand, in the order in which they come."""
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, place: Array, order: Array, slot: Array, real: Any) -> Told:
+        """From where each slot's contribution stands in x, and the own vertices in that order."""
+        xp, owned = env.xp, part.num_owned
+        if part.size == 1:
+            return cls(xp.zeros(0, real), slot[:0], None, place[:0])
+        if env.exchange == "broadcast":
+            return cls(xp.zeros(part.num_slots, real), slot, None, place[owned:])
+        assert part.mirrors is not None
+        assert part.mirrored is not None
+        ghosts, mirror, begin = place[owned:].copy(), order[part.mirrored], 0
+        for step in range(1, part.size):
+            first, last = (int(bound) - owned for bound in part.slot_bounds[step : step + 2])
+            ghosts[first:last].sort()
+            end = begin + len(part.mirrors[(part.rank + step) % part.size])
+            mirror[begin:end].sort()
+            begin = end
+        return cls(xp.zeros(owned, real), xp.arange(owned, dtype=order.dtype), mirror, ghosts)
+
+    def hear(self, inbox: Inbox, kernels: Any, owned: int, x: Array) -> None:
+        """Take in what other ranks told."""
+        if self.mirror is None:
+            inbox.put("contribution", self.values)
+            kernels.pagerank_scatter(len(self.place), self.values[owned:], self.place, x)
+            return
+        for letter in inbox.letters:
+            place = self.place[letter.first - owned : letter.first - owned + letter.count]
+            kernels.pagerank_scatter(letter.count, letter.columns["contribution"], place, x)
+
+
+@dataclass
 class State:
     rows: Rows
     order: Array
     """Per own vertex its number in the order of `place`, in which whatever is per own vertex stands here."""
-    slot: Array
-    """The slots of the own vertices in that order."""
     at: Array
     """Where their contributions stand in x."""
     rank: Array
@@ -60,12 +102,10 @@ class State:
     """float64 per own vertex, empty where every vertex has the same."""
     extra: Array
     """uint8 per own vertex: whether it is given a self-loop; empty where none is."""
-    place: Array
-    """Per slot, where its contribution stands in x: vertices of many out-edges first, which the caches then keep."""
     x: Array
-    """real_t, contributions."""
-    told: Array
-    """real_t per slot, the same contributions; empty where there is one rank."""
+    """real_t, contributions, those of vertices of many out-edges first, which the caches then keep."""
+    told: Told
+    """What is told of them to other ranks, and where in x stands what is heard."""
     sums: Array
     """float64 per own vertex."""
     counters: Array
@@ -165,7 +205,9 @@ class PageRank(Primitive[State]):
         lists, listing = Chunks.memory(part.inward)
         layout = edges * (index + weight) + (slots + 3 * owned) * index + lists
         per_own = 2 * real + 8 + 8 + (8 if self.personalization else 0) + (1 if self.self_loops else 0)
-        kept = layout + owned * per_own + slots * real * (1 if part.size == 1 else 2)
+        kept = layout + owned * per_own + slots * real
+        if part.size > 1:  # as many mirrors as ghosts, or a few more
+            kept += slots * real + owned * index + (slots - owned) * index * 5 // 4
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
         weighing = owned * 8 + slots * real
         if self.weighted and part.out is not part.inward:
@@ -201,15 +243,14 @@ class PageRank(Primitive[State]):
         contribution = (rank * inverse).astype(self.real)
         x = xp.zeros(slots, self.real)
         x[at] = contribution
-        told = xp.zeros(slots if part.size > 1 else 0, self.real)
-        if part.size > 1:
-            told[slot] = contribution
+        told = Told.of(part, env, place, order, slot, self.real)
+        told.values[told.to] = contribution[: len(told.to)]
         counters = xp.zeros((2, 3), np.uint64)
         without = rank[inverse == 0].astype(np.float64)
         counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         state = State(
-            rows, order, slot, at, rank, inverse, self._teleport(part, env, slot), extra, place, x, told,
-            xp.empty(owned), counters, part.num_vertices, NOISE[np.dtype(self.real).name],
+            rows, order, at, rank, inverse, self._teleport(part, env, slot), extra, x, told, xp.empty(owned), counters,
+            part.num_vertices, NOISE[np.dtype(self.real).name],
         )  # fmt: skip
         return state, self._say(part, state, env, 0)
 
@@ -253,10 +294,9 @@ class PageRank(Primitive[State]):
         return self.personalization.of(part, env)[slot]
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        kernels, owned = state.rows.kernels, part.num_owned
+        kernels, owned, told = state.rows.kernels, part.num_owned, state.told
         if part.size > 1:
-            inbox.put("contribution", state.told)
-            kernels.pagerank_scatter(part.num_slots - owned, state.told, state.place, state.x, owned)
+            told.hear(inbox, kernels, owned, state.x)
         state.rows.sum(state.x, state.sums)
         # d * dangling + 1 - d is to be shared out
         base = self.damping * state.dangling + (1.0 - self.damping)
@@ -265,17 +305,18 @@ class PageRank(Primitive[State]):
         turn = state.iterations % 2
         kernels.pagerank_update(
             owned, state.sums, state.inverse, state.teleport, int(self.personalization is not None), state.extra,
-            int(self.self_loops), state.at, state.slot, self.damping, base, DANGLING_SCALE, state.change_scale,
-            int(part.size > 1), state.rank, state.x, state.told, state.counters[turn], state.counters[1 - turn],
+            int(self.self_loops), state.at, told.to, self.damping, base, DANGLING_SCALE, state.change_scale,
+            int(part.size > 1), state.rank, state.x, told.values, state.counters[turn], state.counters[1 - turn],
         )  # fmt: skip
         state.iterations += 1
         return self._say(part, state, env, state.rows.csr.num_edges)
 
     def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        votes = self.votes_of(env.backend.to_host(state.counters[(state.iterations + 1) % 2]))
+        told, counters = state.told, state.counters[(state.iterations + 1) % 2]
         return Messages(
-            ALL, part.ids[:0], {"contribution": state.told}, True, part.num_owned, edges, to="ghosts", votes=votes
-        )
+            ALL, part.ids[:0], {"contribution": told.values}, True, part.num_owned, edges, to="ghosts",
+            votes=lambda: self.votes_of(env.backend.to_host(counters)), mirror=told.mirror,
+        )  # fmt: skip
 
     @staticmethod
     def votes_of(sums: np.ndarray) -> tuple[float, ...]:

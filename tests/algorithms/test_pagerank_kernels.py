@@ -220,8 +220,8 @@ def test_self_loops_and_ghosts(backend, hub, rng):
     rows = np.repeat(np.arange(owned), np.diff(indptr))
     expected[rows[rows == indices]] = 1
     np.testing.assert_array_equal(backend.to_host(sent[2]), expected)
-    told, place, x = rng.random(slots), rng.permutation(slots).astype(np.int32), np.full(slots, float(POISON))
+    told, place, x = rng.random(20), rng.permutation(slots)[:20].astype(np.int32), np.full(slots, float(POISON))
     sent = [backend.from_host(array) for array in (told, place, x.copy())]
-    kernels.pagerank_scatter(20, *sent, 70)
-    x[place[70:]] = told[70:]
+    kernels.pagerank_scatter(20, *sent)
+    x[place] = told
     np.testing.assert_array_equal(backend.to_host(sent[2]), x)

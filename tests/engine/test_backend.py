@@ -188,5 +188,5 @@ def test_a_cooperative_launch_of_other_blocks_gets_as_many_as_run_at_the_same_ti
 def test_the_cpu_takes_what_a_launch_says(rng):
     told, x, place = rng.random(3), np.zeros(3), np.array([2, 0, 1], np.int32)
     kernels = get_backend("cpu").kernels("pagerank")
-    kernels.pagerank_scatter(3, told, place, x, 0, threads=1024, per_processor=1, shared=1 << 16)
+    kernels.pagerank_scatter(3, told, place, x, threads=1024, per_processor=1, shared=1 << 16)
     assert x[place].tolist() == told.tolist()
