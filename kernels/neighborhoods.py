@@ -1,10 +1,16 @@
-"""Numbering the vertices of sampled neighbourhoods, instance by instance, on a CPU. There is no CUDA kernel of it."""
+"""Neighbourhoods of minibatches: drawing all hops in one go, and numbering the vertices of each instance.
+
+The draws are those of neighbors.py and successive.py. What only numbers, or counts, has no CUDA kernel.
+"""
 
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, inlined, multiply_high
 from graphdask.kernels.neighbors import neighbors_uniform
+from graphdask.kernels.successive import successive_draw
 from graphdask.kernels.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
@@ -55,21 +61,54 @@ def neighborhoods_renumber(
 
 @twin
 def neighborhoods_draw(
-    n, first, seeds, seed_bounds, indptr, indices, fanouts, replace, seed, nodes, row, col, edge, node_sizes,
-    edge_sizes, told,
+    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
+    edge, node_sizes, edge_sizes, told, each, vertices, owners, sources, drawn, slots, entries, node_starts,
+    edge_starts, shifts, state,
 ):  # fmt: skip
-    """Draw all hops of instances, one instance after the other, and number the vertices meanwhile.
+    """Draw all hops of instances, and number their vertices meanwhile.
 
     What is drawn is what `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`; rows are
     those of the vertices, and edge[e] the place of an edge. The seeds of an instance differ.
 
-    first: instance number of seed_bounds[0]. told: int64, shape (4,): instances that are done, which is where it
-    begins, vertices and edges that they have here, and edges that the next one needs at least, where it has no room;
-    nodes has room for those, and for all seeds.
+    first: instance number of seed_bounds[0]. room: edges that row, col and edge have room for; nodes has room for
+    those, and for all seeds. told: int64, shape (4,): instances that are done, which is where it begins, vertices and
+    edges that they have here, and edges that the next one needs at least, where it has no room. On a GPU nothing is
+    done before, there must be room, hops are 8 at most, and fan-outs none of -1, nor above FEW without replacement.
 
-    The table is indexed by a hash, and twice as large as an instance gets by a hop; it grows from hop to hop.
+    For a GPU only, and to be filled with no value but where one is said, for each vertex of nodes `vertices` (index
+    dtype) and `owners` (int32); for each edge `sources` (int32), `drawn` (int64) and `slots` (index dtype);
+    `entries` (index dtype), a table of two words for each of `each` slots for every seed, full of -1; for each
+    instance and one more, `node_starts` (hops + 1) and `edge_starts` (hops); for each instance `shifts`, 3 (hops + 1);
+    and `state`, 1 and one more for each block, of which the first is 0; the last four int64.
     """
-    count, made, hops = 0, 0, len(fanouts)
+    _draw(
+        n, first, seeds, seed_bounds, indptr, indices, None, fanouts, hops, replace, None, seed, room, nodes, row, col,
+        edge, node_sizes, edge_sizes, told,
+    )  # fmt: skip
+
+
+@twin
+def neighborhoods_draw_biased(
+    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
+    edge, node_sizes, edge_sizes, told, each, vertices, owners, sources, drawn, slots, entries, node_starts,
+    edge_starts, shifts, state,
+):  # fmt: skip
+    """The same of what `successive_draw` draws, of up to FEW neighbours without replacement; sums and method are its
+    own."""
+    _draw(
+        n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row,
+        col, edge, node_sizes, edge_sizes, told,
+    )  # fmt: skip
+
+
+@twin
+def _draw(
+    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
+    edge, node_sizes, edge_sizes, told,
+):  # fmt: skip
+    """One instance after the other. The table is indexed by a hash, and twice as large as an instance gets by a hop;
+    it grows from hop to hop."""
+    count, made = 0, 0
     table = np.full(64, -1, np.int64)
     offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     for i in range(told[0], n):
@@ -81,8 +120,8 @@ def neighborhoods_draw(
         for hop in range(hops):
             size, total = count - here, 0
             if len(offsets) <= size:
-                room = 2 * size + 1
-                offsets, marks, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+                most = 2 * size + 1
+                offsets, marks, owners = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
             for k in range(size):
                 vertex = nodes[here + k]
                 degree = indptr[vertex + 1] - indptr[vertex]
@@ -93,13 +132,19 @@ def neighborhoods_draw(
                 total += drawn
             offsets[size] = total
             stop = made + total
-            if stop > len(edge):
+            if stop > room:
                 told[0], told[1], told[2], told[3] = i, base, begin, stop - begin
                 return
-            neighbors_uniform(
-                size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, replace, seed,
-                col[made:stop], edge[made:stop], row[made:stop],
-            )  # fmt: skip
+            if method is None:
+                neighbors_uniform(
+                    size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, replace, seed,
+                    col[made:stop], edge[made:stop], row[made:stop],
+                )  # fmt: skip
+            else:
+                successive_draw(
+                    size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, sums, replace,
+                    method, seed, offsets, offsets, col[made:stop], edge[made:stop], row[made:stop],
+                )  # fmt: skip
             grown = 2 * (count - base + total) > len(table)
             if grown:
                 table = np.full(4 * (count - base + total), -1, np.int64)

@@ -1,63 +1,159 @@
-"""Traversal sampling for the loader of minibatches: on a CPU all hops of a batch in one go, with its vertices numbered.
+"""Traversal sampling for the loader of minibatches: all hops of many batches in one go, with their vertices numbered.
 
-Batches of many seeds are drawn one after the other, each hop by hop, by one kernel (kernels/neighborhoods.py). A vertex
-that an edge reaches is looked up once, and so gets both its number and its place in the next frontier. The batches are
-those of the general way, bit for bit; that draws where it does not apply: by a bias, across partitions, on a GPU.
+One kernel (kernels/neighborhoods.py) draws all hops. On a CPU it takes batch after batch, and has room for about what
+there will be; where that does not suffice it is called again. On a GPU it takes many batches together and has room for
+the most that there can be, so the host waits once for them all. A vertex that an edge reaches is looked up once, and so
+gets both its number and its place in the next frontier. The batches are those of the general way, bit for bit; that
+draws where this does not apply: across partitions, by a bias for very many neighbours, on a GPU for all neighbours.
 
 Source: Hamilton, Ying, Leskovec, Inductive representation learning on large graphs (2017), Algorithm 2.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Messages
 from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._fanouts import FEW, METHODS
+from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
 from graphdask.sample.traversal import NumberedTraversal, State
 
 ROOM = 1 << 21
-"""Edges that one call of the kernel has room for, where no batch needs more."""
+"""Edges that one call of the kernel has room for on a CPU, where no batch needs more."""
+GROUP = 1 << 25
+"""Vertices that the batches of a launch on a GPU come to at most: some 2 GiB."""
+BLOCKS = 4
+"""Of the launch, on each processor at most."""
 NUMBERED = ("nodes", "row", "col", "edge", "node_sizes", "edge_sizes")
 """Columns of batches whose vertices are numbered already: vertex numbers; of each edge, numbers of the vertex it was
-drawn for and of its neighbour among those of the batch, and of the edge; and by batch and hop, how many there are."""
+drawn for and of its neighbour among those of the batch, and of the edge; and by batch and hop, how many there are, on
+the host."""
 
 
 class MinibatchTraversal(NumberedTraversal):
     """The same; its columns are `NUMBERED` where all hops were drawn in one go. The seeds of an instance differ."""
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
-        plain = type(part.vertex_map) is VertexMap and part.size == 1 and env.backend.name == "cpu"
-        if not plain or self.bias is not None or self.method != "auto":
+        on_gpu = env.backend.name != "cpu"
+        if not self._in_one_go(part, on_gpu):
             return super().init(part, env)
         state = self._prepared(part, env)
-        state.columns = self._numbered(part, env, state)
+        bounds = self.of(self.bounds, self.first, self.last + 1)
+        seeds, bounds = self.seeds[bounds[0] : bounds[-1]].astype(part.vertex_map.dtype), bounds - bounds[0]
+        state.columns = (self._together if on_gpu else self._one_by_one)(env, state, seeds, bounds)
+        if state.kept is not None:
+            state.columns["edge"] = state.kept[state.columns["edge"]].astype(np.int64, copy=False)
         edges = len(state.columns["edge"])
         return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
 
-    def _numbered(self, part: Part, env: Environment, state: State) -> dict[str, Array]:
-        n, dtype, hops = self.instances, part.vertex_map.dtype, len(self.fanouts)
-        bounds = self.of(self.bounds, self.first, self.last + 1)
-        seeds, bounds = self.seeds[bounds[0] : bounds[-1]].astype(dtype), bounds - bounds[0]
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """Of a launch on a GPU what it has room for; all batches, and once more where they are put together."""
+        announced, width = super().memory(part, allocation), part.vertex_map.dtype.itemsize
+        if isinstance(part.out.indptr, np.ndarray) or not self._in_one_go(part, True):
+            return announced
+        most = self.seeds_of(self.instances) * self._vertices_of_a_seed
+        return max(announced, int(_bytes(width) * min(most, GROUP) + (2 * (24 + width) * most if most > GROUP else 0)))
+
+    @property
+    def _alike(self) -> bool:
+        return self.bias is None and self.method == "auto"
+
+    @property
+    def _vertices_of_a_seed(self) -> int:
+        """At most, itself among them; one less is how many edges."""
+        return 1 + sum(int(np.prod(self.fanouts[: hop + 1], dtype=object)) for hop in range(len(self.fanouts)))
+
+    def _in_one_go(self, part: Part, on_gpu: bool) -> bool:
+        if part.size > 1 or type(part.vertex_map) is not VertexMap:
+            return False
+        if not on_gpu:
+            return self._alike or self.replace or max(self.fanouts, default=0) <= FEW
+        most = MOST_DRAWN if self.replace else FEW
+        if len(self.fanouts) > MOST_HOPS or not all(0 <= fanout <= most for fanout in self.fanouts):
+            return False
+        return int(np.diff(self.bounds).max(initial=0)) * self._vertices_of_a_seed <= GROUP
+
+    def _one_by_one(self, env: Environment, state: State, seeds: np.ndarray, bounds: np.ndarray) -> dict[str, Array]:
+        n, hops = self.instances, len(self.fanouts)
         sizes = np.zeros((n, hops + 1), np.int64), np.zeros((n, hops), np.int64)
         made: list[list[np.ndarray]] = []
         told, needed = np.zeros(4, np.int64), 0
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
         while not made or told[0] < n:
             room = max(int(min(most, ROOM)), needed + needed // 8)
-            refuse_beyond_memory(env, self.name, f"batch {self.first + int(told[0])}", room, 24 + dtype.itemsize)
-            nodes = np.empty(len(seeds) + room, dtype)
-            columns = [np.empty(room, np.int64) for _ in range(3)]
-            env.kernels("neighborhoods").neighborhoods_draw(
-                n, self.first, seeds, bounds, state.rows.indptr, state.rows.indices,
-                np.array(self.fanouts, np.int64), int(self.replace), np.uint64(self.seed & (2**64 - 1)), nodes,
-                *columns, *sizes, told,
-            )  # fmt: skip
+            refuse_beyond_memory(env, self.name, f"batch {self.first + int(told[0])}", room, 24 + seeds.itemsize)
+            columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
+            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, told), (0, *(None,) * 10))
             _, vertices, edges, needed = told.tolist()
-            made.append([nodes[:vertices], *(column[:edges] for column in columns)])
+            made.append([columns[0][:vertices], *(column[:edges] for column in columns[1:])])
             if told[0] < n:
                 env.check_deadline(self.name, f"batch {self.first + int(told[0])}")
         joined = made[0] if len(made) == 1 else map(np.concatenate, zip(*made, strict=True))
         return dict(zip(NUMBERED, (*joined, *sizes), strict=True))
+
+    def _together(self, env: Environment, state: State, seeds: np.ndarray, bounds: np.ndarray) -> dict[str, Array]:
+        made: list[list[Array]] = []
+        at_once, a = GROUP // self._vertices_of_a_seed, 0
+        while not made or a < self.instances:
+            if a:
+                env.check_deadline(self.name, f"batch {self.first + a}")
+            b = max(int(np.searchsorted(bounds, bounds[a] + at_once, side="right")) - 1, a)
+            whole = not a and b == self.instances
+            drawn = self._group(env, state, self.first + a, seeds[bounds[a] : bounds[b]], bounds[a : b + 1] - bounds[a])
+            made.append(drawn if whole else [column.copy() for column in drawn])
+            a = b
+        if len(made) > 1:
+            *columns, node_sizes, edge_sizes = zip(*made, strict=True)
+            made = [[*map(env.xp.concatenate, columns), *map(np.concatenate, (node_sizes, edge_sizes))]]
+        return dict(zip(NUMBERED, made[0], strict=True))
+
+    def _group(self, env: Environment, state: State, first: int, seeds: np.ndarray, bounds: np.ndarray) -> list[Array]:
+        """The columns of batches that are drawn by one launch."""
+        xp, backend, n, hops = env.xp, env.backend, len(bounds) - 1, len(self.fanouts)
+        each, dtype = self._vertices_of_a_seed, seeds.dtype
+        most, room = len(seeds) * each, len(seeds) * (each - 1)
+        refuse_beyond_memory(env, self.name, f"batch {first} and those after it", most, _bytes(dtype.itemsize))
+        counts, of_nodes = xp.zeros(4 + n * (2 * hops + 1), np.int64), 4 + n * (hops + 1)
+        node_sizes, edge_sizes = counts[4:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
+        columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
+        scratch = (
+            2 * each, xp.empty(most, dtype), xp.empty(most, np.int32), xp.empty(room, np.int32),
+            xp.empty(room, np.int64), xp.empty(room, dtype), xp.full(4 * most, -1, dtype),
+            xp.empty((hops + 1) * (n + 1), np.int64), xp.empty(hops * (n + 1), np.int64),
+            xp.empty(3 * n * (hops + 1), np.int64), xp.zeros(1 + BLOCKS * getattr(backend, "processors", 1), np.int64),
+        )  # fmt: skip
+        self._call(
+            env, state, first, backend.from_host(seeds), backend.from_host(bounds),
+            (room, *columns, node_sizes, edge_sizes, counts[:4]), scratch,
+            per_item=-(-most // max(n, 1)), per_processor=BLOCKS,
+        )  # fmt: skip
+        found = backend.to_host(counts)
+        _, vertices, edges, _ = found[:4].tolist()
+        sizes = found[4:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
+        return [columns[0][:vertices], *(column[:edges] for column in columns[1:]), *sizes]
+
+    def _call(
+        self, env: Environment, state: State, first: int, seeds: Array, bounds: Array, out: Any, scratch: Any,
+        **blocks: int,
+    ) -> None:  # fmt: skip
+        on_gpu = env.backend.name != "cpu"
+        kernels = env.backend.kernels("neighborhoods", cooperative=on_gpu, index_t=seeds.dtype)
+        draw = kernels.neighborhoods_draw if self._alike else kernels.neighborhoods_draw_biased
+        fanouts = env.backend.from_host(np.array(self.fanouts, np.int64))
+        draw(
+            len(bounds) - 1, first, seeds, bounds, state.rows.indptr, state.rows.indices, state.sums, fanouts,
+            len(self.fanouts), int(self.replace), METHODS.index(self.method), np.uint64(self.seed & (2**64 - 1)),
+            *out, *scratch, **blocks,
+        )  # fmt: skip
+
+
+def _bytes(width: int) -> int:
+    """That a launch on a GPU takes for each vertex that there can be, and the edge to it."""
+    return 40 + 7 * width

@@ -1,7 +1,8 @@
 """What the loader of minibatches makes of sampled edges: batches with their vertices numbered, as arrays or tensors.
 
-Where the edges are on a GPU, their vertices are numbered there by sorting, and stay there; else by the tables of
-kernels/neighborhoods.py, as they are drawn or afterwards. The numbers are the same.
+Vertices are numbered by the tables of kernels/neighborhoods.py as they are drawn, where all hops are drawn in one go;
+else afterwards, by such tables or, of edges on a GPU, by sorting. The numbers are the same. Batches stay where their
+edges are.
 """
 
 from __future__ import annotations
