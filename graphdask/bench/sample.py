@@ -25,8 +25,8 @@ from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, spec_of
 from graphdask.errors import InputError
 
 SHOWN = (
-    "sampler", "bias", "method", "instances", "size", "ranks", "scheme", "edges", "run_ms", "ms", "host_ms", "mseps",
-    "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
+    "sampler", "bias", "method", "instances", "size", "at_once", "ranks", "scheme", "edges", "run_ms", "ms", "host_ms",
+    "mseps", "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
 
@@ -40,14 +40,25 @@ class Suite:
     """Numbers of walks, and their lengths."""
     samples: tuple[tuple[int, tuple[int, ...]], ...]
     """Numbers of instances of one seed each, and their fan-outs."""
+    minibatches: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
+    """Numbers of minibatches, seeds of each, and fan-outs, for the loader."""
 
 
 SUITES = {
-    ("quick", "cpu"): Suite(14, ((2000, 80),), ((2000, (2, 2)), (2000, (10, 10)), (2000, (15, 10, 5)))),
-    ("quick", "cuda"): Suite(18, ((100_000, 80),), ((100_000, (10, 10)), (20_000, (15, 10, 5)))),
-    ("full", "cpu"): Suite(18, ((50_000, 80), (400, 2000)), ((20_000, (10, 10)), (2000, (15, 10, 5)))),
+    ("quick", "cpu"): Suite(
+        14, ((2000, 80),), ((2000, (2, 2)), (2000, (10, 10)), (2000, (15, 10, 5))), ((10, 100, (15, 10, 5)),)
+    ),
+    ("quick", "cuda"): Suite(
+        18, ((100_000, 80),), ((100_000, (10, 10)), (20_000, (15, 10, 5))), ((20, 1000, (15, 10, 5)),)
+    ),
+    ("full", "cpu"): Suite(
+        18, ((50_000, 80), (400, 2000)), ((20_000, (10, 10)), (2000, (15, 10, 5))), ((20, 1000, (15, 10, 5)),)
+    ),
     ("full", "cuda"): Suite(
-        22, ((1_000_000, 80), (4000, 2000)), ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5)))
+        22,
+        ((1_000_000, 80), (4000, 2000)),
+        ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))),
+        ((100, 1000, (15, 10, 5)),),
     ),
     ("out-of-memory", "cpu"): Suite(14, ((2000, 80),), ((2000, (10, 10)),)),
     ("out-of-memory", "cuda"): Suite(20, ((4000, 200), (1_000_000, 80)), ((2000, (2, 2)), (200_000, (10, 10)))),
@@ -130,7 +141,8 @@ def run(
         are called until their devices are done), `host_ms` (of a call and of bringing all columns to the caller);
         `mseps`, `run_mseps` and `host_mseps` (millions of edges per second of each); or `skipped`. Out of memory
         besides: `scheme`, and of the last call `transfers` of
-        partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`).
+        partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of the
+        loader `ms` is that of an epoch, and `at_once` how many batches are drawn together, where it is said.
 
     Raises
     ------
@@ -145,7 +157,7 @@ def run(
     if min(1 if scale is None else scale, repeats, *ranks) < 1:
         raise InputError(f"scale={scale}, repeats={repeats} and ranks={tuple(ranks)} must be 1 or more")
     size = SUITES[suite, device]
-    known = sorted({name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)})
+    known = sorted({"loader"}.union(name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)))
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
             raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")
@@ -188,11 +200,20 @@ class Bench:
             for row, call in self._cases(divided):
                 if not samplers or row["sampler"].startswith(samplers):
                     yield row | {"ranks": count} | common | self._measured(call)
+            if not samplers or "loader".startswith(samplers):
+                yield from self._minibatches(divided, {"ranks": count} | common)
             divided.replicas = divided.built = divided.on_host = None
         if peers:
             for row, call in self._peers(graph):
                 if not samplers or row["like"].startswith(samplers):
                     yield row | {"ranks": 1} | common | {"device": "cpu"} | (call if isinstance(call, dict) else call())
+
+    def _minibatches(self, graph: Any, common: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        from graphdask.bench.minibatches import minibatches
+
+        where = {"seed": self.seed, "placement": self.placement, "client": self.client}
+        for record in minibatches(graph, self.device, self.suite.minibatches, self.repeats, **where):
+            yield record | common | {"placement": self.placement}
 
     def _starts(self, count: int) -> np.ndarray:
         return np.random.default_rng(self.seed).integers(0, 1 << self.scale, count)

@@ -30,7 +30,7 @@ from graphdask.sample.hops import at_least, checked_options, checked_sizes, whol
 from graphdask.sample.sampler import Placement, checked_placement
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
-from graphdask.sample.traversal import Traversal
+from graphdask.sample.traversal import NumberedTraversal, Traversal
 
 RUN_EDGES = 1 << 21
 """Edges that one run draws, about, where the caller leaves it open."""
@@ -193,6 +193,8 @@ class NeighborLoader:
     ([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], [[2, 3, 4], [0, 1, 1]])
     """
 
+    _traversal: type[NumberedTraversal] = MinibatchTraversal
+
     def __init__(
         self,
         G: Graph,
@@ -309,7 +311,7 @@ class NeighborLoader:
         order = order[: bounds[-1]]
         sampler: Traversal
         if self._times is None:
-            sampler = MinibatchTraversal(self._input[order], bounds, **self._options)
+            sampler = self._traversal(self._input[order], bounds, **self._options)
         else:
             limits, last = self._times.limits[order], self._times.last
             sampler = NumberedTemporal(self._input[order], None, limits=limits, last=last, **self._options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphdask.bench import sample
+from graphdask.bench.minibatches import AT_ONCE, WAYS
 from graphdask.bench.sample import NEIGHBORHOODS, SUITES, WALKS, Suite
 from graphdask.bench.specs import SAMPLE_SPECS, WALK_SPECS
 from graphdask.errors import InputError
@@ -41,6 +42,17 @@ def test_ranks_and_placements():
     rows = sample.run(ranks=(1, 2), placement="partitioned", **some)
     assert [(row["ranks"], row["placement"]) for row in rows] == [(1, "partitioned")] * 2 + [(2, "partitioned")] * 2
     assert len({row["edges"] for row in rows}) == 1
+
+
+def test_minibatches_are_drawn_by_each_way(monkeypatch):
+    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
+    rows = sample.run(device="cpu", repeats=1, peers=False, samplers=("loader",))
+    assert [(row["bias"], row["at_once"], row["method"]) for row in rows] == [
+        (bias, at_once, way) for bias in (None, "weight") for at_once in AT_ONCE for way in WAYS
+    ]
+    for bias in (None, "weight"):
+        assert len({row["edges"] for row in rows if row["bias"] == bias}) == 1
+    assert all(row["instances"] == 3 and row["edges"] and row["mseps"] > 0 for row in rows)
 
 
 @pytest.mark.parametrize("wrong", [{"suite": "slow"}, {"repeats": 0}, {"samplers": ("walk",)}, {"ranks": (0,)}])
