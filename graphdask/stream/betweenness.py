@@ -1,8 +1,10 @@
 """Betweenness over a store: forward and backward sweeps over the chunks that hold vertices of a level.
 
 Searches, levels and sums are those of `graphdask.algorithms.betweenness`; here rows are found in chunks, those of
-in-edges while the search goes forward, those of out-edges on the way back, by one rank or by several. A row is whole,
-so that its sum has one order, and with as many lanes the answer is that in memory, bit for bit.
+in-edges while the search goes forward, those of out-edges on the way back, by one rank or by several, or through a
+device (`device_betweenness`). While a chunk is there its rows are reached, and those that are add up their numbers of
+paths. A row is whole, so that its sum has one order, and with as many lanes the answer is that in memory on the same
+device, bit for bit.
 """
 
 from __future__ import annotations
@@ -10,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms.betweenness import HUB, Betweenness, Level, State
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
-from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.part import Csr, Part
 from graphdask.partition import TableMap
 from graphdask.stream.pagerank import gathered
@@ -55,90 +58,130 @@ class StreamedBetweenness(Betweenness):
         return state_bytes(self.lanes, part.size > 1)
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
-        owned, lanes, n, index = part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
+        xp, owned, lanes, n, index = env.xp, part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
         store, self.log.context = part.store, env
         names = sorted({"out", gathered(store)})
-        room = (part.memory - self.memory(part, env.allocation)) // len(names)
-        self.windows: dict[str, Window] = {}
-        for name in names:
-            section, chunks = store.sections[name], part.own.chunks[name]
-            # slots of a chunk's neighbours are made beside it
-            other = 4 * int(section.table["edges"].max(initial=0)) if part.size > 1 else 0
-            window = Window(store, section, room - other, self.name, part.read_ahead, chunks)
-            self.log.traffic.append(window.traffic)
-            self.windows[name] = self.stack.enter_context(window)
-        with_edges = np.flatnonzero(degrees_of(part, gathered(store))).astype(index)
-        nothing = np.empty(0, index)
+        put_aside = self._put_aside(part, names)
+        room = self._room(part, env) - self.memory(part, env.allocation) - put_aside * (3 * index.itemsize + 8 * lanes)
+        self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
+        self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
+        with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
         state = State(
-            seen=np.empty(owned, self.mask), bits=np.empty((n + 31) // 32, np.uint32), front=np.empty(n, self.mask),
-            value=np.empty((n, lanes)), sigma=np.empty((owned, lanes)), delta=np.empty((owned, lanes)),
-            score=np.zeros(owned), queue=env.room("a level of betweenness", owned, index),
+            seen=xp.empty(owned, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
+            value=xp.empty((n, lanes)), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
+            score=xp.zeros(owned), queue=env.room("a level of betweenness", owned, index),
             masks=env.room("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
-            spare=(np.empty_like(with_edges), np.empty_like(with_edges)), hubs=nothing, chunks=nothing.reshape(0, 2),
-            partial=np.empty((0, lanes)), counters=np.zeros(6, np.int64),
+            spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
+            chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, lanes)),
+            counters=xp.zeros(6, np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
 
+    def _room(self, part: StreamedPart, env: Environment) -> int:
+        """Bytes that may be taken."""
+        return part.memory
+
+    def _put_aside(self, part: StreamedPart, names: list[str]) -> int:
+        """The most pieces of rows of many edges that kernels put aside in a chunk; on a CPU none."""
+        return 0
+
+    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
+        """A window on the chunks of a section."""
+        section, chunks = part.store.sections[name], part.own.chunks[name]
+        # slots of a chunk's neighbours are made beside it
+        other = 4 * int(section.table["edges"].max(initial=0)) if part.size > 1 else 0
+        window = Window(part.store, section, room - other, self.name, part.read_ahead, chunks)
+        self.log.traffic.append(window.traffic)
+        return self.stack.enter_context(window)
+
+    def _firsts(self, part: StreamedPart, name: str) -> np.ndarray:
+        """The first own row of each chunk."""
+        chunks = part.own.chunks[name]
+        first: np.ndarray = part.store.sections[name].table["first"][chunks.start : chunks.stop]
+        return first.astype(np.int64) - part.own.begin
+
+    def _loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Array, Array]:
+        """Of a chunk its first own row, where the edges of each begin, and the slots at their ends; `later` are those
+        that come after it."""
+        window, own = self.windows[name], part.own
+        chunk = window.load(number, later[:2])
+        before = max(own.begin - chunk.first, 0)
+        indptr, slots = window.indptr(chunk)[before:], chunk.targets
+        if own.begin:
+            slots = slots - np.int32(own.begin)
+            slots[slots < 0] += np.int32(part.num_vertices)
+        return chunk.first + before - own.begin, indptr, slots
+
     def _pieces(
-        self, part: StreamedPart, name: str, rows: np.ndarray
-    ) -> Iterator[tuple[slice, int, np.ndarray, np.ndarray]]:
-        """The chunks that hold some own rows, ascending: which of these, the first row of the chunk, where the edges of
-        each begin, and the slots at their ends."""
-        window, section, own = self.windows[name], part.store.sections[name], part.own
-        chunks = own.chunks[name]
-        first = section.table["first"][chunks.start : chunks.stop] - own.begin
-        cuts = np.append(np.searchsorted(rows, first), len(rows))
+        self, part: StreamedPart, name: str, rows: Array, env: Environment
+    ) -> Iterator[tuple[slice, int, Array, Array]]:
+        """The chunks that hold some own rows, which stand in their order: which of these, and the chunk, as `_loaded`
+        tells."""
+        chunks = part.own.chunks[name]
+        cuts = env.backend.to_host(env.xp.searchsorted(rows, self.firsts[name]))
+        cuts = np.append(cuts, len(rows))
         needed = np.flatnonzero(np.diff(cuts))
-        window.traffic.skipped += len(chunks) - len(needed)
+        self.windows[name].traffic.skipped += len(chunks) - len(needed)
+        numbers = (needed + chunks.start).tolist()
         for at, place in enumerate(needed.tolist()):
-            chunk = window.load(
-                chunks.start + place, (chunks.start + later for later in needed[at + 1 : at + 3].tolist())
+            yield (
+                slice(int(cuts[place]), int(cuts[place + 1])),
+                *self._loaded(part, name, numbers[at], numbers[at + 1 :]),
             )
-            before = max(own.begin - chunk.first, 0)
-            indptr, slots = window.indptr(chunk)[before:], chunk.targets
-            if own.begin:
-                slots = slots - np.int32(own.begin)
-                slots[slots < 0] += np.int32(part.num_vertices)
-            yield slice(int(cuts[place]), int(cuts[place + 1])), chunk.first + before - own.begin, indptr, slots
             self.log.check()
 
     def _forward(self, part: StreamedPart, state: State, edges_in: int, env: Environment) -> Messages:  # type: ignore[override]
-        kernels, name = self._kernels(part, env), gathered(part.store)
+        kernels, name, to_index = self._kernels(part, env), gathered(part.store), part.vertex_map.dtype.type
         full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         queue, masks, (left, spare) = state.queue.array, state.masks.array, state.spare
-        counters = state.counters
+        counters, found, remaining, edges = state.counters, 0, 0, 0
         counters.fill(0)
-        for some, base, indptr, slots in self._pieces(part, name, state.left):
-            found, remaining = counters[:2].tolist()
-            rows = state.left[some] - state.left.dtype.type(base)
-            kernels.bc_reach(
-                len(rows), rows, indptr, slots, indptr, state.bits, state.front, self.lanes, full, state.seen[base:],
-                queue, masks, left, HUB, state.hubs, counters, per_item=32,
+        for some, base, indptr, slots in self._pieces(part, name, state.left, env):
+            rows = state.left[some] - to_index(base)
+            shared = (
+                rows, indptr, slots, indptr, state.bits, state.front, self.lanes, full, state.seen[base:], queue,
+                masks, left, HUB, state.hubs, counters,
             )  # fmt: skip
-            queue[found : int(counters[0])] += base
-            left[remaining : int(counters[1])] += base
-        found, remaining, _, edges, _, _ = counters.tolist()
+            counters[2:3] = 0
+            kernels.bc_reach(len(rows), *shared, per_item=32)
+            if len(state.hubs):
+                kernels.bc_reach_hubs(HUB_THREADS, *shared)
+            before = found, remaining
+            found, remaining, _, edges, _, _ = env.backend.to_host(counters).tolist()
+            new, kept = slice(before[0], found), slice(before[1], remaining)
+            self._sum(part, state, queue[new], masks[new], indptr, slots, state.sigma[base:], env)
+            queue[new] += to_index(base)
+            left[kept] += to_index(base)
         state.left, state.spare = left[:remaining], (spare, left)
-        level = Level(queue[:found].copy(), masks[:found].copy())
-        self._sum(part, state, level, name, state.sigma, env)
-        return self._show_paths(part, state, level, env, edges)
+        return self._show_paths(part, state, self._level(queue[:found], masks[:found], env), env, edges)
+
+    def _level(self, rows: Array, masks: Array, env: Environment) -> Level:
+        """A level that is found, in the order of positions."""
+        return Level(rows.copy(), masks.copy())
 
     def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
         """What the way back asks for."""
         assert isinstance(part, StreamedPart)
-        self._sum(part, state, level, "out", out, env)
+        to_index = part.vertex_map.dtype.type
+        for some, base, indptr, slots in self._pieces(part, "out", level.rows, env):
+            rows = level.rows[some] - to_index(base)
+            self._sum(part, state, rows, level.masks[some], indptr, slots, out[base:], env)
 
     def _sum(
-        self, part: StreamedPart, state: State, level: Level, name: str, out: np.ndarray, env: Environment
-    ) -> None:
-        """Sum what the neighbours in the front give to the vertices of a level."""
+        self, part: Part, state: State, rows: Array, masks: Array, indptr: Array, slots: Array, out: Array,
+        env: Environment,
+    ) -> None:  # fmt: skip
+        """Sum what the neighbours in the front give to some rows of a chunk."""
         kernels = self._kernels(part, env)
-        for some, base, indptr, slots in self._pieces(part, name, level.rows):
-            rows = level.rows[some] - level.rows.dtype.type(base)
-            kernels.bc_gather(
-                len(rows), rows, level.masks[some], indptr, slots, state.bits, state.front, state.value, self.lanes,
-                out[base:], HUB, state.chunks, state.partial, state.counters, per_item=32,
-            )  # fmt: skip
+        shared = (
+            rows, masks, indptr, slots, state.bits, state.front, state.value, self.lanes, out, HUB, state.chunks,
+            state.partial, state.counters,
+        )  # fmt: skip
+        state.counters[5:] = 0
+        kernels.bc_gather(len(rows), *shared, per_item=32)
+        if len(rows) and len(state.chunks):
+            kernels.bc_gather_hubs(HUB_THREADS, *shared)
+            kernels.bc_sum_hubs(HUB_THREADS, *shared)
 
 
 class InnerVertices(StreamedBetweenness):
@@ -149,10 +192,11 @@ class InnerVertices(StreamedBetweenness):
         return super().init(part, env)
 
     def _sum(
-        self, part: StreamedPart, state: State, level: Level, name: str, out: np.ndarray, env: Environment
-    ) -> None:
+        self, part: Part, state: State, rows: Array, masks: Array, indptr: Array, slots: Array, out: Array,
+        env: Environment,
+    ) -> None:  # fmt: skip
         counted = np.zeros(1, np.int64)
-        self._kernels(part, env).bc_lanes(len(level.masks), level.masks, counted)
+        self._kernels(part, env).bc_lanes(len(masks), masks, counted)
         self.inner += int(counted[0]) * (len(state.levels) - 1)
 
     def _turn(self, part: Part, state: State, env: Environment) -> Messages:
@@ -172,14 +216,18 @@ def run(
     context: RankContext, part: StreamedPart, primitive: Betweenness, kind: type[StreamedBetweenness]
 ) -> tuple[RankResult, StreamedBetweenness]:
     """The scores of own rows in the order of their positions, and what has found them."""
-    n = part.num_vertices
-    located = replace(
-        part, vertex_map=TableMap(n, part.vertex_map.offsets, position_of=_positions(part.store)),
-        out=Csr(np.broadcast_to(np.int64(0), n + 1), part.out.indices),
-    )  # fmt: skip
     with ExitStack() as stack:
         search = kind(primitive, fitting(part, primitive.lanes), stack)
-        return run_primitive(context.comm, located, search, context.environment("selective")), search
+        return run_primitive(context.comm, located(part), search, context.environment("selective")), search
+
+
+def located(part: StreamedPart, xp: Any = np) -> StreamedPart:
+    """The same share, which says where each vertex stands; its arrays are those of a device."""
+    n = part.num_vertices
+    return replace(
+        part, vertex_map=TableMap(n, part.vertex_map.offsets, position_of=_positions(part.store)),
+        out=Csr(xp.broadcast_to(xp.zeros(1, np.int64), n + 1), part.out.indices),
+    )  # fmt: skip
 
 
 def _positions(store: Store) -> np.ndarray:

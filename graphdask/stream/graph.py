@@ -35,9 +35,9 @@ class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
     It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, in this
-    process or on the workers of a Dask client, each of which opens the file under the same name and streams its own
-    rows; all but `betweenness` also through a GPU of this process. Most samplers of `gd.sample` draw from it on a CPU.
-    What has no streamed form says so, and takes `in_memory()`.
+    process, also through a GPU, or on the workers of a Dask client, each of which opens the file under the same name
+    and streams its own rows. Most samplers of `gd.sample` draw from it on a CPU. What has no streamed form says so, and
+    takes `in_memory()`.
     """
 
     def __init__(
@@ -234,7 +234,8 @@ def open_(
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
     73, and 80 bytes. `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several
-    workers): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ.
+    workers): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ. They are
+    those in memory on the same device.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
@@ -323,8 +324,6 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
-    if isinstance(primitive, Betweenness) and graph.device == "cuda":
-        raise Unsupported(f'{primitive.name} streams through a CPU; open {graph.store.path} with device="cpu"')
     if isinstance(primitive, Betweenness | PageRank):
         pagerank.refuse(graph.store, primitive)
     if graph.passes == "one":

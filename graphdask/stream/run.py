@@ -33,19 +33,26 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
 
 
 def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -> RankResult:
-    started = time.perf_counter()
-    result, search = betweenness.run(context, part, primitive, betweenness.StreamedBetweenness)
-    traffic = search.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)}
-    score = result.columns["score"]
-    if part.size == 1:
-        ordered = np.empty_like(score)
-        for first, ids in part.store.order():
-            ordered[ids] = score[first : first + len(ids)]
-        score = ordered
+    started, backend = time.perf_counter(), get_backend(Config.load(device=part.device).device)
+    search: betweenness.StreamedBetweenness
+    more: dict[str, Any] = {}
+    if backend.name == "cuda":
+        from graphdask.stream import device_betweenness  # as in _alone
+
+        result, search, more = device_betweenness.run(context, part, primitive, backend)
+    else:
+        result, search = betweenness.run(context, part, primitive, betweenness.StreamedBetweenness)
+        score = result.columns["score"]
+        if part.size == 1:
+            ordered = np.empty_like(score)
+            for first, ids in part.store.order():
+                ordered[ids] = score[first : first + len(ids)]
+            result = replace(result, columns={"score": ordered})
+    traffic = search.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)} | more
     state = search.per_vertex(part) * part.num_vertices
     return replace(
-        result, columns={"score": score}, values={"streamed": traffic}, memory=state + traffic["window"],
-        allocated_start=state, allocated_end=state,
+        result, values={"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
+        allocated_end=state,
     )  # fmt: skip
 
 

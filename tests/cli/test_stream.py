@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from emulated import emulated, stand_in
 
 
 @pytest.fixture
@@ -26,6 +27,15 @@ def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, t
         assert words in result.stdout
     record = json.loads(call("run", "pagerank", streamed, "--memory", "1MiB", "--json").stdout)
     assert record["stats"]["streamed"]["nbytes"] == record["stats"]["streamed"]["least"] > 0
+    assert record["answer"]["highest"] == 20
+
+
+def test_betweenness_streams_through_a_gpu(call, streamed, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    result = call("run", "betweenness", streamed, "--memory", "1MiB", "--device", "cuda", "--verify", "--json")
+    assert result.exit_code == 0, result.stderr
+    record = json.loads(result.stdout)
+    assert record["stats"]["streamed"]["device"] == "cuda"
     assert record["answer"]["highest"] == 20
 
 

@@ -74,6 +74,32 @@ def test_answers_are_those_in_memory_to_the_last_bit(streamed, name, kind):
     assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
 
 
+@pytest.mark.parametrize(("name", "sources", "order"), [
+    ("a hub", 3, "layers"), ("dense random, directed", 40, "layers"), ("dense random, directed", [7], "ids"),
+    ("scale-free", 9, "layers"), ("only self-loops", None, "layers"),
+])  # fmt: skip
+def test_betweenness_is_that_in_memory_on_the_device_to_the_last_bit(streamed, name, sources, order):
+    n, src, dst, directed = MADE[name]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, "3MiB", order=order, chunk=4096 if name == "a hub" else 1024)
+    found = gd.betweenness(S, sources).verify()
+    equal(gd.betweenness(G.partition(1, device="cuda"), sources).score, found.score)
+    np.testing.assert_allclose(found.score, gd.betweenness(G, sources).score, rtol=1e-12, atol=1e-12)
+    streamed = found.stats.streamed
+    assert streamed["device"] == "cuda"
+    assert streamed["nbytes"] >= streamed["least"] > 0
+
+
+def test_betweenness_with_room_for_a_few_sources_at_a_time(streamed):
+    n, src, dst, directed = GRAPHS["sparse random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, 800 * n, 0)
+    found = gd.betweenness(S, 33)
+    np.testing.assert_allclose(found.score, gd.betweenness(G, 33).score, rtol=1e-12, atol=1e-12)
+    assert found.stats.memory <= 800 * n
+    assert found.stats.streamed["chunks_read"] + found.stats.streamed["chunks_resident"] > 0
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("memory", ["20MiB", "26MiB", "80MiB"])
 def test_copies_and_kernels_keep_out_of_each_others_way(stored, memory):
@@ -86,6 +112,8 @@ def test_copies_and_kernels_keep_out_of_each_others_way(stored, memory):
         equal(a.depth, b.depth)
         equal(a.parent, b.parent)
     equal(gd.pagerank(G, max_iter=20).rank, gd.pagerank(S, max_iter=20).rank)
+    S.memory *= 8  # for the tables of as many sources at a time
+    equal(gd.betweenness(G.partition(1, device="cuda"), 4).score, gd.betweenness(S, 4).score)
 
 
 def test_a_chunk_is_worked_on_until_nothing_in_it_changes(streamed):
@@ -136,7 +164,7 @@ def test_a_distance_that_is_too_large_names_the_vertex(streamed):
 
 def test_a_graph_without_vertices(streamed):
     S = streamed(gd.from_edges([], []))
-    assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == 0
+    assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
 
 
 def test_too_little_memory_is_said_beforehand(streamed):
@@ -144,6 +172,10 @@ def test_too_little_memory_is_said_beforehand(streamed):
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     with pytest.raises(gd.OverBudget, match=r"a search takes 20 bytes of the device per vertex"):
         gd.bfs(streamed(G, "1KiB"), 0)
+    with pytest.raises(gd.OverBudget, match=r"betweenness takes 122 bytes of the device per vertex"):
+        gd.betweenness(streamed(G, "1KiB"))
+    with pytest.raises(gd.OverBudget, match=r"betweenness streams chunks of up to .* MiB more, or build the file"):
+        gd.betweenness(streamed(G, 122 * n + 100))
     with pytest.raises(gd.OverBudget, match=r"pagerank streams chunks of up to .* MiB more, or build the file"):
         gd.pagerank(streamed(G, "18KiB"))
     with pytest.raises(gd.OverBudget, match=r"of host_memory= 0\.0 MiB are left"):
@@ -223,7 +255,5 @@ def test_one_pass_from_the_root_is_exact(streamed):
 
 def test_what_only_a_cpu_streams_is_refused_where_a_gpu_is_asked_for(streamed):
     S = streamed(gd.from_edges([0, 1], [1, 2]))
-    with pytest.raises(gd.Unsupported, match="streams through a CPU"):
-        gd.betweenness(S)
     with pytest.raises(gd.Unsupported, match="several ranks, and workers, stream through their CPUs"):
         gd.bfs(S.partition(2), 0)

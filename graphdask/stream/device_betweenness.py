@@ -1,0 +1,73 @@
+"""Betweenness through a device: what is known of every vertex is there, and the chunks of edges stream past it.
+
+The kernels are those of a graph in memory, so a row's sum has their order, and with as many lanes scores have the bits
+that they have there. The host hears after each chunk how many of its rows were reached; the next ones are copied
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from graphdask.algorithms.betweenness import HUB, Betweenness, Level
+from graphdask.backend import Array, Backend
+from graphdask.engine import Environment, RankContext, RankResult, run_primitive
+from graphdask.stream.betweenness import StreamedBetweenness, fitting, located, state_bytes
+from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_runs import prepared
+from graphdask.stream.on_device import Run
+from graphdask.stream.shared import StreamedPart
+
+
+class DeviceBetweenness(StreamedBetweenness):
+    """The primitive over a whole store."""
+
+    def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack, part: StreamedPart, backend: Backend):
+        super().__init__(primitive, lanes, stack)
+        self.work: Run = prepared(part, backend, self.log)
+
+    def _room(self, part: StreamedPart, env: Environment) -> int:
+        return min(part.memory, env.backend.free_memory())
+
+    def _put_aside(self, part: StreamedPart, names: list[str]) -> int:
+        most = max(int(part.store.sections[name].table["edges"].max(initial=0)) for name in names)
+        return most // (HUB // 2) + most // HUB
+
+    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
+        section = part.store.sections[name]
+        window = DeviceWindow(
+            self.work.host, self.work.backend, section, room - 4096 - 8 * len(section), self.name, self.log,
+            part.read_ahead,
+        )  # fmt: skip
+        return self.stack.enter_context(window)
+
+    def _loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Array, Array]:
+        chunk = self.windows[name].load(number, later)
+        return chunk.first, chunk.indptr, chunk.targets
+
+    def _level(self, rows: Array, masks: Array, env: Environment) -> Level:
+        """Rows of a chunk are found in any order; the way back looks for them in other chunks, where edges have a
+        direction."""
+        if len(self.windows) == 1:
+            return super()._level(rows, masks, env)
+        order = env.xp.argsort(rows)
+        return Level(rows[order], masks[order])
+
+
+def run(
+    context: RankContext, part: StreamedPart, primitive: Betweenness, backend: Backend
+) -> tuple[RankResult, DeviceBetweenness, dict[str, Any]]:
+    """The scores by vertex number, on the device, what has found them, and what statistics add."""
+    with backend.activate(), ExitStack() as stack:
+        search = DeviceBetweenness(primitive, fitting(part, primitive.lanes), stack, part, backend)
+        work = search.work
+        work.require(state_bytes(search.lanes, False), primitive.name)
+        stack.enter_context(work.host.reading())
+        before = work.host.nbytes
+        env = replace(context.environment("selective"), backend=backend)
+        result = run_primitive(context.comm, located(part, backend.xp), search, env)
+        score = work.by_number(result.columns["score"], work.ids())
+    more = {"device": "cuda", "from_disk": work.host.nbytes - before}
+    return replace(result, columns={"score": score}), search, more
