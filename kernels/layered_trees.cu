@@ -1,5 +1,5 @@
 // What a device does over a chunk of a layered edge list besides paths and sums: trees are joined over its edges, rows
-// with an edge to themselves are marked; and which chunks are left to do, for the host, which reads it behind the chunks
+// with an edge to themselves are marked, positions become slots; and which chunks are left to do, for the host, which reads it behind the chunks
 // that are under way. Twins and arguments: layered_trees.py.
 #include "grid.cuh"
 #include "trees.cuh"
@@ -85,6 +85,17 @@ extern "C" __global__ void layered_active(long long n, const unsigned long long 
             end = chunk + 1 < chunks ? firsts[chunk + 1] : 8 * n;
             leave(flags + chunk);
         }
+    }
+}
+
+// The own rows come first, and what stood in their place is where they were, or behind them.
+extern "C" __global__ void layered_slots(long long n, index_t *targets, long long first, long long rows) {
+    const index_t begin = (index_t)first, end = (index_t)(first + rows), moved = min(begin, (index_t)rows);
+    const index_t place = max(begin, (index_t)rows);
+    GD_FOR(i, n) {
+        const index_t target = targets[i];
+        if (target >= begin && target < end) targets[i] = target - begin;
+        else if (target < moved) targets[i] = target + place;
     }
 }
 

@@ -11,6 +11,9 @@ flags    64-bit integers per chunk: set to 1 where it is left to do, because a r
 marks    uint64: eight marks, of 8 bits each, of positions that follow each other; n counts these words
 loop     uint8 per position: whether it has an edge to itself
 
+`layered_slots` makes positions, n of them in `targets`, slots of a part whose own vertices are the `rows` positions
+from `first` on: these and those whose places they take change places.
+
 A launch of `layered_join` must be cooperative.
 """
 
@@ -21,6 +24,10 @@ from graphdask.kernels.layered import layered_hook, layered_loops
 MACROS = [{"index_t": "int"}]
 COUNTERS, CLEARED = 5, 2
 """How many there are, and from which on they are 0 before a chunk."""
+
+
+BLOCK = 1 << 16
+"""Edges whose ends are made slots at a time."""
 
 
 def _root(link, v):
@@ -49,6 +56,15 @@ def layered_roots(n, positions, link, roots):
 def layered_active(n, marks, firsts, chunks, flags):
     places = np.flatnonzero(marks[:n].view(np.uint8))
     flags[np.searchsorted(firsts[:chunks], places, side="right") - 1] = 1
+
+
+def layered_slots(n, targets, first, rows):
+    moved = min(first, rows)
+    for begin in range(0, n, BLOCK):
+        some = targets[begin : min(begin + BLOCK, n)]
+        own, before = (some >= first) & (some < first + rows), some < moved
+        np.subtract(some, np.int32(first), out=some, where=own)
+        np.add(some, np.int32(max(first, rows)), out=some, where=before)
 
 
 def layered_own(n, first, indptr, targets, loop, hubs, counters):

@@ -34,10 +34,10 @@ NAMES = "bfs, connected_components, betweenness, pagerank and sssp"
 class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
-    It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, in this
-    process, also through a GPU, or on the workers of a Dask client, each of which opens the file under the same name
-    and streams its own rows. Most samplers of `gd.sample` draw from it on a CPU. What has no streamed form says so, and
-    takes `in_memory()`.
+    It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, and most
+    samplers of `gd.sample` draw from it: in this process, also through a GPU, or on the workers of a Dask client, each
+    of which opens the file under the same name and streams its own rows. What has no streamed form says so, and takes
+    `in_memory()`.
     """
 
     def __init__(
@@ -239,12 +239,14 @@ def open_(
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
-    functions read the chunk where most is to be drawn, on a CPU and none ahead, and keep those that are drawn from
-    most; the others raise Unsupported. A chunk is read whole for whatever waits there, so many walks in one call read
-    little more than a few. They take 4 bytes per vertex, 8 in the order of layers, and 8 more where they
-    ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides `memory` there are the samples
-    and, of neighbourhoods, what a hop is sorted with. `gd.sample.in_chunks` draws some at a time. With several workers
-    each draws its share of the instances, from the whole file.
+    functions read the chunk where most is to be drawn, and keep those that are drawn from most; the others raise
+    Unsupported. A chunk is read whole for whatever waits there, so many walks in one call read little more than a few.
+    On a CPU none is read ahead; on a GPU chunks come from main memory, tables for biased draws are made there, and the
+    host reads 8 chunks that are likely to be next, or `read_ahead`. They take 4 bytes per vertex, 8 in the order of
+    layers, and 8 more where they ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides
+    `memory` there are the samples and, of neighbourhoods, what a hop is sorted with. On a GPU walks that do not fit
+    into an eighth of `memory` are made in batches, which go to main memory. `gd.sample.in_chunks` draws some at a time.
+    With several workers each draws its share of the instances, from the whole file.
 
     Examples
     --------

@@ -10,7 +10,6 @@ Source: Pandey et al., c-saw, Section V.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,15 +35,16 @@ def run(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment) -> tuple[
             return EdgeBiases.memory(csr, sampler.bias, "inverse") + csr.num_edges * (17 + 4 + weights)
         return (TIMED + weights) * csr.num_edges if hasattr(sampler, "limits") else 0
 
-    stored = env.stored = StoredRows(
-        part.store, section, part.memory, sampler.name, sampler.work, tables, sampler.bias == "degree", sampler.numbered
-    )
+    stored = StoredRows(
+        env, part.store, section, part.memory, sampler.name, sampler.work, tables, sampler.bias == "degree",
+        sampler.numbered,
+    )  # fmt: skip
     columns = _drawn(sampler, part, env, stored)
     return columns, stored, stored.per_vertex * part.num_vertices
 
 
 def _drawn(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment, stored: StoredRows) -> dict[str, Any]:
-    kernels, none = env.kernels("neighbors", index_t=part.vertex_map.dtype), np.zeros(0, np.int64)
+    kernels, none = env.kernels("neighbors", index_t=part.vertex_map.dtype), env.xp.zeros(0, np.int64)
     state = State(Csr(none, none), None, kernels)
     state.frontiers.append(sampler._seeds_at_home(part, env))
     for hop in range(len(sampler.fanouts)):
@@ -54,21 +54,24 @@ def _drawn(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment, stored
         frontier = len(state.frontiers[-1].vertices)
         if hop + 1 < len(sampler.fanouts):
             state.frontiers.append(sampler._fresh(part, state, env))
+        env.backend.synchronize()
         record(env, sampler.name, frontier, len(edges.dst), started)
     return sampler.result(part, state, env)
 
 
 def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: StoredRows, hop: int) -> Edges:
     """The edges of a frontier."""
-    here = state.frontiers[-1]
+    here, xp = state.frontiers[-1], env.xp
     positions = stored.positions(here.vertices)
     places = stored.pieces(positions)
-    order = np.argsort(places, kind="stable")
-    bounds = np.searchsorted(places[order], np.arange(len(stored) + 1))
+    order = xp.argsort(places, kind="stable")
+    bounds = env.backend.to_host(xp.searchsorted(places[order], xp.arange(len(stored) + 1, dtype=np.int32)))
     of_frontier, reached, numbers = [order[:0]], [here.vertices[:0]], [order[:0]]
     waiting = np.diff(bounds)
-    for number in _in_turn(stored, waiting):
+    turns = _in_turn(stored, waiting)
+    for at, number in enumerate(turns):
         which = order[int(bounds[number]) : int(bounds[number + 1])]
+        stored.ask(turns[at:])
         part = stored.enter(number, waiting)
         waiting[number] = 0
         chunk = sampler._prepared(part, env)
@@ -83,17 +86,17 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
         of_frontier.append(places_of)
         reached.append(stored.numbers[slots])
         del part, chunk  # the next one may take their place
-    of_edges, dst = np.concatenate(of_frontier), np.concatenate(reached)
-    order = np.argsort(of_edges, kind="stable")
+    of_edges, dst = xp.concatenate(of_frontier), xp.concatenate(reached)
+    order = xp.argsort(of_edges, kind="stable")
     of_edges, dst = of_edges[order], dst[order]
-    starts = np.searchsorted(of_edges, here.bounds, side="left")
-    of_graph = np.concatenate(numbers)[order] if sampler.numbered else None
+    starts = xp.searchsorted(of_edges, here.bounds, side="left")
+    of_graph = xp.concatenate(numbers)[order] if sampler.numbered else None
     return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts, of_graph)
 
 
-def _in_turn(stored: StoredRows, waiting: np.ndarray) -> Iterator[int]:
+def _in_turn(stored: StoredRows, waiting: np.ndarray) -> list[int]:
     """Chunks with work: those that are in memory, then the most active ones first."""
     held = set(stored.held)
-    yield from sorted(
+    return sorted(
         (int(number) for number in np.flatnonzero(waiting)), key=lambda k: (k not in held, -int(waiting[k]), k)
     )

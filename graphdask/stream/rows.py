@@ -1,5 +1,6 @@
 """StoredRows: chunks of a store as partitions that samplers draw from; the most active stay in memory.
 
+The memory is that of the host, or of a device, which takes chunks from page-locked memory of the host (`HostChunks`).
 Where much is to be drawn, the first chunks, as many as fit, are one *piece*, which is read once and stays; every other
 chunk is a piece for itself. A piece becomes a Part whose own vertices are its rows. Slots are positions, but for two
 blocks that change places: the own vertices, which come first, and those whose places they take. So the tables of all
@@ -23,11 +24,12 @@ from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
 from graphdask.partition import TableMap, VertexMap
 from graphdask.stream.format import Chunk, Section
+from graphdask.stream.host import HostChunks
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic
 
-BLOCK = 1 << 16
-"""Edges whose ends are made slots at a time."""
+AHEAD = 8
+"""Chunks that are read for a device before they are copied there, where nobody says how many."""
 SPARE = 16
 """One part in so many of the memory stays free, as chunks of different lengths leave gaps when they go."""
 TablesOf = Callable[[Csr], int]
@@ -39,6 +41,10 @@ class ChunkEnvironment(Environment):
     """What samplers use beside a chunk: tables of all slots are there already."""
 
     stored: StoredRows | None = None
+    host: HostChunks | None = None
+    """What a device takes chunks from; None on a CPU, which reads them itself."""
+    ahead: int = AHEAD
+    """Chunks that the host reads for a device while another one is drawn from."""
 
     def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
         """Vertex numbers or degrees of all slots, of the chunk that was entered last."""
@@ -53,6 +59,8 @@ class StoredRows:
 
     Parameters
     ----------
+    env : ChunkEnvironment
+        Where the rows go; from now on these are its `stored`.
     store : Store
     section : Section
     memory : int
@@ -82,10 +90,11 @@ class StoredRows:
     """
 
     def __init__(
-        self, store: Store, section: Section, memory: int, what: str, work: int, tables: TablesOf,
-        with_degrees: bool = False, numbered: bool = False,
+        self, env: ChunkEnvironment, store: Store, section: Section, memory: int, what: str, work: int,
+        tables: TablesOf, with_degrees: bool = False, numbered: bool = False,
     ):  # fmt: skip
-        n = store.num_vertices
+        n, env.stored = store.num_vertices, self
+        self.env, self.xp = env, env.xp
         self.store, self.section, self._tables = store, section, tables
         bounds = [self._bound(number) for number in range(len(section))]
         self.per_vertex = per_vertex(store, with_degrees, numbered)
@@ -107,18 +116,20 @@ class StoredRows:
         if stays > 1:
             self._bounds[0] += section.most_bytes
         self.firsts = np.array([section.table["first"][piece.start] for piece in self._pieces], np.int64)
-        self.numbers = np.arange(n, dtype=np.int32)
+        self._cuts = env.backend.from_host(self.firsts)
+        numbers = np.arange(n, dtype=np.int32)
         for first, ids in store.order():
-            self.numbers[first : first + len(ids)] = ids
-        self._position: np.ndarray | None = None
+            numbers[first : first + len(ids)] = ids
+        self.numbers = env.backend.from_host(numbers)
+        self._position: Array | None = None
         offsets = np.append(self.firsts, n) if len(self) else np.array([0, n], np.int64)
         self._map = VertexMap(n, offsets)
         if not store.by_number:
-            self._position = np.empty(n, np.int32)
-            self._position[self.numbers] = np.arange(n, dtype=np.int32)
+            self._position = self.xp.empty(n, np.int32)
+            self._position[self.numbers] = self.xp.arange(n, dtype=np.int32)
             self._map = TableMap(n, offsets, position_of=self._position)
-        self.degrees = self._degrees() if with_degrees else None
-        self._starts = self._edge_starts() if numbered else None
+        self.degrees = env.backend.from_host(self._degrees()) if with_degrees else None
+        self._starts = env.backend.from_host(self._edge_starts(numbers)) if numbered else None
         self._held: dict[int, Part] = {}
         self._sizes: dict[int, int] = {}
         self._entered: tuple[int, int] | None = None
@@ -134,13 +145,22 @@ class StoredRows:
         """The pieces that are in memory."""
         return list(self._held)
 
-    def positions(self, vertices: np.ndarray) -> np.ndarray:
+    def positions(self, vertices: Array) -> Array:
         """Where some vertices stand, int32."""
         return vertices if self._position is None else self._position[vertices]
 
-    def pieces(self, positions: np.ndarray) -> np.ndarray:
+    def pieces(self, positions: Array) -> Array:
         """The piece that each position is in, int32."""
-        return (np.searchsorted(self.firsts, positions, side="right") - 1).astype(np.int32)
+        return (self.xp.searchsorted(self._cuts, positions, side="right") - 1).astype(np.int32)
+
+    def ask(self, numbers: Sequence[int]) -> None:
+        """For a device, let threads of the host begin to read the piece that is entered next, and some after it."""
+        self._ask([self._pieces[number].start for number in numbers if number not in self._held])
+
+    def _ask(self, chunks: Sequence[int]) -> None:
+        host = self.env.host
+        if host is not None:
+            all(host.ask(self.section, number) for number in chunks[: 1 + self.env.ahead])  # while there is room
 
     def enter(self, number: int, waiting: np.ndarray) -> Part:
         """A piece as a partition; `waiting`, of each piece, says how much is to be drawn there."""
@@ -177,25 +197,28 @@ class StoredRows:
 
     def _bound(self, number: int) -> int:
         """Bytes of a chunk with all that is made of it, at most."""
-        entry, width = self.section.table[number], self.section.weights
+        entry, width, xp = self.section.table[number], self.section.weights, self.xp
         rows, edges = int(entry["rows"]), int(entry["edges"])
-        weights = None if width is None else np.broadcast_to(np.zeros(1, width), edges)
-        csr = Csr(np.broadcast_to(np.int64(0), rows + 1), np.broadcast_to(np.int32(0), edges), weights)
+        weights = None if width is None else xp.broadcast_to(xp.zeros(1, width), edges)
+        csr = Csr(
+            xp.broadcast_to(xp.zeros(1, np.int64), rows + 1), xp.broadcast_to(xp.zeros(1, np.int32), edges), weights
+        )
         return sum(self.section.sizes(number)) + 28 * (rows + 1) + self._tables(csr)
 
     def _made(self, number: int) -> Part:
         """Read a piece, and enter it."""
         chunks, first, n = self._pieces[number], int(self.firsts[number]), self.store.num_vertices
+        xp = self.xp
         if len(chunks) == 1:
-            chunk = self._read(chunks.start, np.empty(sum(self.section.sizes(chunks.start)), np.uint8))
+            chunk = self._read(chunks.start, xp.empty(sum(self.section.sizes(chunks.start)), np.uint8))
             degrees, targets, weights = chunk.degrees, chunk.targets, chunk.weights
         else:
             degrees, targets, weights = self._joined(chunks)
         rows = len(degrees)
-        indptr = np.zeros(rows + 1, np.int64)
-        np.cumsum(degrees, out=indptr[1:])
+        indptr = xp.zeros(rows + 1, np.int64)
+        xp.cumsum(degrees, dtype=np.int64, out=indptr[1:])
         self._exchange(first, rows)
-        self._to_slots(targets, first, rows)
+        self.env.kernels("layered_trees", index_t=np.int32).layered_slots(len(targets), targets, first, rows)
         csr = Csr(indptr, targets, None if self.store.weights is None else weights)
         ids = self.numbers[:rows].copy()
         part = Part(number, len(self), self._map, csr, csr, None, ids, np.array([0, rows, n], np.int64))
@@ -204,40 +227,39 @@ class StoredRows:
             part.tables.keep(("edge numbers", "in" if self.section.name == "inward" else "out"), shifts, shifts.nbytes)
         return part
 
-    def _joined(self, chunks: range) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _joined(self, chunks: range) -> tuple[Array, Array, Array]:
         """Degrees, targets and weights of chunks, one after the other."""
-        table = self.section.table[chunks.start : chunks.stop]
-        degrees, targets = np.empty(int(table["rows"].sum()), np.uint32), np.empty(int(table["edges"].sum()), np.int32)
+        table, xp = self.section.table[chunks.start : chunks.stop], self.xp
+        degrees, targets = xp.empty(int(table["rows"].sum()), np.uint32), xp.empty(int(table["edges"].sum()), np.int32)
         dtype = self.store.weights
-        weights = np.empty(0, np.int32) if dtype is None else np.empty(len(targets), dtype)
-        buffer, row, edge = np.empty(self.section.most_bytes, np.uint8), 0, 0
+        weights = xp.empty(0, np.int32) if dtype is None else xp.empty(len(targets), dtype)
+        buffer, row, edge = xp.empty(self.section.most_bytes, np.uint8), 0, 0
         for number in chunks:
+            self._ask(range(number, chunks.stop))
             chunk = self._read(number, buffer)
             degrees[row : row + len(chunk.degrees)] = chunk.degrees
             targets[edge : edge + len(chunk.targets)] = chunk.targets
-            weights[edge : edge + len(chunk.weights)] = chunk.weights
+            if dtype is not None:
+                weights[edge : edge + len(chunk.weights)] = chunk.weights
             row, edge = row + len(chunk.degrees), edge + len(chunk.targets)
         return degrees, targets, weights
 
-    def _read(self, number: int, buffer: np.ndarray) -> Chunk:
+    def _read(self, number: int, buffer: Array) -> Chunk:
+        """A chunk in the bytes of a buffer."""
         started, size, traffic = time.perf_counter(), sum(self.section.sizes(number)), self.traffic
-        chunk = self.store.read(self.section, number, buffer)
+        if self.env.host is None:
+            chunk = self.store.read(self.section, number, buffer)
+        else:
+            array, tell = self.env.host.take(self.section, number)
+            buffer[:size].set(array)
+            tell(None)
+            chunk = self.section.chunk_of(number, buffer[:size])
         traffic.reading += time.perf_counter() - started
         traffic.nbytes += size
         traffic.chunks += 1
         traffic.least += 0 if number in self._seen else size
         self._seen.add(number)
         return chunk
-
-    @staticmethod
-    def _to_slots(targets: np.ndarray, first: int, rows: int) -> None:
-        """Positions to slots of a chunk, where they stand."""
-        moved = min(first, rows)
-        for begin in range(0, len(targets), BLOCK):
-            some = targets[begin : begin + BLOCK]
-            own, before = (some >= first) & (some < first + rows), some < moved
-            np.subtract(some, np.int32(first), out=some, where=own)
-            np.add(some, np.int32(max(first, rows)), out=some, where=before)
 
     def _exchange(self, first: int, rows: int) -> None:
         """Make the tables those of the slots of a chunk."""
@@ -263,11 +285,11 @@ class StoredRows:
             made[first : first + len(degrees)] = degrees
         return made
 
-    def _edge_starts(self) -> np.ndarray:
+    def _edge_starts(self, numbers: np.ndarray) -> np.ndarray:
         """int64 by vertex number: edges in the rows of vertices of smaller numbers."""
         starts = np.zeros(self.store.num_vertices + 1, np.int64)
         for first, degrees, _ in self.store.rows(self.section):
-            starts[1:][self.numbers[first : first + len(degrees)]] = degrees
+            starts[1:][numbers[first : first + len(degrees)]] = degrees
         np.cumsum(starts, out=starts)
         return starts[:-1]
 

@@ -1,4 +1,7 @@
-"""Run a sampler over a store, on a CPU; each rank draws its share of the instances, and reads what these come to.
+"""Run a sampler over a store; each rank draws its share of the instances, and reads what these come to.
+
+Through a device the chunks that are drawn from come into its memory, and what is to be drawn waits there; kernels are
+those of partitions in memory.
 
 Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
 """
@@ -7,17 +10,20 @@ from __future__ import annotations
 
 import importlib
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
+from graphdask.backend import get_backend
 from graphdask.comm.single import SingleCommunicator
+from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.part import Csr
 from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
-from graphdask.stream.rows import ChunkEnvironment, StoredRows
+from graphdask.stream.rows import AHEAD, ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart, part_of
 
 PLACEMENT = "on disk"
@@ -38,8 +44,6 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
             f"placement={str(placement)!r} has no meaning for {graph.store.path}, whose rows are read from disk; leave "
             f"it out. {INSTEAD}"
         )
-    if graph.device == "cuda":
-        raise Unsupported(f'{sampler.name} streams through a CPU; open {graph.store.path} with device="cpu"')
     if graph.passes == "one":
         raise Unsupported(f'passes="one" is no way of sampling; open {graph.store.path} with passes="exact"')
     if sampler.inward and graph.directed and "inward" not in graph.store.sections:
@@ -60,33 +64,41 @@ def refuse_proof(graph: StreamedGraph, primitive: Any) -> None:
 def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResult:
     """Draw a rank's share of the samples; among the values is what was read, as `streamed`."""
     rank, size, started = context.comm.rank, context.comm.size, time.perf_counter()
-    mine = sampler.share(rank, size)
-    alone = part_of(part.store, 0, 1, part.memory, part.read_ahead)
-    with SingleCommunicator() as comm:
+    mine, backend = sampler.share(rank, size), get_backend(Config.load(device=part.device).device)
+    host, before, memory = None, 0, part.memory
+    with SingleCommunicator() as comm, backend.activate(), ExitStack() as stack:
+        if backend.name == "cuda":
+            assert part.chunks is not None
+            host = part.chunks(backend)
+            stack.enter_context(host.reading())
+            before, memory = host.nbytes, min(memory, int(backend.free_memory() * context.memory_share))
         env = ChunkEnvironment(
-            context.backend, 0, 1, "selective", context.deadline, context.memory_share, context.on_superstep, comm
-        )
+            backend, 0, 1, "selective", context.deadline, context.memory_share, context.on_superstep, comm, host=host,
+            ahead=AHEAD if part.read_ahead is None else part.read_ahead,
+        )  # fmt: skip
+        alone = part_of(part.store, 0, 1, memory, part.read_ahead)
         columns, stored, state = importlib.import_module(mine.on_disk).run(mine, alone, env)
+        backend.synchronize()
     traffic = stored.traffic
     traffic.waiting = traffic.reading
     streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(time.perf_counter() - started)
+    if host is not None:
+        streamed |= {"device": "cuda", "from_disk": host.nbytes - before}
     values = {"streamed": streamed, "rank": rank}
     values |= {f"{name}.shape": column.shape[1:] for name, column in columns.items()}
     return RankResult(
         columns, values, {name: column.dtype for name, column in columns.items()}, env.history, context.comm.name,
-        context.backend.description, state + traffic.memory, state, state,
+        backend.description, state + traffic.memory, state, state,
     )  # fmt: skip
 
 
 def run(sampler: Any, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
     """Degrees of vertices, of which nothing but the rows' lengths is read."""
-    stored = env.stored = StoredRows(
-        part.store, part.store.sections["out"], part.memory, sampler.name, 0, _no_tables, True
-    )
+    stored = StoredRows(env, part.store, part.store.sections["out"], part.memory, sampler.name, 0, _no_tables, True)
     assert stored.degrees is not None
-    degrees = np.empty_like(stored.degrees)
+    degrees = env.xp.empty_like(stored.degrees)
     degrees[stored.numbers] = stored.degrees
-    vertices = np.arange(sampler.first, sampler.last, dtype=np.int32)
+    vertices = env.xp.arange(sampler.first, sampler.last, dtype=np.int32)
     return {"vertex": vertices, "degree": degrees[vertices]}, stored, stored.per_vertex * part.num_vertices
 
 

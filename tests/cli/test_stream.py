@@ -30,13 +30,15 @@ def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, t
     assert record["answer"]["highest"] == 20
 
 
-def test_betweenness_streams_through_a_gpu(call, streamed, monkeypatch):
+def test_betweenness_and_walks_stream_through_a_gpu(call, streamed, monkeypatch):
     stand_in(monkeypatch, emulated())
     result = call("run", "betweenness", streamed, "--memory", "1MiB", "--device", "cuda", "--verify", "--json")
     assert result.exit_code == 0, result.stderr
     record = json.loads(result.stdout)
     assert record["stats"]["streamed"]["device"] == "cuda"
     assert record["answer"]["highest"] == 20
+    record = json.loads(call("sample", "walk", streamed, "--length", 4, "--device", "cuda", "--json").stdout)
+    assert record["stats"]["streamed"]["device"] == "cuda"
 
 
 def test_samples_of_it_are_those_of_the_file_it_was_made_from(call, streamed, path_graph, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 
 import dask
 import pytest
+from emulated import emulated, stand_in
 
 import graphdask as gd
 
@@ -27,5 +28,22 @@ def stored(tmp_path: Path) -> Callable[..., Any]:
         named = {"chunk": 1024, "memory": building, "overwrite": True} | options
         gd.stream.build(G, tmp_path / "graph.gdl", **named)
         return gd.stream.open(tmp_path / "graph.gdl", memory)
+
+    return store
+
+
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def streamed(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, stored: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Store a graph, and open it for a device."""
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+
+    def store(
+        G: Any, memory: Any = "96KiB", read_ahead: int | None = None, host_memory: Any = None, **options: Any
+    ) -> Any:
+        path = stored(G, **options).store.path
+        return gd.stream.open(path, memory, read_ahead=read_ahead, device="cuda", host_memory=host_memory)
 
     return store

@@ -6,7 +6,6 @@ import threading
 
 import numpy as np
 import pytest
-from emulated import emulated, stand_in
 from graphs import GRAPHS, two_stars
 
 import graphdask as gd
@@ -14,19 +13,6 @@ from graphdask.stream import device
 from graphdask.stream.copies import Copies
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
-
-
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def streamed(request, monkeypatch, stored):
-    """Store a graph, and open it for a device."""
-    if request.param == "emulated":
-        stand_in(monkeypatch, emulated())
-
-    def store(G, memory="96KiB", read_ahead=None, host_memory=None, **options):
-        path = stored(G, **options).store.path
-        return gd.stream.open(path, memory, read_ahead=read_ahead, device="cuda", host_memory=host_memory)
-
-    return store
 
 
 def weights_of(kind, count):

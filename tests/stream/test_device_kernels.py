@@ -104,6 +104,18 @@ def test_labels_come_apart_by_vertex_number(both, rng):
         same(left(depth if numbers is not None else wide))
 
 
+@pytest.mark.parametrize(("first", "rows"), [(0, 400), (0, 60), (40, 300), (200, 90), (399, 1), (10, 0)])
+def test_positions_become_slots(both, rng, first, rows):
+    targets = rng.integers(0, COUNT, 3000).astype(np.int32)
+    left = both("layered_trees", [("layered_slots", len(targets), targets, first, rows)], index_t=np.int32)
+    same(left(targets))
+    order = np.arange(COUNT)
+    moved, place = min(first, rows), max(first, rows)
+    order[:moved], order[place : place + moved] = np.arange(place, place + moved), np.arange(moved)
+    order[first : first + rows] = np.arange(rows)
+    np.testing.assert_array_equal(left(targets)[0], order[targets])
+
+
 @pytest.mark.parametrize("giant", [-1, 77])
 def test_trees_are_joined_and_what_is_outside_is_flagged(both, rng, giant):
     indptr, targets, _ = rows(rng, hub=giant < 0)
