@@ -9,7 +9,7 @@ device, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -36,9 +36,9 @@ def state_bytes(lanes: int, several: bool) -> int:
     return FIXED + 2 * lanes + lanes * (40 if several else 24)
 
 
-def fitting(part: StreamedPart, lanes: int) -> int:
+def fitting(part: StreamedPart, lanes: int, state: Callable[[int, bool], int] = state_bytes) -> int:
     """As many lanes, or half, a quarter, ..., until tables take no more than half of the memory."""
-    while lanes > 1 and 2 * state_bytes(lanes, part.size > 1) * part.num_vertices > part.memory:
+    while lanes > 1 and 2 * state(lanes, part.size > 1) * part.num_vertices > part.memory:
         lanes //= 2
     return lanes
 

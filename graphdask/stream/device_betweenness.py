@@ -14,11 +14,17 @@ from typing import Any
 from graphdask.algorithms.betweenness import HUB, Betweenness, Level
 from graphdask.backend import Array, Backend
 from graphdask.engine import Environment, RankContext, RankResult, run_primitive
-from graphdask.stream.betweenness import StreamedBetweenness, fitting, located, state_bytes
+from graphdask.part import Part
+from graphdask.stream.betweenness import FIXED, StreamedBetweenness, fitting, located
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_runs import prepared
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
+
+
+def device_bytes(lanes: int, several: bool = False) -> int:
+    """Per vertex of the device, which must not run out: also the levels where each lane reaches it in another one."""
+    return FIXED + lanes * (24 + 4 + (1 if lanes <= 8 else 8))
 
 
 class DeviceBetweenness(StreamedBetweenness):
@@ -27,6 +33,9 @@ class DeviceBetweenness(StreamedBetweenness):
     def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack, part: StreamedPart, backend: Backend):
         super().__init__(primitive, lanes, stack)
         self.work: Run = prepared(part, backend, self.log)
+
+    def per_vertex(self, part: Part) -> int:
+        return device_bytes(self.lanes)
 
     def _room(self, part: StreamedPart, env: Environment) -> int:
         return min(part.memory, env.backend.free_memory())
@@ -61,9 +70,9 @@ def run(
 ) -> tuple[RankResult, DeviceBetweenness, dict[str, Any]]:
     """The scores by vertex number, on the device, what has found them, and what statistics add."""
     with backend.activate(), ExitStack() as stack:
-        search = DeviceBetweenness(primitive, fitting(part, primitive.lanes), stack, part, backend)
+        search = DeviceBetweenness(primitive, fitting(part, primitive.lanes, device_bytes), stack, part, backend)
         work = search.work
-        work.require(state_bytes(search.lanes, False), primitive.name)
+        work.require(search.per_vertex(part), primitive.name)
         stack.enter_context(work.host.reading())
         before = work.host.nbytes
         env = replace(context.environment("selective"), backend=backend)

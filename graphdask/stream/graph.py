@@ -234,8 +234,8 @@ def open_(
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
     73, and 80 bytes. `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several
-    workers): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ. They are
-    those in memory on the same device.
+    workers, 29 on a GPU, and 36 where they are more than 8): up to 64, or as many as take half of `memory`; with fewer
+    the last bits of scores may differ. They are those in memory on the same device.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
