@@ -88,7 +88,7 @@ __device__ __forceinline__ void second_all(long long n, long long first, int beg
 #pragma unroll
             for (int k = 0; k < GD_WALK_CHUNK; k++)
                 if (k == place) held.at[k] = u;
-            if (place == GD_WALK_CHUNK - 1 && step - place > begin) *(Steps *)(walk + step - place) = held;
+            if (place == GD_WALK_CHUNK - 1 && step - place > begin) gd_store(walk + step - place, held.at);
             else if (place == GD_WALK_CHUNK - 1 || step == end) store_some(walk, held, begin, step, place);
             before = v;
             row_before = row;

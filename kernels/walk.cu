@@ -16,22 +16,34 @@ struct Moves {
 template <int METHOD>
 __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &moves, gd_u64 instance, gd_u32 step,
                                              index_t v, index_t start, bool &far) {
-    const long long begin = rows.indptr[v], degree = rows.indptr[v + 1] - begin;
-    const bool dead = rows.dead<METHOD>(v, degree);
+    const long long begin = rows.indptr[v], after = rows.indptr[v + 1];
     gd_u32 draw = 0;
     gd_u64 first, second;
+    const bool plain = METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS;
+    if (plain) {  // while the row is on its way
+        gd_philox(rows.key, instance, step, draw++, first, second);
+#ifdef __CUDA_ARCH__
+        asm volatile("" : "+l"(first), "+l"(second));  // the compiler would put it after the row has come
+#endif
+    }
+    const long long degree = after - begin;
+    const bool dead = rows.dead<METHOD>(v, degree);
     far = false;
     if (METHOD != GD_METROPOLIS && moves.leave) {
-        gd_u64 coin;
-        gd_philox(rows.key, instance, step, 0, first, coin);
-        if (METHOD != GD_UNIFORM) gd_philox(rows.key, instance, step, GD_WALK_COIN, coin, second);
+        gd_u64 coin = second;
+        if (METHOD != GD_UNIFORM) {
+            gd_philox(rows.key, instance, step, 0, first, second);
+            gd_philox(rows.key, instance, step, GD_WALK_COIN, coin, second);
+        }
         coin >>= 1;
         far = coin < (dead ? GD_WALK_ONE : moves.leave);
         if (coin < (dead ? moves.dead : moves.restart)) return start;
         if (far) return (index_t)gd_digit(first, (gd_u64)moves.vertices);
     }
     if (dead) return -1;
-    const index_t u = rows.indices[rows.pick<METHOD>(v, begin, degree, instance, step, draw, second)];
+    const long long edge = plain ? gd_pick_uniform(begin, after, first)
+                                 : rows.pick<METHOD>(v, begin, degree, instance, step, draw, second);
+    const index_t u = rows.indices[edge];
     if (METHOD == GD_METROPOLIS) {
         const long long others = moves.degrees[u];
         if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v + (index_t)moves.base;
@@ -66,7 +78,7 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
                 held.at[k] = v;
             }
             if (base > begin && base + GD_WALK_CHUNK - 1 <= end) {
-                *(Steps *)(row + base) = held;
+                gd_store(row + base, held.at);
             } else {
 #pragma unroll
                 for (int k = 0; k < GD_WALK_CHUNK; k++)

@@ -32,7 +32,7 @@ from graphdask.sample.sampler import Sampler, owners, routed
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
-LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 27, 1 << 15)}
+LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
 """Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
 WARPS = 16
 """Of few walkers, on a processor of a GPU."""
@@ -164,8 +164,9 @@ class Walkers(Sampler[Any]):
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         rows = self.rows(part, env)
-        starts = env.backend.from_host(self.of(self.starts, self.first, self.last).astype(dtype))
+        given = self.of(self.starts, self.first, self.last)
         if is_whole(part):
+            starts = xp.empty(len(given), dtype)
             walks = xp.empty((self.instances, self.length + 1), dtype)
             todo = list(launches(env.backend.name, self.instances, self.length))
             whole = WholeState(
@@ -173,6 +174,7 @@ class Walkers(Sampler[Any]):
                 {"at": starts[:0], **self.departures(env, starts[:0])},
             )  # fmt: skip
             return whole, Messages.of_records(whole.nothing, np.zeros(2, np.int64), active=bool(todo))
+        starts = env.backend.from_host(given.astype(dtype))
         (ids,) = env.fetch_ghosts(part, [part.ids])
         state = PartState(rows, starts, ids)
         position = part.vertex_map.to_position(env.backend, starts)
@@ -189,6 +191,9 @@ class Walkers(Sampler[Any]):
         if isinstance(state, WholeState):
             a, b, begin, end = next(state.launches)
             state.left -= 1
+            if begin == 0:  # while the walks before are under way
+                given = self.of(self.starts, self.first + a, self.first + b)
+                state.starts[a:b] = env.backend.from_host(given.astype(state.starts.dtype))
             self.walk(part, env, state, slice(a, b), begin, end)
             count = {"frontier": b - a, "edges": (b - a) * (end - begin)}
             return Messages.of_records(state.nothing, np.zeros(2, np.int64), active=state.left > 0, **count)

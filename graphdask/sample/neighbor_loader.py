@@ -32,7 +32,7 @@ from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
 
-RUN_EDGES = 1 << 21
+RUN_EDGES = 1 << 23
 """Edges that one run draws, about, where the caller leaves it open."""
 SHUFFLE = np.uint64(0x4E4C)
 """Half of the key of the numbers that input vertices are shuffled by; the other half is the seed."""
