@@ -29,6 +29,8 @@ template <> struct Label<double> {
 
 struct Fall : NoQueue {
     long long first;
+    long long begin;
+    long long end;
     const index_t *ids;
     const index_t *targets;
     const weight_t *weights;
@@ -43,22 +45,22 @@ struct Fall : NoQueue {
         const dist_t label = Label<dist_t>::extend(labels[first + row], weights[edge & each], id, packed);
         if (!(label < labels[v]) || !(label < *(volatile dist_t *)(labels + v))) return;
         const dist_t before = Of::lower(labels + v, label);
-        if (label < before && Label<dist_t>::nearer(label, before, packed)) active[v] = 1;
+        if (label < before && (v < begin || v >= end || Label<dist_t>::nearer(label, before, packed))) active[v] = 1;
     }
 };
 
 // A round lists the active rows and clears their marks, then lets labels fall: the marks that are set meanwhile belong to
 // the next one. Of three places for each count one is in use, and the next is cleared: its readers have passed a barrier.
-extern "C" __global__ void layered_relax_chunk(long long n, long long first, const long long *indptr,
-                                               const index_t *ids, const index_t *targets, const weight_t *weights,
-                                               long long each, long long packed, unsigned char *active,
-                                               dist_t *labels, index_t *queue, index_t *hubs,
+extern "C" __global__ void layered_relax_chunk(long long n, long long first, long long begin, long long end,
+                                               const long long *indptr, const index_t *ids, const index_t *targets,
+                                               const weight_t *weights, long long each, long long packed,
+                                               unsigned char *active, dist_t *labels, index_t *queue, index_t *hubs,
                                                unsigned long long *counters) {
     __shared__ Queue<index_t> found;
     found.open();
     const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
     const long long threads = (long long)gridDim.x * blockDim.x;
-    const Fall fall{{}, first, ids, targets, weights, each, packed != 0, active, labels};
+    const Fall fall{{}, first, begin, end, ids, targets, weights, each, packed != 0, active, labels};
     for (int round = 0;; round = (round + 1) % 3) {
         unsigned long long *const count = counters + COUNT + round, *const hub_count = counters + HUBS + round;
         if (first_thread) counters[COUNT + (round + 1) % 3] = counters[HUBS + (round + 1) % 3] = 0;
@@ -81,6 +83,17 @@ extern "C" __global__ void layered_relax_chunk(long long n, long long first, con
             gd_for_hubs(hubs, hub_count, indptr, fall);
             gd_grid_barrier(counters + ARRIVED);
         }
+    }
+}
+
+// What others have seen, of own vertices; one may stand there several times.
+extern "C" __global__ void layered_take(long long n, const index_t *positions, const dist_t *values, long long packed,
+                                        unsigned char *active, dist_t *labels) {
+    GD_FOR(i, n) {
+        const index_t v = positions[i];
+        if (!(values[i] < *(volatile dist_t *)(labels + v))) continue;
+        const dist_t before = Of::lower(labels + v, values[i]);
+        if (values[i] < before && Label<dist_t>::nearer(values[i], before, packed)) active[v] = 1;
     }
 }
 

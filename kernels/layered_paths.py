@@ -2,6 +2,8 @@
 
 n        rows of the chunk; or of positions
 first    the position of its first row; rows stand in order of positions
+begin    positions from here up to `end` are this rank's; those of others are marked, too, where only the vertex before
+         is another one
 indptr   int64 per row: where its edges begin in `targets`, and where the last row's end
 ids      index dtype per row: the vertex number; None (a null pointer) where positions are vertex numbers
 targets  index dtype per edge: the position of the vertex at its end
@@ -10,6 +12,7 @@ packed   whether labels are a distance times 2^32 plus the number of the vertex 
 active   uint8 per position: its distance has fallen since its edges were looked at last
 labels   dist_t per position: int64 or float64; the largest, or infinity where unreached
 distance the same, never packed; in `layered_unpack` int32 per vertex number, or `wide` in its place, -1 where unreached
+positions of what others have seen, with `values`, labels; n counts these
 queue    index dtype, room for the rows of a chunk
 hubs     index dtype, room for its rows of more than 4,096 edges, which a GPU deals out among all blocks
 counters 64-bit integers: rows that were worked off, edges looked at; and what the host clears before a chunk: how often
@@ -36,16 +39,24 @@ def _of(first, n, ids):
 
 
 def layered_relax_chunk(
-    n, first, indptr, ids, targets, weights, each, packed, active, labels, queue, hubs, counters
+    n, first, begin, end, indptr, ids, targets, weights, each, packed, active, labels, queue, hubs, counters
 ):  # fmt: skip
     counts, marks = np.zeros(3, np.int64), active.view(np.bool_)
     if packed:
         near = np.full(len(labels), 255, np.uint8)
         own = _of(first, n, ids)
-        layered_relax(n, first, 0, len(labels), indptr, own, targets, weights, each, marks, near, labels, queue, counts)
+        layered_relax(n, first, begin, end, indptr, own, targets, weights, each, marks, near, labels, queue, counts)
     else:
         layered_relax_wide(n, first, indptr, targets, weights, each, marks, labels, queue, counts)
     counters[:2] += counts[:2].astype(counters.dtype)
+
+
+def layered_take(n, positions, values, packed, active, labels):
+    for v, value in zip(positions[:n], values[:n], strict=True):
+        before = labels[v]
+        if value < before:
+            labels[v] = value
+            active[v] |= not packed or value >> 32 < before >> 32
 
 
 def layered_offer(n, first, indptr, ids, targets, weights, each, distance, parent, flat, hubs, counters):

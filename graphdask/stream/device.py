@@ -64,6 +64,8 @@ class DeviceWindow:
         Bytes of the device, for chunks, 16 for each row of the largest, and `per_edge` for each edge of it.
     ahead : int, optional
         Chunks that are copied while another is worked on, where memory allows; 0: copies and kernels take turns.
+    chunks : range, optional
+        Those that will be asked for. Default: all.
 
     Raises
     ------
@@ -73,21 +75,22 @@ class DeviceWindow:
 
     def __init__(
         self, host: HostChunks, backend: Backend, section: Section, memory: int, what: str, log: Log,
-        ahead: int | None = None, per_edge: float = 0.0,
+        ahead: int | None = None, per_edge: float = 0.0, chunks: range | None = None,
     ):  # fmt: skip
         self._host, self._section, self._backend = host, section, backend
-        most, rows = section.most_bytes, section.most_rows
+        self._chunks = chunks = range(len(section)) if chunks is None else chunks
+        some, sizes = section.table[chunks.start : chunks.stop], [sum(section.sizes(number)) for number in chunks]
+        most, rows = max(sizes, default=0), int(some["rows"].max(initial=0))
         fixed = 16 * (rows + 1) + int(per_edge * (most // 4)) + 4096
         ahead = AHEAD if ahead is None else ahead
-        self.buffers = min(ahead + 1, max(1, (memory - fixed) // max(most, 1)), max(1, len(section)))
+        self.buffers = min(ahead + 1, max(1, (memory - fixed) // max(most, 1)), max(1, len(chunks)))
         if memory < fixed + most:
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
                 f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
                 "with a smaller chunk="
             )
-        sizes = sum(sum(section.sizes(number)) for number in range(len(section)))
-        region = min(memory - fixed - self.buffers * most, sizes)
+        region = min(memory - fixed - self.buffers * most, sum(sizes))
         xp = backend.xp
         self._arena = xp.empty(self.buffers * most + region, np.uint8)
         self._free = [Place(k, k * most, most, False) for k in range(self.buffers)]
@@ -100,7 +103,7 @@ class DeviceWindow:
         self._current: tuple[Place, int] | None = None
         self._copies: Copies = copies_of(backend)
         self._indptr = xp.zeros(rows + 1, np.int64)
-        self.most_edges = int(section.table["edges"].max(initial=0))
+        self.most_edges = int(some["edges"].max(initial=0))
         self.queue, self.hubs = xp.empty(max(rows, 1), np.int32), xp.empty(max(rows, 1), np.int32)
         self.traffic = Traffic(memory=fixed + self._end)
         log.traffic.append(self.traffic)
@@ -118,9 +121,8 @@ class DeviceWindow:
 
     def mixed(self) -> list[int]:
         """All chunks, those that stay between the others: while they are worked on the others can come."""
-        chunks = range(len(self._section))
         stay = sorted(self._there)
-        others = [number for number in chunks if number not in self._there]
+        others = [number for number in self._chunks if number not in self._there]
         if not others:
             return stay
         cuts = [len(stay) * k // len(others) for k in range(len(others) + 1)]

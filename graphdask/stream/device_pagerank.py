@@ -6,6 +6,7 @@ ranks have the same bits. The host hears two numbers an iteration; the first chu
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,6 @@ from graphdask.backend import Array
 from graphdask.kernels import layered_sums, layered_trees
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.on_device import THREADS, Run
-from graphdask.stream.own import Own
 from graphdask.stream.pagerank import Progress, gathered, state_bytes
 from graphdask.stream.pagerank import shares as of_host
 
@@ -25,7 +25,7 @@ PER_EDGE = 8 / 256
 
 
 class Sums:
-    """Sums of x over the rows of chunks, for one window."""
+    """Sums of x over the own rows of chunks, for one window."""
 
     def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow):
         xp, weights = run.xp, run.store.weights
@@ -34,92 +34,117 @@ class Sums:
             "layered_sums", index_t=np.int32, real_t=np.dtype(primitive.real),
             weight_t=weights if self._weighted else np.dtype(np.float32),
         )  # fmt: skip
-        self._window, self._counters = window, xp.zeros(layered_sums.COUNTERS, np.uint64)
+        self._window, self._own, self._counters = window, run.own, xp.zeros(layered_sums.COUNTERS, np.uint64)
         most = max(window.most_edges, 1)
         self._places = xp.empty(most // 2048 + 1, np.int64)
         self._partial = xp.empty(most // 256 + most // 2048 + 2, np.float64)
 
     def __call__(self, chunk: DeviceChunk, x: Array, sums: Array) -> None:
         """Into the places of the rows."""
-        kernels, many, counters = self._kernels, self._window.hubs, self._counters
-        edges = (chunk.indptr, chunk.targets, chunk.weights if self._weighted else None, int(self._weighted), x)
-        out = sums[chunk.first : chunk.first + chunk.rows]
-        threads = -(-chunk.rows // 4) * 32
-        kernels.layered_sum(threads, chunk.rows, *edges, out, counters)
-        kernels.layered_sum_few(chunk.rows, *edges, out, many, self._places, counters)
+        kernels, own, many, counters = self._kernels, self._own, self._window.hubs, self._counters
+        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
+        rows, indptr, to = high - low, chunk.indptr[low : high + 1], chunk.first + low - own.begin
+        edges = (indptr, chunk.targets, chunk.weights if self._weighted else None, int(self._weighted), x)
+        out = sums[to : to + rows]
+        kernels.layered_sum(-(-rows // 4) * 32, rows, *edges, out, counters)
+        kernels.layered_sum_few(rows, *edges, out, many, self._places, counters)
         kernels.layered_sum_many(THREADS, *edges, many, self._places, self._partial, counters)
-        kernels.layered_sum_ends(THREADS, chunk.indptr, many, self._places, self._partial, out, counters)
+        kernels.layered_sum_ends(THREADS, indptr, many, self._places, self._partial, out, counters)
+
+
+class DeviceRanks:
+    """The ranks of the own rows, and the contributions of all vertices that rows are summed from.
+
+    Parameters
+    ----------
+    per_vertex : int
+        Bytes of the device that are not for chunks.
+    """
+
+    def __init__(self, run: Run, primitive: PageRank, per_vertex: int, stack: ExitStack):
+        xp, store, own, real = run.xp, run.store, run.own, np.dtype(primitive.real)
+        n, count = store.num_vertices, own.count
+        self._run, self._primitive = run, primitive
+        out_weight, self._extra = _out_weights(run, primitive, per_vertex)
+        primitive.refuse_extremes(out_weight, xp)
+        with np.errstate(divide="ignore"):
+            self._inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
+        del out_weight
+        self.rank = xp.full(count, 1.0 / max(n, 1), real)
+        if primitive.start is not None:
+            self.rank = run.backend.from_host(of_host(store, primitive.start, own, real))
+        self.x = xp.zeros(n, real)
+        """Contributions, by position."""
+        self.x[own.begin : own.end] = (self.rank * self._inverse).astype(real)
+        self._teleport = xp.zeros(0, np.float64)
+        if primitive.personalization is not None:
+            self._teleport = run.backend.from_host(of_host(store, primitive.personalization, own))
+        self._sums, self._place = xp.empty(count, np.float64), xp.arange(own.begin, own.end, dtype=np.int32)
+        self._counters = xp.zeros((2, 3), np.uint64)
+        without = self.rank[self._inverse == 0].astype(np.float64)
+        self._counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        self.progress = Progress(n, NOISE[real.name])
+        self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
+        name = gathered(store)
+        self._window = stack.enter_context(run.window(name, per_vertex, "pagerank", PER_EDGE))
+        self._add, self._every = Sums(run, primitive, self._window), list(own.chunks[name])
+        table = store.sections[name].table["edges"]
+        self._edges = int(table[own.chunks[name].start : own.chunks[name].stop].sum())
+
+    @property
+    def votes(self) -> tuple[float, ...]:
+        """What is to be known of all rows."""
+        counters = self._counters[(self.progress.iterations + 1) % 2]
+        return self._primitive.votes_of(self._run.backend.to_host(counters))
+
+    def iterate(self) -> int:
+        """Sum all rows, and change their ranks; edges looked at."""
+        state, primitive, every = self.progress, self._primitive, self._every
+        for at, number in enumerate(every):
+            self._add(self._window.load(number, chain(every[at + 1 :], every[:at])), self.x, self._sums)
+            self._run.log.check()
+        self._every, turn = self._window.mixed(), state.iterations % 2
+        self._kernels.pagerank_update(
+            self._run.own.count, self._sums, self._inverse, self._teleport, int(primitive.personalization is not None),
+            self._extra, int(primitive.self_loops), self._place, self._place, primitive.damping, state.base(primitive),
+            DANGLING_SCALE, state.change_scale, 0, self.rank, self.x, self.x[:0], self._counters[turn],
+            self._counters[1 - turn],
+        )  # fmt: skip
+        state.iterations += 1
+        self._window.settle()
+        return self._edges
 
 
 def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
     """Ranks by vertex number, on the device, and how the iterations ended."""
-    xp, n, real, store = run.xp, run.store.num_vertices, np.dtype(primitive.real), run.store
     taken = state_bytes(primitive)
     run.require(taken + 16, "pagerank")
-    out_weight, extra = _out_weights(run, primitive, taken)
-    primitive.refuse_extremes(out_weight, xp)
-    with np.errstate(divide="ignore"):
-        inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
-    del out_weight
-    rank = xp.full(n, 1.0 / max(n, 1), real)
-    if primitive.start is not None:
-        rank = run.backend.from_host(of_host(store, primitive.start, Own.whole(store), real))
-    x = (rank * inverse).astype(real)
-    teleport = xp.zeros(0, np.float64)
-    if primitive.personalization is not None:
-        teleport = run.backend.from_host(of_host(store, primitive.personalization, Own.whole(store)))
-    sums, identity = xp.empty(n, np.float64), xp.arange(n, dtype=np.int32)
-    counters = xp.zeros((2, 3), np.uint64)
-    without = rank[inverse == 0].astype(np.float64)
-    counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-    del without
-    state = Progress(n, NOISE[real.name])
-    name = gathered(store)
-    section = store.sections[name]
-    kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
-    with run.window(name, taken, "pagerank", PER_EDGE) as window:
-        add, every = Sums(run, primitive, window), list(range(len(section)))
-        while not primitive.ends(state, _votes(run, primitive, counters[(state.iterations + 1) % 2])):  # type: ignore[arg-type]
-            for at, number in enumerate(every):
-                add(window.load(number, chain(every[at + 1 :], every[:at])), x, sums)
-                run.log.check()
-            every = window.mixed()
-            base = primitive.damping * state.dangling + (1.0 - primitive.damping)
-            if primitive.personalization is None:
-                base /= n
-            turn = state.iterations % 2
-            kernels.pagerank_update(
-                n, sums, inverse, teleport, int(primitive.personalization is not None), extra,
-                int(primitive.self_loops), identity, identity, primitive.damping, base, DANGLING_SCALE,
-                state.change_scale, 0, rank, x, x[:0], counters[turn], counters[1 - turn],
-            )  # fmt: skip
-            state.iterations += 1
-            window.settle()
-            run.log.sweep(n, section.num_edges)
-    del x, sums, inverse, identity
-    return {
-        "rank": run.by_number(rank, run.ids()), "iterations": state.iterations, "residual": state.residual,
-        "change": state.change, "converged": state.residual <= primitive.tol,
-    }  # fmt: skip
-
-
-def _votes(run: Run, primitive: PageRank, counters: Array) -> np.ndarray:
-    return np.array([primitive.votes_of(run.backend.to_host(counters))])
+    with ExitStack() as stack:
+        ranks = DeviceRanks(run, primitive, taken, stack)
+        while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
+            run.log.sweep(run.own.count, ranks.iterate())
+    rank, found = ranks.rank, ranks.progress.found(primitive.tol)
+    del ranks
+    return {"rank": run.by_number(rank, run.ids())} | found
 
 
 def _out_weights(run: Run, primitive: PageRank, taken: int) -> tuple[Array, Array]:
-    """Per position the weight of all out-edges, and whether it is given a self-loop (empty where none is)."""
-    xp, n, section = run.xp, run.store.num_vertices, run.store.sections["out"]
+    """Per own row the weight of all out-edges, and whether it is given a self-loop (empty where none is)."""
+    xp, own, n = run.xp, run.own, run.store.num_vertices
     weighted = primitive.weighted and run.store.weights is not None
-    out_weight = xp.zeros(n, np.float64) if weighted else run.sent(run.host.column("degrees")).astype(np.float64)
+    chunks = own.chunks["out"]
+    if weighted:
+        out_weight = xp.zeros(own.count, np.float64)
+    else:
+        out_weight = run.sent(run.host.column("degrees")).astype(np.float64)
     if not weighted and not primitive.self_loops:
         return out_weight, xp.zeros(0, np.uint8)
     loop, ones = xp.zeros(n, np.uint8), xp.ones(n if weighted else 0, primitive.real)
     counters = xp.zeros(layered_trees.COUNTERS, np.uint64)
     with run.window("out", taken, "pagerank", PER_EDGE) as window:
         add = Sums(run, primitive, window)
-        for number in range(len(section)):
-            chunk = window.load(number, range(number + 1, len(section)))
+        for number in chunks:
+            chunk = window.load(number, range(number + 1, chunks.stop))
             if weighted:
                 add(chunk, ones, out_weight)
             if primitive.self_loops:
@@ -130,5 +155,5 @@ def _out_weights(run: Run, primitive: PageRank, taken: int) -> tuple[Array, Arra
             run.log.check()
     if not primitive.self_loops:
         return out_weight, xp.zeros(0, np.uint8)
-    extra = (1 - loop).astype(np.uint8)
+    extra = (1 - loop[own.begin : own.end]).astype(np.uint8)
     return out_weight + extra, extra

@@ -18,7 +18,8 @@ from graphdask.stream.sweeps import Log
 def prepared(part: StreamedPart, backend: Backend, log: Log) -> Run:
     """What a run over a whole store needs."""
     assert part.chunks is not None
-    return Run(part.store, part.chunks(backend), backend, part.memory, log, part.read_ahead, part.once)
+    chunks = part.chunks(backend)
+    return Run(part.store, chunks, backend, part.memory, log, part.own, ahead=part.read_ahead, once=part.once)
 
 
 def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]:

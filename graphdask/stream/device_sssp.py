@@ -15,7 +15,9 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.backend import Array
 from graphdask.kernels import layered_paths
+from graphdask.stream.device import DeviceWindow
 from graphdask.stream.on_device import THREADS, Flags, Run, fallen, lengths, padded
+from graphdask.stream.sweeps import LOOKED
 
 STATE, WIDE = 30, 40
 """Bytes of the device per vertex while edges are gone over, and with the answer."""
@@ -44,54 +46,71 @@ def sssp_wide(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
     return {"distance": found, "parent": before, "too_far": int(numbers.min()) if len(lost) else NO_VERTEX}
 
 
+class Tight:
+    """The own chunks, gone over by kernels that look for tight edges."""
+
+    def __init__(self, run: Run, window: DeviceWindow, distance: Array, weighted: bool):
+        self._run, self._window, self._weighted, self.distance = run, window, weighted, distance
+        weight, self._one, self._each = lengths(run, weighted, distance.dtype)
+        self._kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=weight, dist_t=distance.dtype)
+        section = run.store.sections["out"]
+        self._marks, self._flags = padded(run), Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, 2)
+        self._looked = 0
+
+    def elsewhere(self, marks: Array) -> np.ndarray:
+        """The chunks of others with marks, bool."""
+        self._flagged(marks)
+        return self._flags.elsewhere
+
+    def _flagged(self, marks: Array) -> np.ndarray:
+        self._flags.clear()
+        self._flags.mark(marks)
+        return self._flags.now()
+
+    def over(self, chosen: Array, kernel: str, *arguments: Any) -> int:
+        """Go over the chunks with chosen positions; how many there are."""
+        window, flags = self._window, self._flags
+        self._marks[: len(chosen)] = chosen
+        numbers = deque(np.flatnonzero(self._flagged(self._marks)).tolist())
+        count = len(numbers)
+        while numbers:
+            chunk = window.load(numbers.popleft(), list(numbers)[:8])
+            flags.clear()
+            weights = chunk.weights if self._weighted else self._one
+            given = (chunk.first, chunk.indptr, chunk.ids, chunk.targets, weights, self._each, self.distance)
+            getattr(self._kernels, kernel)(chunk.rows, *given, *arguments, window.hubs, flags.counters)
+            getattr(self._kernels, kernel + "_hubs")(THREADS, *given, *arguments, window.hubs, flags.counters)
+            self._run.log.check()
+        window.traffic.skipped += len(self._run.own.chunks["out"]) - count
+        return count
+
+    def looked(self) -> int:
+        """Edges that were looked at since this was asked last."""
+        self._flags.now()
+        before, self._looked = self._looked, int(self._flags.totals[LOOKED])
+        return self._looked - before
+
+
 def _parents(
     run: Run, primitive: ShortestPaths, distance: Array, parent: Array, reached: Array, place: int, weighted: bool
 ) -> Array:  # fmt: skip
     """Fill `parent`; who has one and is too far away for a distance."""
-    xp, n, section = run.xp, run.store.num_vertices, run.store.sections["out"]
-    weight, one, each = lengths(run, weighted, distance.dtype)
-    kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=weight, dist_t=distance.dtype)
-    flat, marks = xp.zeros(n, np.uint8), padded(run)
+    xp, n = run.xp, run.store.num_vertices
+    flat = xp.zeros(n, np.uint8)
     with run.window("out", STATE, "SSSP") as window:
-        flags = Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, 2)
-
-        def over(chosen: Array, first: tuple[Any, ...], kernel: str, last: tuple[Any, ...]) -> int:
-            """Go over the chunks with chosen positions; how many there are."""
-            marks[:n] = chosen
-            flags.clear()
-            flags.mark(marks)
-            numbers = deque(np.flatnonzero(flags.now()).tolist())
-            count = len(numbers)
-            while numbers:
-                chunk = window.load(numbers.popleft(), list(numbers)[:8])
-                flags.clear()
-                given = (chunk.first, chunk.indptr, chunk.ids, chunk.targets, chunk.weights if weighted else one, each)
-                getattr(kernels, kernel)(chunk.rows, *given, *first, *last, window.hubs, flags.counters)
-                getattr(kernels, kernel + "_hubs")(THREADS, *given, *first, *last, window.hubs, flags.counters)
-                run.log.check()
-            return count
-
-        over(reached, (distance,), "layered_offer", (parent, flat))
+        tight = Tight(run, window, distance, weighted)
+        tight.over(reached, "layered_offer", parent, flat)
         parent[place] = primitive.source
         rooted = parent != NOBODY
-        run.log.sweep(int(reached.sum()), _looked(flags))
+        run.log.sweep(int(reached.sum()), tight.looked())
         beyond = rooted & ~reached
         if not bool((rooted | ~reached).all()):
             hops = xp.where(rooted, 0, -1).astype(np.int32)
             active, hop = flat.astype(bool) & rooted & reached, 0
             while True:
                 after = xp.zeros(n, np.uint8)
-                visited = over(active, (distance, hops, hop), "layered_further", (parent, after))
-                window.traffic.skipped += len(section) - visited
-                if not visited:
+                if not tight.over(active, "layered_further", hops, hop, parent, after):
                     break
-                run.log.sweep(int(active.sum()), _looked(flags))
+                run.log.sweep(int(active.sum()), tight.looked())
                 active, hop = after.astype(bool), hop + 1
     return beyond
-
-
-def _looked(flags: Flags) -> int:
-    """Edges that were looked at since this was asked last."""
-    before = int(flags.totals[1])
-    flags.now()
-    return int(flags.totals[1]) - before

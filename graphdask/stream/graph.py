@@ -22,7 +22,8 @@ from graphdask.graph import Graph
 from graphdask.partition import Plan, index_dtype
 from graphdask.sources import Edges
 from graphdask.stream import pagerank
-from graphdask.stream.host import HostChunks
+from graphdask.stream.host import HostChunks, Shelf
+from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 
 STREAMED = (Betweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
@@ -52,7 +53,7 @@ class StreamedGraph(Graph):
         super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
         self.store, self.memory, self.read_ahead, self.passes = store, memory, read_ahead, passes
         self.device, self.host_memory = device, host_memory
-        self._host: HostChunks | None = None
+        self._host: Shelf | None = None
         self.report = {"self_loops": store.header["self_loops"], "format": "layered", "bytes": store.size}
 
     @property
@@ -86,11 +87,8 @@ class StreamedGraph(Graph):
     def host_chunks(self, backend: Backend) -> HostChunks:
         """Chunks in main memory for a device to take; they stay there from one run to the next."""
         if self._host is None:
-            memory = self.host_memory
-            if memory is None:
-                memory = int(get_backend("cpu").free_memory() * Config.load().memory_fraction)
-            self._host = HostChunks(self.store, backend, memory)
-        return self._host
+            self._host = Shelf(self.store, Own.whole(self.store), self.host_memory, Config.load().memory_fraction)
+        return self._host(backend)
 
     def partition(self, parts: int | None = None, *arguments: Any, **named: Any) -> StreamedGraph:
         """Return the same graph, to be streamed by so many ranks; each takes up to `memory`.

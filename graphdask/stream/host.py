@@ -1,6 +1,7 @@
 """HostChunks: chunks of a store in page-locked memory of the host, from where a device takes them; threads read ahead.
 
-Chunks stay as long as there is room, also from one run to the next; the others go through a few buffers.
+Chunks stay as long as there is room, also from one run to the next; the others go through a few buffers. Of several
+ranks each has its own.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend
+from graphdask.backend import Backend, get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.copies import page_locked_room
 from graphdask.stream.format import Section
+from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 
 STAGES = 4
@@ -27,6 +29,33 @@ READERS = 8
 Key = tuple[str, int]
 Done = Callable[[], Any] | None
 """Waits until a buffer may be changed."""
+
+
+class Shelf:
+    """Where a rank has its HostChunks from one run to the next; they are made when a device first asks for them.
+
+    Parameters
+    ----------
+    own : Own
+        What the rank will ask for.
+    memory : int, optional
+        Bytes. Default: the part `share` of what is free then.
+    """
+
+    def __init__(self, store: Store, own: Own, memory: int | None, share: float):
+        self._given = store, own, memory, share
+        self._made: HostChunks | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shelf, self._given
+
+    def __call__(self, backend: Backend) -> HostChunks:
+        if self._made is None:
+            store, own, memory, share = self._given
+            if memory is None:
+                memory = int(get_backend("cpu").free_memory() * share)
+            self._made = HostChunks(store, backend, memory, own)
+        return self._made
 
 
 class HostChunks:
@@ -45,16 +74,15 @@ class HostChunks:
         Where not one chunk fits.
     """
 
-    def __init__(self, store: Store, backend: Backend, memory: int):
-        self._store, self._backend = store, backend
+    def __init__(self, store: Store, backend: Backend, memory: int, own: Own):
+        self._store, self._backend, self._own = store, backend, own
         self.lock, self.nbytes = Lock(), 0
         self._kept: dict[Key, np.ndarray] = {}
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
         self._pool: ThreadPoolExecutor | None = None
-        sections = store.sections.values()
-        most = max((section.most_bytes for section in sections), default=0)
-        total = sum(sum(section.sizes(number)) for section in sections for number in range(len(section)))
+        sizes = [sum(section.sizes(k)) for name, section in store.sections.items() for k in own.chunks[name]]
+        most, total = max(sizes, default=0), sum(sizes)
         memory -= 8 * store.num_vertices
         stages = 0 if total <= memory else max(1, min(STAGES, memory // max(most, 1) // 2))
         if total > memory and memory < most:
@@ -142,12 +170,14 @@ class HostChunks:
             self._room += sum(self._store.sections[key[0]].sizes(key[1]))
 
     def column(self, name: str) -> np.ndarray:
-        """int32 by position: `ids`, the vertex numbers, or `degrees`, numbers of out-edges."""
+        """int32: `ids`, the vertex numbers by position, or `degrees`, numbers of out-edges of the own rows."""
         if name not in self._columns:
-            store = self._store
-            made = page_locked_room(self._backend, 4 * store.num_vertices).view(np.int32)
-            for first, degrees, ids in store.rows(store.sections["out"]):
-                made[first : first + len(degrees)] = ids if name == "ids" else degrees.view(np.int32)
+            store, own = self._store, self._own
+            own = Own.whole(store) if name == "ids" else own
+            made = page_locked_room(self._backend, 4 * own.count).view(np.int32)
+            for first, degrees, ids in store.rows(store.sections["out"], own.chunks["out"]):
+                at = first - own.begin
+                made[at : at + len(degrees)] = ids if name == "ids" else degrees.view(np.int32)
             self._columns[name] = made
         return self._columns[name]
 

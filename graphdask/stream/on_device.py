@@ -29,6 +29,7 @@ from graphdask.stream.copies import told_of
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
 from graphdask.stream.host import HostChunks
+from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import LOOKED, WORKED, Log
 
@@ -49,6 +50,9 @@ class Run:
     backend: Backend
     memory: int
     log: Log
+    own: Own
+    share: float = 1.0
+    """Of what is free on the device, as others use it too."""
     ahead: int | None = None
     once: bool = False
     """Whether one sweep is all."""
@@ -67,11 +71,11 @@ class Run:
             )
 
     def window(self, name: str, per_vertex: int, what: str, per_edge: float = 0.0) -> DeviceWindow:
-        """A window in what the state of the vertices leaves."""
+        """A window on the own chunks in what the state of the vertices leaves."""
         memory = self.memory - per_vertex * self.store.num_vertices - 4096 - 16 * len(self.store.sections[name])
         section = self.store.sections[name]
-        memory = min(memory, self.backend.free_memory())
-        return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge)
+        memory, chunks = min(memory, int(self.backend.free_memory() * self.share)), self.own.chunks[name]
+        return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge, chunks)
 
     @cached_property
     def trees(self) -> Any:
@@ -106,7 +110,7 @@ class Flags:
     """Counters of kernels and flags of chunks, which the host is told behind what is under way."""
 
     def __init__(self, run: Run, section: Section, counters: int, cleared: int, depth: int):
-        self._run, self._chunks = run, len(section)
+        self._run, self._chunks, self._own = run, len(section), run.own.chunks[section.name]
         self._words = run.xp.zeros(counters + len(section), np.uint64)
         self.counters, self.flags = self._words[:counters], self._words[counters:]
         self._cleared = self._words[cleared:]
@@ -114,6 +118,8 @@ class Flags:
         self._told = told_of(run.backend, counters + len(section), depth)
         self.totals = np.zeros(2, np.int64)
         """Rows worked off and edges looked at, as the host knows."""
+        self.elsewhere = np.zeros(len(section), bool)
+        """The flags of chunks of others, as they were read last."""
 
     def clear(self) -> None:
         """Before a chunk."""
@@ -128,10 +134,14 @@ class Flags:
         return self._told.send(self._words)
 
     def read(self, number: int) -> np.ndarray:
-        """The flags, bool."""
-        words = self._told.read(number)
+        """The flags of own chunks, bool; False for the others."""
+        words, own = self._told.read(number), self._own
         self.totals[:] = words[:2]
-        return words[len(words) - self._chunks :] != 0
+        flags = words[len(words) - self._chunks :] != 0
+        if len(own) < self._chunks:
+            self.elsewhere = flags.copy()
+            self.elsewhere[own.start : own.stop] = flags[: own.start] = flags[own.stop :] = False
+        return flags
 
     def now(self) -> np.ndarray:
         """The same, waiting for everything."""
@@ -157,18 +167,19 @@ class Swept:
 
 def sweep(
     run: Run, window: DeviceWindow, section: Section, flags: Flags, active: np.ndarray,
-    work: Callable[[DeviceChunk], None],
-) -> None:  # fmt: skip
-    """Sweep over the chunks that are `active`, one way and the other, until none is; `work` says by flags which are."""
-    chunks, forward, swept, under_way = len(section), True, Swept(flags, run.log), deque[int]()
+    work: Callable[[DeviceChunk], None], forward: bool = True,
+) -> np.ndarray:  # fmt: skip
+    """Sweep over the chunks that are `active`, one way and the other, until none is; `work` says by flags which are.
+    Return those that still are, where one sweep is all."""
+    chunks, swept, under_way = run.own.chunks[section.name], Swept(flags, run.log), deque[int]()
     while active.any():
-        place, step, visited = (0, 1, 0) if forward else (chunks - 1, -1, 0)
+        place, step, visited = (chunks.start, 1, 0) if forward else (chunks.stop - 1, -1, 0)
         while True:
             number = _next(active, place, forward)
             if number is None and not under_way:
                 break
             if number is None or len(under_way) > window.buffers:
-                window.ask([place] if number is None and 0 <= place < chunks else [])
+                window.ask([place] if number is None and place in chunks else [])
                 active = flags.read(under_way.popleft())
                 continue
             later = _next(active, number + step, forward)
@@ -178,12 +189,13 @@ def sweep(
             under_way.append(flags.send())
             place, visited = number + step, visited + 1
             run.log.check()
-        window.traffic.skipped += chunks - visited
+        window.traffic.skipped += len(chunks) - visited
         window.settle()
         swept()
         forward = not forward
         if run.once:
             break
+    return active
 
 
 def _next(active: np.ndarray, place: int, forward: bool) -> int | None:
@@ -207,30 +219,51 @@ def lengths(run: Run, weighted: bool, dtype: np.dtype) -> tuple[Any, Array, int]
     return weight, run.backend.from_host(np.ones(1, weight)), -1 if weighted else 0
 
 
+class Fall:
+    """Labels that fall along the edges of chunks; marks of positions that have fallen, and flags of their chunks."""
+
+    def __init__(self, run: Run, window: DeviceWindow, labels: Array, packed: bool, weighted: bool):
+        self._run, self._window, self.labels = run, window, labels
+        self._packed, self._weighted, self.marks = int(packed), weighted, padded(run)
+        weight, self._one, self._each = lengths(run, weighted, labels.dtype)
+        self._types = {"index_t": np.int32, "weight_t": weight, "dist_t": labels.dtype}
+        self._kernels = run.backend.kernels("layered_paths", cooperative=True, **self._types)
+        self._section = run.store.sections["out"]
+        self.flags = Flags(run, self._section, layered_paths.COUNTERS, layered_paths.CLEARED, window.buffers + 2)
+
+    def _work(self, chunk: DeviceChunk) -> None:
+        own, window = self._run.own, self._window
+        self._kernels.layered_relax_chunk(
+            chunk.rows, chunk.first, own.begin, own.end, chunk.indptr, chunk.ids, chunk.targets,
+            chunk.weights if self._weighted else self._one, self._each, self._packed, self.marks, self.labels,
+            window.queue, window.hubs, self.flags.counters, per_item=chunk.per_row,
+        )  # fmt: skip
+        self.flags.mark(self.marks)
+
+    def take(self, positions: Array, values: Array) -> None:
+        """Take what others have seen."""
+        kernels = self._run.backend.kernels("layered_paths", **self._types)
+        kernels.layered_take(len(positions), positions, values, self._packed, self.marks, self.labels)
+
+    def active(self) -> np.ndarray:
+        """The own chunks with marks, bool."""
+        self.flags.clear()
+        self.flags.mark(self.marks)
+        return self.flags.now()
+
+    def sweep(self, active: np.ndarray, forward: bool = True) -> np.ndarray:
+        """As `sweep` tells."""
+        return sweep(self._run, self._window, self._section, self.flags, active, self._work, forward)
+
+
 def fallen(
     run: Run, labels: Array, start: int, packed: bool, weighted: bool, per_vertex: int, what: str
 ) -> None:  # fmt: skip
     """Let labels fall from the one at a position until no edge can make one fall."""
-    section = run.store.sections["out"]
-    weight, one, each = lengths(run, weighted, labels.dtype)
-    kernels = run.backend.kernels(
-        "layered_paths", cooperative=True, index_t=np.int32, weight_t=weight, dist_t=labels.dtype
-    )
-    marks = padded(run)
-    marks[start] = 1
     with run.window("out", per_vertex + 1, what) as window:
-        flags = Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, window.buffers + 2)
-
-        def work(chunk: DeviceChunk) -> None:
-            kernels.layered_relax_chunk(
-                chunk.rows, chunk.first, chunk.indptr, chunk.ids, chunk.targets, chunk.weights if weighted else one,
-                each, int(packed), marks, labels, window.queue, window.hubs, flags.counters, per_item=chunk.per_row,
-            )  # fmt: skip
-            flags.mark(marks)
-
-        active = np.zeros(len(section), bool)
-        active[np.searchsorted(section.table["first"], start, side="right") - 1] = True
-        sweep(run, window, section, flags, active, work)
+        fall = Fall(run, window, labels, packed, weighted)
+        fall.marks[start] = 1
+        fall.sweep(fall.active())
 
 
 def search(run: Run, source: int, weighted: bool, per_vertex: int, what: str) -> Array:
@@ -245,79 +278,89 @@ def search(run: Run, source: int, weighted: bool, per_vertex: int, what: str) ->
 
 def bfs(run: Run, source: int) -> dict[str, Any]:
     """Depths and parents, int32 by vertex number, on the device."""
-    depth, parent = _unpacked(run, search(run, source, False, SEARCH, "a search"), np.int32)
+    depth, parent = unpacked(run, search(run, source, False, SEARCH, "a search"), run.ids(), np.int32)
     return {"depth": depth, "parent": parent}
 
 
 def sssp(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
     """Distances and parents by vertex number, on the device, where labels have room for both."""
     labels = search(run, primitive.source, run.store.weights is not None, PATHS, "SSSP")
-    distance, parent = _unpacked(run, labels, np.int64)
+    distance, parent = unpacked(run, labels, run.ids(), np.int64)
     return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
 
 
-def _unpacked(run: Run, labels: Array, dtype: Any) -> tuple[Array, Array]:
-    n, xp = run.store.num_vertices, run.xp
+def unpacked(run: Run, labels: Array, ids: Array | None, dtype: Any) -> tuple[Array, Array]:
+    """Distances and parents, by number where `ids` are given."""
+    n, xp = len(labels), run.xp
     kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=np.int32, dist_t=np.int64)
     distance, parent = xp.empty(n, dtype), xp.empty(n, np.int32)
     wide = distance if distance.dtype == np.int64 else None
-    kernels.layered_unpack(n, labels, run.ids(), None if wide is not None else distance, wide, parent)
+    kernels.layered_unpack(n, labels, ids, None if wide is not None else distance, wide, parent)
     return distance, parent
 
 
 def components(run: Run) -> dict[str, Any]:
     """The smallest vertex number of every vertex's component, int32 by vertex number, on the device."""
     run.require(COMPONENTS, "components")
-    n, xp = run.store.num_vertices, run.xp
-    link = xp.arange(n, dtype=np.int32)
+    link = run.xp.arange(run.store.num_vertices, dtype=np.int32)
     _join(run, link)
-    kernels = run.backend.kernels("components", index_t=np.int32)
-    kernels.components_compress(n, link)
+    run.backend.kernels("components", index_t=np.int32).components_compress(len(link), link)
     ids = run.ids()
+    return {"label": run.by_number(labelled(run, link, ids), ids)}
+
+
+def labelled(run: Run, link: Array, ids: Array | None) -> Array:
+    """The smallest vertex number of each position's tree, of a flat forest."""
     if ids is None:
-        return {"label": link}
-    least = xp.full(n, np.iinfo(np.int32).max, np.int32)
-    kernels.components_label(n, ids, link, least)
-    return {"label": run.by_number(least[link], ids)}
+        return link
+    least = run.xp.full(len(link), np.iinfo(np.int32).max, np.int32)
+    run.backend.kernels("components", index_t=np.int32).components_label(len(link), ids, link, least)
+    return least[link]
 
 
 def _join(run: Run, link: Array) -> None:
     """Join the trees at both ends of every edge. In an undirected graph rows in the first tree that is large are
     passed over: an edge that leaves it is met at its other end."""
-    section, directed = run.store.sections["out"], run.store.header["directed"]
-    kernels = run.backend.kernels("layered_trees", cooperative=True, index_t=np.int32)
-    n, chunks, giant, first = run.store.num_vertices, len(section), -1, section.table["first"]
-    needed, under_way = np.ones(chunks, bool), deque[tuple[int, int, int]]()
+    section = run.store.sections["out"]
     with run.window("out", 4, "components") as window:
         flags = Flags(run, section, layered_trees.COUNTERS, layered_trees.CLEARED, window.buffers + 2)
-        for number in range(chunks):
-            if len(under_way) > window.buffers:
-                a, b, told = under_way.popleft()
-                needed[a:b] &= flags.read(told)[a:b]
-            if not needed[number]:
-                window.traffic.skipped += 1
-                continue
-            chunk = window.load(number, (later for later in range(number + 1, chunks) if needed[later]))
-            flags.clear()
-            kernels.layered_join(
-                chunk.rows, chunk.first, chunk.indptr, chunk.targets, link, giant, window.queue, window.hubs,
-                flags.counters, per_item=chunk.per_row,
-            )  # fmt: skip
-            a, b = number + 1, min(number + 1 + LOOK, chunks)
-            if not directed and giant < 0 and b > a:
-                giant = _largest(run, link)
-            if giant >= 0 and b > a:
-                begin, end = int(first[a]), int(first[b]) if b < chunks else n
-                run.trees.layered_outside_of(
-                    end - begin, begin, link, giant, flags.firsts[a:b], b - a, flags.flags[a:b]
-                )
-                under_way.append((a, b, flags.send()))
-            run.log.check()
-        flags.now()
+        join_chunks(run, window, flags, link, range(len(section)), -1, not run.store.header["directed"])
     run.log.sweep(int(flags.totals[WORKED]), int(flags.totals[LOOKED]))
 
 
-def _largest(run: Run, link: Array) -> int:
+def join_chunks(
+    run: Run, window: DeviceWindow, flags: Flags, link: Array, chunks: range, giant: int, choose: bool
+) -> None:  # fmt: skip
+    """Join trees over the edges of some chunks; rows in the tree of the position `giant`, if it is one, are passed
+    over. Where `choose`, it is the first tree that is large."""
+    kernels = run.backend.kernels("layered_trees", cooperative=True, index_t=np.int32)
+    table, under_way = run.store.sections["out"].table, deque[tuple[int, int, int]]()
+    needed = np.ones(len(table), bool)
+    for number in chunks:
+        if len(under_way) > window.buffers:
+            a, b, told = under_way.popleft()
+            needed[a:b] &= flags.read(told)[a:b]
+        if not needed[number]:
+            window.traffic.skipped += 1
+            continue
+        chunk = window.load(number, (later for later in range(number + 1, chunks.stop) if needed[later]))
+        flags.clear()
+        kernels.layered_join(
+            chunk.rows, chunk.first, chunk.indptr, chunk.targets, link, giant, window.queue, window.hubs,
+            flags.counters, per_item=chunk.per_row,
+        )  # fmt: skip
+        a, b = number + 1, min(number + 1 + LOOK, chunks.stop)
+        if choose and giant < 0 and b > a:
+            giant = largest(run, link)
+        if giant >= 0 and b > a:
+            begin, end = int(table["first"][a]), int(table["first"][b - 1] + table["rows"][b - 1])
+            run.trees.layered_outside_of(end - begin, begin, link, giant, flags.firsts[a:b], b - a, flags.flags[a:b])
+            under_way.append((a, b, flags.send()))
+        run.log.check()
+    flags.now()
+
+
+def largest(run: Run, link: Array) -> int:
     """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
     n = run.store.num_vertices
     samples = np.unique(np.linspace(0, n - 1, min(n, SAMPLES)).astype(np.int32))

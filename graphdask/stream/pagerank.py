@@ -40,6 +40,18 @@ class Progress:
     def change_scale(self) -> float:
         return scale_of(self.change, self.noise)
 
+    def found(self, tol: float) -> dict[str, Any]:
+        """How the iterations ended."""
+        return {
+            "iterations": self.iterations, "residual": self.residual, "change": self.change,
+            "converged": self.residual <= tol,
+        }  # fmt: skip
+
+    def base(self, primitive: PageRank) -> float:
+        """What every vertex is given of ranks without out-edges, and of walkers who start anew."""
+        base = primitive.damping * self.dangling + (1.0 - primitive.damping)
+        return base if primitive.personalization is not None else base / self.num_vertices
+
 
 @dataclass
 class _Ids:
@@ -114,25 +126,15 @@ class Ranks:
         state, primitive, looked = self.progress, self.primitive, 0
         for _, chunk in every_chunk(window, self.section, self.log, self.own.chunks[self.section.name]):
             looked += _sum(window, chunk, primitive, self.x, self.sums, cores, self.own)
-        base = primitive.damping * state.dangling + (1.0 - primitive.damping)
-        if primitive.personalization is None:
-            base /= state.num_vertices
         turn = state.iterations % 2
         cpu().kernels("pagerank").pagerank_update(
             self.own.count, self.sums, self.inverse, self.teleport, int(primitive.personalization is not None),
-            self.extra, int(primitive.self_loops), self.place, self.place, primitive.damping, base, DANGLING_SCALE,
-            state.change_scale, 0, self.rank, self.x, self.x[:0], self.counters[turn], self.counters[1 - turn],
+            self.extra, int(primitive.self_loops), self.place, self.place, primitive.damping, state.base(primitive),
+            DANGLING_SCALE, state.change_scale, 0, self.rank, self.x, self.x[:0], self.counters[turn],
+            self.counters[1 - turn],
         )  # fmt: skip
         state.iterations += 1
         return looked
-
-    def found(self) -> dict[str, Any]:
-        """How the iterations ended."""
-        state = self.progress
-        return {
-            "iterations": state.iterations, "residual": state.residual, "change": state.change,
-            "converged": state.residual <= self.primitive.tol,
-        }  # fmt: skip
 
 
 def gathered(store: Store) -> str:
@@ -148,7 +150,7 @@ def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: in
     with window_of(store, gathered(store), memory, "pagerank", log, ahead) as window, Cores() as cores:
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
             log.sweep(n, ranks.iterate(window, cores))
-    rank, found = ranks.rank, ranks.found()
+    rank, found = ranks.rank, ranks.progress.found(primitive.tol)
     del ranks
     answer = np.empty(n, rank.dtype)
     for first, ids in store.order():

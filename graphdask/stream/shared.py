@@ -150,7 +150,7 @@ class Streaming(Primitive[Any]):
 
     def __init__(self, name: str, stack: ExitStack):
         self.name, self.stack = name, stack
-        self.log = Quiet(what=name)
+        self.log: Log = Quiet(what=name)
 
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices

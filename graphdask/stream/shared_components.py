@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.backend import Array
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.stream.components import FIRST, join_chunks, labels_of, largest
 from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.sweeps import LOOKED, WORKED, cpu
-from graphdask.stream.window import Window
 
 PIECES = 8
 """In which a forest is told."""
@@ -30,11 +30,12 @@ PIECES = 8
 
 @dataclass
 class State:
-    window: Window
-    tree: np.ndarray
-    told: np.ndarray
+    window: Any
+    tree: Array
+    told: Array
     """The forest as it was when a round began."""
     counters: np.ndarray
+    """Of rows that were worked off and edges that were looked at."""
     chunks: list[range]
     """Still to be joined: those of each turn."""
     anchor: int = -1
@@ -60,37 +61,57 @@ class SharedComponents(Streaming):
         chunks = part.own.chunks["out"]
         middle = chunks.start + -(-len(chunks) // FIRST)
         turns = [chunks] if part.store.header["directed"] else [range(chunks.start, middle), range(middle, chunks.stop)]
-        tree = np.arange(part.num_vertices, dtype=part.vertex_map.dtype)
-        state = State(self.window(part, "out", env), tree, tree[:0], np.zeros(3, np.int64), turns)
-        return state, self._nothing(part, True)
+        tree = env.xp.arange(part.num_vertices, dtype=part.vertex_map.dtype)
+        state = State(self.opened(part, env), tree, tree[:0], np.zeros(3, np.int64), turns)
+        return state, self._nothing(part, state, True)
 
-    def _nothing(self, part: StreamedPart, active: bool) -> Messages:
-        none = np.zeros(0, part.vertex_map.dtype)
+    def opened(self, part: StreamedPart, env: Environment) -> Any:
+        """A window on the own chunks."""
+        return self.window(part, "out", env)
+
+    def join(self, part: StreamedPart, state: State, chunks: range) -> None:
+        """Join trees over the edges of some chunks."""
+        join_chunks(part.store, state.window, chunks, state.tree, state.anchor, state.counters, self.log, False)
+
+    def join_pairs(self, tree: Array, vertices: Array, roots: Array) -> None:
+        """Join the trees of vertices with those of their roots elsewhere."""
+        cpu().kernels("layered").layered_join(len(vertices), vertices, roots, tree)
+
+    def largest(self, tree: Array) -> int:
+        """The root of the largest tree, -1 where none is large."""
+        return largest(tree)
+
+    def flatten(self, tree: Array) -> None:
+        """Let every vertex point to its root."""
+        cpu().kernels("layered").layered_flatten(len(tree), tree)
+
+    def labels(self, part: StreamedPart, tree: Array) -> Array:
+        """Of own rows, of a flat forest."""
+        return labels_of(part.store, tree, part.own)
+
+    def _nothing(self, part: StreamedPart, state: State, active: bool) -> Messages:
+        none = state.tree[:0]
         return Messages.of_records({"vertex": none, "root": none}, np.zeros(part.size + 1, np.int64), active=active)
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        kernels, n = cpu().kernels("layered"), part.num_vertices
-        vertices = inbox.records["vertex"]
-        kernels.layered_join(len(vertices), vertices, inbox.records["root"], state.tree)
+        n, xp = part.num_vertices, env.xp
+        self.join_pairs(state.tree, inbox.records["vertex"], inbox.records["root"])
         worked, looked = state.counters[:2].tolist()
         if not len(state.told):
             if not state.chunks:
-                return self._nothing(part, False)
+                return self._nothing(part, state, False)
             if state.joined:  # all ranks have the same forest now
-                state.anchor = largest(state.tree)
+                state.anchor = self.largest(state.tree)
             state.joined = True
-            join_chunks(
-                part.store, state.window, state.chunks.pop(0), state.tree, state.anchor, state.counters, self.log, False
-            )
+            self.join(part, state, state.chunks.pop(0))
             state.round = state.piece = 0
         if state.piece == 0:
-            kernels.layered_flatten(n, state.tree)
+            self.flatten(state.tree)
             state.told = state.tree.copy()
         pieces = PIECES if n > LEAST else 1
         begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
-        some = (np.flatnonzero(state.told[begin:end] != np.arange(begin, end, dtype=state.told.dtype)) + begin).astype(
-            state.told.dtype
-        )
+        dtype = state.told.dtype
+        some = (xp.flatnonzero(state.told[begin:end] != xp.arange(begin, end, dtype=dtype)) + begin).astype(dtype)
         peer = (part.rank + (1 << state.round)) % part.size
         bounds = np.zeros(part.size + 1, np.int64)
         bounds[peer + 1 :] = len(some)
@@ -104,5 +125,5 @@ class SharedComponents(Streaming):
         return Messages.of_records(records, bounds, active=True, frontier=frontier, edges=edges)
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        cpu().kernels("layered").layered_flatten(part.num_vertices, state.tree)
-        return {"label": labels_of(part.store, state.tree, part.own)}
+        self.flatten(state.tree)
+        return {"label": self.labels(part, state.tree)}

@@ -6,7 +6,7 @@ are the same, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +18,14 @@ from graphdask.engine import ALL, Environment, Inbox, Messages
 from graphdask.stream.cores import Cores
 from graphdask.stream.pagerank import Ranks, gathered, state_bytes
 from graphdask.stream.shared import StreamedPart, Streaming
-from graphdask.stream.window import Window
 
 
 @dataclass
 class State:
-    ranks: Ranks
-    window: Window
-    cores: Cores
+    ranks: Any
+    """`Ranks`, or what is like it."""
+    iterate: Callable[[], int]
+    """Sum all rows, and change their ranks; edges looked at."""
 
 
 class SharedPageRank(Streaming):
@@ -43,12 +43,17 @@ class SharedPageRank(Streaming):
         return {"contribution": self.primitive.real}
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        state = self.begin(part, env)
+        return state, self._said(part, state, 0)
+
+    def begin(self, part: StreamedPart, env: Environment) -> State:
+        """The state before the first iteration."""
         room = part.memory - self.per_vertex * part.num_vertices
         self.log.context = env
         ranks = Ranks(part.store, self.primitive, room, self.log, part.read_ahead, part.own)
         window = self.window(part, gathered(part.store), env)
-        state = State(ranks, window, self.stack.enter_context(Cores()))
-        return state, self._said(part, state, 0)
+        cores = self.stack.enter_context(Cores())
+        return State(ranks, lambda: ranks.iterate(window, cores))
 
     def _said(self, part: StreamedPart, state: State, edges: int) -> Messages:
         ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
@@ -64,7 +69,7 @@ class SharedPageRank(Streaming):
             assert letter.run is not None  # all of a rank's
             first = (letter.run.start + part.own.begin) % n
             state.ranks.x[first : first + letter.count] = letter.columns["contribution"]
-        return self._said(part, state, state.ranks.iterate(state.window, state.cores))
+        return self._said(part, state, state.iterate())
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        return {"rank": state.ranks.rank} | state.ranks.found()
+        return {"rank": state.ranks.rank} | state.ranks.progress.found(self.primitive.tol)

@@ -177,7 +177,7 @@ class SharedDistances(Falling):
         here = distance[own.begin : own.end]
         reached = here != none
         beyond = np.flatnonzero(rooted & ~reached)
-        too_far = env.least(int(_numbers(part, beyond).min()) if len(beyond) else NO_VERTEX)
+        too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
             parent = env.run(part, Flat(self, distance, state.window, parent, offers.flat)).columns["parent"]
         return {
@@ -186,7 +186,7 @@ class SharedDistances(Falling):
         }  # fmt: skip
 
 
-def _numbers(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
+def numbers_of(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
     """The vertex numbers of some own rows."""
     found, places = np.empty(len(rows), np.int64), rows + part.own.begin
     for first, ids in part.store.order():

@@ -62,13 +62,32 @@ def test_labels_fall_until_no_row_of_the_chunk_is_active(both, rng, dtype, packe
     for start in range(FIRST, FIRST + 40):
         labels[start], active[start] = (5 << 32 | 7) if packed else 5, 1
     queue, hubs, counters = scratch()
-    call = ("layered_relax_chunk", ROWS, FIRST, indptr, ids, targets, weights, -1, packed, active, labels, queue, hubs,
-            counters)  # fmt: skip
-    left = both("layered_paths", [call], True, index_t=np.int32, weight_t=weight, dist_t=dtype)
+    for begin, end in ((0, COUNT), (FIRST, FIRST + ROWS)):
+        call = ("layered_relax_chunk", ROWS, FIRST, begin, end, indptr, ids, targets, weights, -1, packed, active,
+                labels, queue, hubs, counters)  # fmt: skip
+        left = both("layered_paths", [call], True, index_t=np.int32, weight_t=weight, dist_t=dtype)
+        same(left(labels))
+        same(left(active))
+        assert not left(active)[0][FIRST : FIRST + ROWS].any()
+        assert left(active)[0].any()
+
+
+@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, 0), (np.int64, 1), (np.float64, 0)])
+def test_the_lowest_of_what_others_have_seen_is_taken(both, rng, dtype, packed):
+    labels, values = (rng.integers(0, 9, size).astype(dtype) for size in (COUNT, 3 * COUNT))
+    if packed:
+        labels, values = (array << 32 | rng.integers(0, 99, len(array)) for array in (labels, values))
+    positions, active = rng.integers(0, COUNT, len(values)).astype(np.int32), np.zeros(COUNT, np.uint8)
+    call = ("layered_take", len(values), positions, values, packed, active, labels)
+    left = both("layered_paths", [call], index_t=np.int32, weight_t=np.int32 if dtype == np.int64 else np.float32,
+                dist_t=dtype)  # fmt: skip
+    lowest = labels.copy()
+    np.minimum.at(lowest, positions, values)
+    np.testing.assert_array_equal(left(labels)[0], lowest)
     same(left(labels))
     same(left(active))
-    assert not left(active)[0][FIRST : FIRST + ROWS].any()
-    assert left(active)[0].any()
+    fell = lowest >> 32 < labels >> 32 if packed else lowest < labels
+    np.testing.assert_array_equal(left(active)[0] > 0, fell)
 
 
 def test_parents_are_offered_over_tight_edges(both, rng):
