@@ -24,7 +24,8 @@ ALONE = ("by", "ghosts", "exchange", "allocation", "id_width", "file_format", "d
 def command() -> None:
     """Make and check files of graphs larger than memory, which `run` and `sample` stream.
 
-    `graphdask run pagerank big.gdl --memory 2GiB` goes through one.
+    `graphdask run pagerank big.gdl --memory 2GiB` goes through one; with `--workers 2` two workers share it, each
+    through its GPU where they have one.
     """
 
 

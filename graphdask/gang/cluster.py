@@ -111,9 +111,14 @@ class DaskGang:
     @property
     def sharing(self) -> int:
         """How many ranks share a device's memory: all of a machine's on CPUs, a worker's on GPUs."""
+        return max(len(host.ranks) for host in self.hosts) if self.device == "cuda" else self.neighbours
+
+    @property
+    def neighbours(self) -> int:
+        """How many ranks a machine has at most."""
         machines: dict[str, int] = {}
         for host in self.hosts:
-            machine = host.address if self.device == "cuda" else host.address.rpartition(":")[0]
+            machine = host.address.rpartition(":")[0]
             machines[machine] = machines.get(machine, 0) + len(host.ranks)
         return max(machines.values())
 

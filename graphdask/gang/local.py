@@ -78,6 +78,11 @@ class LocalGang:
         """How many ranks share a device's memory."""
         return -(-self.size // max(1, len({id(backend) for backend in self.backends})))
 
+    @property
+    def neighbours(self) -> int:
+        """How many ranks a machine has."""
+        return self.size
+
     def is_whole(self, known: Any) -> bool:
         """Whether partitions built here are still there."""
         return True

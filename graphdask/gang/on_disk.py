@@ -8,22 +8,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphdask.algorithms.betweenness import Betweenness
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
-from graphdask.errors import OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
 from graphdask.gang.replicas import fill_up
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
+from graphdask.sample.sampler import Sampler
 from graphdask.stats import Stats
 from graphdask.stream import sampling
 from graphdask.stream.construct import PER_VERTEX
 from graphdask.stream.graph import NAMES, StreamedGraph
+from graphdask.stream.host import Shelf
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
+
+ON_CPU = (Betweenness, Sampler)
+"""What several ranks, and workers, do on their CPUs."""
 
 
 @dataclass
@@ -37,42 +43,61 @@ class Opened:
     nbytes: list[int]
     parts: Any
     """Kept: a StreamedPart for each rank."""
+    asked: tuple[Any, ...]
+    """How: where that changes, it is opened anew."""
 
 
-def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) -> Opened:
-    """The graph, opened by every rank."""
+def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config, work: Any = None) -> Opened:
+    """The graph, opened by every rank, for some work."""
     # a sweep may take long; who is lost is known from the signs of life
     config = replace(config, exchange_timeout=max(config.exchange_timeout, config.deadline))
     parts, built, store = graph.plan.parts, graph.built, graph.store
     store.check_open()
-    if client is None:
-        return _told(graph, LocalGang(parts or 1, "cpu", config), graph)
-    if built is not None and built.gang.is_whole(workers) and built.gang.client is client:
+    if client is None and parts in (None, 1):
+        return _told(graph, LocalGang(1, "cpu", config), graph, ())
+    device = _device(graph, work)
+    asked = device, graph.memory, graph.read_ahead, graph.passes, graph.host_memory
+    there = built is not None and built.gang.is_whole(workers) and getattr(built.gang, "client", None) is client
+    if there and built.asked == asked:
         built.gang.use(config)
+        return built
+    if client is None:
+        graph.built = _told(graph, LocalGang(parts or 1, device, config), graph, asked)
     else:
         from graphdask.gang.cluster import DaskGang
 
-        built = graph.built = _told(graph, DaskGang(client, workers, parts, "cpu", config), store.path)
-    return built
+        graph.built = _told(graph, DaskGang(client, workers, parts, device, config), store.path, asked)
+    return graph.built
 
 
-def _told(graph: StreamedGraph, gang: Any, given: Any) -> Opened:
+def _device(graph: StreamedGraph, work: Any) -> str:
+    """Where several ranks, or workers, do some work."""
+    if not isinstance(work, ON_CPU):
+        return Config.load(device=graph.device).device
+    if graph.device == "cuda":
+        raise Unsupported(
+            f"for {work.name} several ranks, and workers, stream through their CPUs; open {graph.store.path} with "
+            'device="cpu"'
+        )
+    return "cpu"
+
+
+def _told(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -> Opened:
     """The graph, as every rank has it from `given`: what is open in this process, or a path."""
     if graph.passes == "one" and gang.size > 1:
         raise Unsupported('passes="one" is for one rank; open the file with passes="exact", or take S.partition(1)')
-    if graph.device == "cuda" and (gang.size > 1 or given is not graph):
-        raise Unsupported('several ranks, and workers, stream through their CPUs; open the file with device="cpu"')
     store, size = graph.store, gang.size
+    shelf = graph.host_memory, gang.config.memory_fraction / gang.neighbours
     kept = gang.run(
-        _open, given, store.header, size, graph.memory, graph.read_ahead, graph.passes == "one", summary=_bytes,
+        _open, given, store.header, size, graph.memory, graph.read_ahead, graph.passes == "one", shelf, summary=_bytes,
         label="opening", show=False,
     )  # fmt: skip
-    return Opened(gang, map_of(store, size), graph.num_edges, store.facts, kept.summary, kept)
+    return Opened(gang, map_of(store, size), graph.num_edges, store.facts, kept.summary, kept, asked)
 
 
 def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Run a primitive; its result is as that of any run."""
-    built, show = opened(graph, client, workers, config), is_watched(config.progress)
+    built, show = opened(graph, client, workers, config, primitive), is_watched(config.progress)
     started = time.perf_counter()
     kept = built.gang.run(
         execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show
@@ -86,7 +111,7 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
 
 def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Draw the samples, each rank its share; they stay there."""
-    built, show = opened(graph, client, workers, config), is_watched(config.progress)
+    built, show = opened(graph, client, workers, config, sampler), is_watched(config.progress)
     sampler.check(graph, built.weights)
     started = time.perf_counter()
     kept = built.gang.run(
@@ -100,13 +125,21 @@ def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, work
 
 
 def _open(
-    context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None, once: bool
-) -> StreamedPart:
-    store = given.store if isinstance(given, StreamedGraph) else Store(given)
+    context: RankContext, given: Any, header: dict[str, Any], size: int, memory: int, read_ahead: int | None,
+    once: bool, shelf: tuple[int | None, float],
+) -> StreamedPart:  # fmt: skip
+    here = isinstance(given, StreamedGraph)
+    store = given.store if here else Store(given)
     same_file(store, header)
+    if shelf[0] is not None and context.backend.name == "cpu" and not (here and size == 1):
+        raise InputError(
+            "host_memory= is for a GPU, and here CPUs stream, for which memory= is all; open the file without it"
+        )
     part = replace(part_of(store, context.comm.rank, size, memory, read_ahead), once=once)
-    if isinstance(given, StreamedGraph) and size == 1:
+    if here and size == 1:
         part.device, part.chunks = given.device, given.host_chunks
+    else:
+        part.device, part.chunks = context.backend.name, Shelf(store, part.own, *shelf)
     return part
 
 

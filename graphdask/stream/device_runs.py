@@ -1,17 +1,22 @@
-"""What runs a primitive over a store through a device."""
+"""What runs a primitive over a store through a device, and what does its work on a rank of several."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Backend
+from graphdask.engine import RankContext
 from graphdask.stream import device_pagerank, device_sssp, on_device
+from graphdask.stream.device_shared_components import DeviceComponents
+from graphdask.stream.device_shared_pagerank import DevicePageRank
+from graphdask.stream.device_shared_paths import DeviceDistances, DeviceSearch
 from graphdask.stream.on_device import Run
 from graphdask.stream.pagerank import state_bytes
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared import Quiet, StreamedPart, Streaming
 from graphdask.stream.sweeps import Log
 
 
@@ -20,6 +25,23 @@ def prepared(part: StreamedPart, backend: Backend, log: Log) -> Run:
     assert part.chunks is not None
     chunks = part.chunks(backend)
     return Run(part.store, chunks, backend, part.memory, log, part.own, ahead=part.read_ahead, once=part.once)
+
+
+def shared(context: RankContext, part: StreamedPart, primitive: Any, stack: ExitStack) -> tuple[Streaming, Run]:
+    """What does a primitive's work on a rank of several, and what it runs with; both until `stack` is closed."""
+    run = prepared(part, context.backend, Quiet(context, primitive.name))
+    run.share, run.once = context.memory_share, True
+    stack.enter_context(run.host.reading())
+    weighted = part.store.weights is not None
+    if isinstance(primitive, BreadthFirstSearch):
+        return DeviceSearch(run, primitive.sources[0], False, "depth", stack), run
+    if isinstance(primitive, ShortestPaths):
+        if primitive.with_parents:
+            return DeviceSearch(run, primitive.source, weighted, "distance", stack), run
+        return DeviceDistances(run, primitive, weighted, stack), run
+    if isinstance(primitive, ConnectedComponents):
+        return DeviceComponents(run, stack), run
+    return DevicePageRank(run, primitive, stack), run
 
 
 def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]:

@@ -36,9 +36,9 @@ class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
     It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, and most
-    samplers of `gd.sample` draw from it: in this process, also through a GPU, or on the workers of a Dask client, each
-    of which opens the file under the same name and streams its own rows. What has no streamed form says so, and takes
-    `in_memory()`.
+    samplers of `gd.sample` draw from it: in this process or on the workers of a Dask client, each of which opens the
+    file under the same name and streams its own rows, through its CPU or GPU (betweenness and samples of several ranks
+    through CPUs). What has no streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class StreamedGraph(Graph):
     def partition(self, parts: int | None = None, *arguments: Any, **named: Any) -> StreamedGraph:
         """Return the same graph, to be streamed by so many ranks; each takes up to `memory`.
 
-        Every rank opens the file and streams the chunks of its own rows, ranges about alike in bytes. Without a Dask
-        client the ranks are threads of this process.
+        Every rank opens the file and streams the chunks of its own rows, ranges about alike in bytes, through its GPU
+        where it has one. Without a Dask client the ranks are threads of this process, which share its GPUs.
 
         Parameters
         ----------
@@ -121,8 +121,8 @@ class StreamedGraph(Graph):
         """
         if arguments or any(value is not None for value in named.values()):
             raise Unsupported(
-                f"the rows of {self.store.path} are divided as they stand in it, by bytes, and on the CPU; give the "
-                "number of parts alone, or take S.in_memory().partition(...)"
+                f"the rows of {self.store.path} are divided as they stand in it, by bytes, on the device that it was "
+                "opened for; give the number of parts alone, or take S.in_memory().partition(...)"
             )
         other = StreamedGraph(self.store, self.memory, self.read_ahead, self.passes, self.device, self.host_memory)
         other.plan = Plan(parts)
@@ -207,10 +207,12 @@ def open_(
         for `bfs`, and for `sssp` without weights, from the `root` of a file in the order of layers, by one rank.
         Whatever else it would be asked for, where edges can lead back and be the shorter way, is refused.
     device : {"auto", "cpu", "cuda"}, optional
-        Where it is worked on: by several ranks, or on workers, on the CPU alone. Default: the setting graphdask.device.
+        Where it is worked on: on workers each has its GPU. What streams through CPUs alone, `betweenness` and samples,
+        refuses "cuda". Default: the setting graphdask.device.
     host_memory : int or str, optional
-        For a GPU: bytes of main memory in which chunks stay, page-locked, from where it takes them. Default: as much as
-        the setting graphdask.memory-fraction allows of what is free at the first call.
+        For GPUs: bytes of main memory of each rank in which its chunks stay, page-locked, from where its GPU takes
+        them. Default: as much as the setting graphdask.memory-fraction allows of what is free at the first call, shared
+        among the ranks of a machine.
 
     Returns
     -------
@@ -223,17 +225,18 @@ def open_(
     FormatError
         For what is no such file, of another version, truncated or damaged.
     InputError
-        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, other `passes`, a
-        `device` that is not there, or `host_memory` on a CPU.
+        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, other `passes`, another
+        `device`, or `host_memory` on a CPU. Where a GPU is asked for that is not there, the call that needs it says so.
 
     Notes
     -----
     Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
-    73, and 80 bytes. `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several
-    workers, 29 on a GPU, and 36 where they are more than 8): up to 64, or as many as take half of `memory`; with fewer
-    the last bits of scores may differ. They are those in memory on the same device.
+    73, and 80 bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is
+    searched at a time (42 with several workers, 29 on a GPU, and 36 where they are more than 8): up to 64, or as many
+    as take half of `memory`; with fewer the last bits of scores may differ, which are those in memory on the same
+    device.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
@@ -263,7 +266,8 @@ def open_(
     if passes not in PASSES:
         raise InputError(f"passes={passes!r} is not one of {', '.join(PASSES)}")
     room = None if host_memory is None else parse_size(host_memory, "host_memory")
-    if get_backend(Config.load(device=device).device).name == "cpu" and room is not None:
+    chosen = Config.load(device=device).device  # that workers have a GPU is seen when they are asked
+    if room is not None and chosen != "cuda" and get_backend(chosen).name == "cpu":
         raise InputError(f"host_memory={host_memory!r} is for a GPU; on a CPU memory= is all that a call takes")
     return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes, device, room)
 

@@ -89,11 +89,21 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
 
 def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     started = time.perf_counter()
+    more: dict[str, Any] = {}
     with ExitStack() as stack:
-        shared = _shared(part, primitive, stack)
-        env = context.environment("selective")
-        result = run_primitive(context.comm, part, shared, env)
-    traffic = shared.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)}
+        if context.backend.name == "cuda":
+            from graphdask.stream import device_runs, device_shared  # kernels import Numba, which takes long
+
+            shared, work = device_runs.shared(context, part, primitive, stack)
+            before = work.host.nbytes
+            if shared.tells_ghosts:
+                part = device_shared.with_mirrors(part, context.backend)
+        else:
+            shared, work, before = _shared(part, primitive, stack), None, 0
+        result = run_primitive(context.comm, part, shared, context.environment("selective"))
+        if work is not None:
+            more = {"device": "cuda", "from_disk": work.host.nbytes - before}
+    traffic = shared.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)} | more
     state = shared.per_vertex * part.num_vertices
     return replace(
         result, values=result.values | {"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
@@ -119,8 +129,9 @@ def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:
     """What all ranks have read."""
     total = dict(traffic[0])
     for name in ("nbytes", "least", "chunks_read", "chunks_resident", "chunks_skipped", "chunks_unused", "reading",
-                 "waiting", "window"):  # fmt: skip
-        total[name] = sum(one[name] for one in traffic)
+                 "waiting", "window", "from_disk"):  # fmt: skip
+        if name in total:
+            total[name] = sum(one[name] for one in traffic)
     total["overlap"] = max(0.0, 1.0 - total["waiting"] / total["reading"]) if total["reading"] else 0.0
     total["bandwidth"] = total["nbytes"] / seconds if seconds else 0.0
     return total

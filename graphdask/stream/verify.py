@@ -49,6 +49,7 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         if gathered is None:
             return None
         result, context = gathered, replace(context, comm=SingleCommunicator())
+    context = replace(context, backend=cpu())  # where a store is proved, whatever streamed it
     log, columns, memory = Log(context, f"verifying {primitive.name}"), result.columns, graph.memory
     if isinstance(primitive, ConnectedComponents):
         return _labels(graph.store, columns["label"], memory, log)
@@ -89,10 +90,11 @@ def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> R
     """On the first rank the values of all, by vertex number."""
     columns = {}
     for name, column in result.columns.items():
-        pieces = context.comm.alltoallv([column if peer == 0 else column[:0] for peer in range(part.size)])
+        here = context.backend.from_host(column)
+        pieces = context.comm.alltoallv([here if peer == 0 else here[:0] for peer in range(part.size)])
         if part.rank:
             continue
-        by_position = np.concatenate(pieces)
+        by_position = np.concatenate([context.backend.to_host(piece) for piece in pieces])
         columns[name] = np.empty_like(by_position)
         for first, ids in part.store.order():
             columns[name][ids] = by_position[first : first + len(ids)]

@@ -241,5 +241,6 @@ def test_one_pass_from_the_root_is_exact(streamed):
 
 def test_what_only_a_cpu_streams_is_refused_where_a_gpu_is_asked_for(streamed):
     S = streamed(gd.from_edges([0, 1], [1, 2]))
-    with pytest.raises(gd.Unsupported, match="several ranks, and workers, stream through their CPUs"):
-        gd.bfs(S.partition(2), 0)
+    for draw in (gd.betweenness, lambda S: gd.sample.random_walk(S, [0], 2)):
+        with pytest.raises(gd.Unsupported, match="several ranks, and workers, stream through their CPUs"):
+            draw(S.partition(2))

@@ -1,0 +1,90 @@
+"""What ranks that share a store, each with a device, have in common: windows on it, and what they tell each other.
+
+The supersteps are those of `graphdask.stream.shared`; state and chunks are on the device. What is told of vertices of
+others goes as records, by position, so that nothing has to stand in the order of slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.engine import Messages
+from graphdask.stream.device import DeviceWindow
+from graphdask.stream.on_device import Run
+from graphdask.stream.shared import StreamedPart, Streaming, most_told
+
+
+class OnDevice(Streaming):
+    """A primitive over a part of a store whose chunks stream through a device."""
+
+    tells_ghosts = False
+    value: Any = np.int64
+    """Dtype of what is told of a vertex."""
+
+    def __init__(self, run: Run, stack: ExitStack):
+        super().__init__(run.log.what, stack)
+        self.run, self.log = run, run.log
+
+    @property
+    def record_columns(self) -> dict[str, Any]:  # type: ignore[override]
+        return {"position": np.int32, "value": self.value}
+
+    def opened(self, per_vertex: int) -> DeviceWindow:
+        """A window on the own chunks of out-edges, in the memory that so many bytes per vertex leave."""
+        return self.stack.enter_context(self.run.window("out", per_vertex, self.name))
+
+    def said(
+        self, part: StreamedPart, marks: Array, elsewhere: np.ndarray, values: Array, active: bool, frontier: int,
+        edges: int,
+    ) -> Messages:  # fmt: skip
+        """The values of marked positions of others, for their owners, as many at a time as there is room for; the marks
+        are cleared. The vote is whether some are left. `elsewhere` says in which chunks there are marks, bool."""
+        xp, backend, left, unsent = self.run.xp, self.run.backend, most_told(part), False
+        found, bounds = [xp.zeros(0, np.int32)], np.zeros(part.size + 1, np.int64)
+        for begin, end in _ranges(part, elsewhere, left):
+            some = xp.flatnonzero(marks[begin:end])
+            unsent = len(some) > left
+            found.append((some[:left] + begin).astype(np.int32))
+            marks[found[-1]] = 0
+            left -= len(found[-1])
+            if unsent:
+                break
+        positions = xp.concatenate(found)
+        if len(positions):
+            cuts = backend.from_host(part.vertex_map.offsets[1:].astype(np.int32))
+            bounds[1:] = backend.to_host(xp.searchsorted(positions, cuts))
+        records = {"position": positions, "value": values[positions]}
+        return Messages.of_records(
+            records, bounds, active=active or unsent, frontier=frontier, edges=edges, votes=(float(unsent),)
+        )
+
+
+def _ranges(part: StreamedPart, elsewhere: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Where chunks of others follow each other that are flagged, in ranges of up to `most` positions or of a chunk."""
+    table, begin, end = part.store.sections["out"].table, 0, 0
+    for number in np.flatnonzero(elsewhere).tolist():
+        first, last = int(table["first"][number]), int(table["first"][number] + table["rows"][number])
+        if first == end and last - begin <= most:
+            end = last
+            continue
+        if begin < end:
+            yield begin, end
+        begin, end = first, last
+    if begin < end:
+        yield begin, end
+
+
+def with_mirrors(part: StreamedPart, backend: Backend) -> StreamedPart:
+    """The part with the slots that others hold ghosts of, which are all, on the device."""
+    count, size = part.own.count, part.size
+    mirrored = backend.xp.tile(backend.xp.arange(count, dtype=part.vertex_map.dtype), size - 1)
+    mirrors = [mirrored[:0]] * size
+    for step in range(1, size):
+        mirrors[(part.rank + step) % size] = mirrored[(step - 1) * count : step * count]
+    return replace(part, mirrors=mirrors, mirrored=mirrored)
