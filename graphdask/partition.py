@@ -10,6 +10,8 @@ Vertices have ids 0..n-1. A VertexMap gives each a *position* 0..n-1 such that r
                    Analytics, Section V-C, after Gunrock)
     metis          a table from METIS (package pymetis), the least edges cut
     the caller's   a table from an array of owners
+
+Graphs that change are dealt instead of shuffled (DealtMap), so that those vertices that come later come last.
 """
 
 from __future__ import annotations
@@ -138,6 +140,35 @@ class ShuffledMap(VertexMap):
 
 
 @dataclass(frozen=True)
+class DealtMap(VertexMap):
+    """Positions by dealing: of `size` ids in a row each rank gets one, at random which, and it has them in their order.
+
+    So a rank has about as many of any range of ids as each other one, and those below a bound stand before the others.
+    """
+
+    seed: int = 0
+
+    @classmethod
+    def of(cls, num_vertices: int, size: int, seed: int = 0) -> DealtMap:
+        rank = np.arange(size + 1, dtype=np.int64)
+        return cls(num_vertices, rank * (num_vertices // size) + np.minimum(rank, num_vertices % size), seed=seed)
+
+    def _apply(self, kernel: str, backend: Backend, values: Array) -> Array:
+        out = backend.xp.empty(len(values), self.dtype)
+        kernels = backend.kernels("permute", index_t=self.dtype)
+        values = values.astype(self.dtype, copy=False)
+        seed = np.uint64(self.seed & (2**64 - 1))
+        getattr(kernels, kernel)(len(values), values, out, self.num_vertices, self.size, seed)
+        return out
+
+    def to_position(self, backend: Backend, ids: Array) -> Array:
+        return self._apply("permute_deal", backend, ids)
+
+    def to_id(self, backend: Backend, positions: Array) -> Array:
+        return self._apply("permute_collect", backend, positions)
+
+
+@dataclass(frozen=True)
 class TableMap(VertexMap):
     """Positions from a table (partitioners `biased-random`, `metis`, the caller's)."""
 
@@ -191,9 +222,14 @@ def make_vertex_map(
     adjacency : callable
         Gives (indptr, indices) of the symmetric graph on this host, for the partitioners that look at edges.
     """
-    if plan.id_width == 32 and index_dtype(num_vertices) != np.int32:
-        raise InputError(f"id_width=32 is too narrow for {num_vertices:,} vertices; leave it out, or take 64")
-    vertex_map = _divided(plan, num_vertices, size, skewed, adjacency)
+    return of_width(plan, _divided(plan, num_vertices, size, skewed, adjacency))
+
+
+def of_width(plan: Plan, vertex_map: VertexMap) -> VertexMap:
+    """The same with ids as wide as the plan has them; InputError where that is too narrow."""
+    n = vertex_map.num_vertices
+    if plan.id_width == 32 and index_dtype(n) != np.int32:
+        raise InputError(f"id_width=32 is too narrow for {n:,} vertices; leave it out, or take 64")
     return replace(vertex_map, wide=plan.id_width == 64)
 
 

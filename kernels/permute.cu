@@ -1,4 +1,5 @@
-// A keyed permutation of [0, size) and its inverse: a balanced Feistel network with cycle walking; see permute.py.
+// A keyed permutation of [0, size) and its inverse: a balanced Feistel network with cycle walking; and numbers dealt
+// to ranks. See permute.py.
 #include "common.cuh"
 
 typedef unsigned long long u64;
@@ -43,5 +44,31 @@ extern "C" __global__ void permute_backward(long long n, const index_t *ids, ind
             x = (left << half) | right;
         } while (x >= (u64)size);
         out[i] = (index_t)x;
+    }
+}
+
+// The rank that the first number of a block is dealt to.
+__device__ __forceinline__ long long gd_turn(long long block, long long ranks, long long size, u64 seed) {
+    return (block + 1) * ranks > size ? 0 : (long long)(round_value((u64)block, seed, 0) % (u64)ranks);
+}
+
+extern "C" __global__ void permute_deal(long long n, const index_t *ids, index_t *out, long long size, long long ranks,
+                                        unsigned long long seed) {
+    const long long each = size / ranks, more = size % ranks;
+    GD_FOR(i, n) {
+        const long long block = (long long)ids[i] / ranks;
+        const long long rank = ((long long)ids[i] - block * ranks + gd_turn(block, ranks, size, seed)) % ranks;
+        out[i] = (index_t)(rank * each + min(rank, more) + block);
+    }
+}
+
+extern "C" __global__ void permute_collect(long long n, const index_t *positions, index_t *out, long long size,
+                                           long long ranks, unsigned long long seed) {
+    const long long each = size / ranks, more = size % ranks;
+    GD_FOR(i, n) {
+        const long long position = (long long)positions[i], rest = position - more * (each + 1);
+        const long long rank = rest < 0 ? position / (each + 1) : more + rest / each;
+        const long long block = rest < 0 ? position % (each + 1) : rest % each;
+        out[i] = (index_t)(block * ranks + (rank + ranks - gd_turn(block, ranks, size, seed)) % ranks);
     }
 }

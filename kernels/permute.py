@@ -2,6 +2,10 @@
 
 Four rounds over 2*half bits, 4**half >= size; a value that lands outside [0, size) is walked on until it is inside,
 fewer than four steps on average. (J. Black and P. Rogaway, Ciphers with arbitrary finite domains, CT-RSA 2002.)
+
+And numbers dealt to `ranks`: of as many in a row, each rank gets one, the first of them a rank at random, the next one
+the next rank, and so on around; of the last ones, fewer than ranks, the first goes to rank 0. Those of a rank follow
+each other, in their order.
 """
 
 import numpy as np
@@ -47,3 +51,32 @@ def permute_backward(n, ids, out, size, half, seed):
             if x < np.uint64(size):
                 break
         out[i] = x
+
+
+@twin
+def _turn(block, ranks, size, seed):
+    """The rank that the first number of a block is dealt to."""
+    if (block + 1) * ranks > size:
+        return 0
+    return np.int64(_round_value(np.uint64(block), seed, 0) % np.uint64(ranks))
+
+
+@twin
+def permute_deal(n, ids, out, size, ranks, seed):
+    each, more = size // ranks, size % ranks
+    for i in range(n):
+        block = np.int64(ids[i]) // ranks
+        rank = (np.int64(ids[i]) - block * ranks + _turn(block, ranks, size, seed)) % ranks
+        out[i] = rank * each + min(rank, more) + block
+
+
+@twin
+def permute_collect(n, positions, out, size, ranks, seed):
+    each, more = size // ranks, size % ranks
+    for i in range(n):
+        rest = np.int64(positions[i]) - more * (each + 1)
+        if rest < 0:
+            rank, block = np.int64(positions[i]) // (each + 1), np.int64(positions[i]) % (each + 1)
+        else:
+            rank, block = more + rest // each, rest % each
+        out[i] = block * ranks + (rank + ranks - _turn(block, ranks, size, seed)) % ranks

@@ -12,6 +12,7 @@ import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
 from graphdask.backend import get_backend
+from graphdask.partition import DealtMap
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 257, 4096, 4097, 10_001])
@@ -39,6 +40,21 @@ def test_permute_is_the_feistel_network_of_its_source(backend, dtype, size):
         assert out.tolist() == [forward(x, half, seed) for x in range(size)]
         launch(size, out, back, size, half, np.uint64(seed), names=("permute_backward",))
         np.testing.assert_array_equal(back, ids)
+
+
+@pytest.mark.parametrize(("size", "ranks"), [(1, 2), (6, 7), (4096, 2), (10_001, 3), (999, 40)])
+def test_numbers_are_dealt_by_turns_of_blocks(backend, dtype, size, ranks):
+    launch, seed = Launch(backend, "permute", dtype), np.uint64(2**64 - 7)
+    ids, out, back = np.arange(size, dtype=dtype), np.full(size, POISON, dtype), np.full(size, POISON, dtype)
+    launch(size, ids, out, size, ranks, seed, names=("permute_deal",))
+    expected = DealtMap.of(size, ranks, -7)
+    np.testing.assert_array_equal(out, expected.to_position(get_backend("cpu"), ids))
+    launch(size, out, back, size, ranks, seed, names=("permute_collect",))
+    np.testing.assert_array_equal(back, ids)
+    owner = np.searchsorted(expected.offsets[1:-1], out, side="right")
+    for block in range(size // ranks):
+        mine = owner[block * ranks : (block + 1) * ranks]
+        assert mine.tolist() == ((np.arange(ranks) + mine[0]) % ranks).tolist()
 
 
 def trees(slots, pairs):

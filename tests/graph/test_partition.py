@@ -9,6 +9,7 @@ import graphdask as gd
 from graphdask.backend import get_backend
 from graphdask.errors import InputError
 from graphdask.partition import (
+    DealtMap,
     Plan,
     ShuffledMap,
     TableMap,
@@ -38,6 +39,7 @@ def test_every_map_is_a_bijection(n, rng):
     for seed in (0, 1, 2**64 - 1, -1, int(rng.integers(2**63))):
         check_bijection(ShuffledMap(n, seed=seed), n)
     for size in (1, 2, 7):
+        check_bijection(DealtMap.of(n, size, seed=n), n)
         check_bijection(TableMap.from_owners(rng.integers(0, size, n), size), n)
 
 
@@ -64,6 +66,30 @@ def test_a_shuffle_depends_on_its_seed_and_mixes():
     assert abs(np.corrcoef(np.arange(n), a)[0, 1]) < 0.05
     # neighbours in id are far apart: the mean distance of two uniform positions is n/3
     assert abs(np.abs(np.diff(a.astype(np.int64))).mean() / (n / 3) - 1) < 0.05
+
+
+@pytest.mark.parametrize("n", [2**31 - 2, 2**31, 2**62])
+def test_very_many_vertices_are_dealt(n, rng):
+    vertex_map = DealtMap.of(n, 7, seed=-1)
+    ids = np.concatenate([[0, n - 1], rng.integers(0, n, 1000)]).astype(vertex_map.dtype)
+    positions = vertex_map.to_position(CPU, ids)
+    assert positions.min() >= 0
+    assert positions.max() < n
+    np.testing.assert_array_equal(vertex_map.to_id(CPU, positions), ids)
+
+
+def test_vertices_are_dealt_evenly_at_random_and_in_their_order():
+    n, size = 10_003, 4
+    dealt = [DealtMap.of(n, size, seed) for seed in (1, 2)]
+    hands = [dealt[0].owned_ids(CPU, rank) for rank in range(size)]
+    for rank, ids in enumerate(hands):
+        assert (np.diff(ids) > 0).all()
+        np.testing.assert_array_equal(ids // size, np.arange(len(ids)))  # one of every four
+        assert abs((ids[:2500] % size == rank).mean() - 1 / size) < 0.05
+    assert sorted(map(len, hands)) == [2500, 2501, 2501, 2501]
+    assert [dealt[0].locate(v) for v in range(10_000, n)] == [(0, 2500), (1, 2500), (2, 2500)]
+    other = [dealt[1].owned_ids(CPU, rank)[:2500] for rank in range(size)]
+    assert abs(np.mean([(a[:2500] == b).mean() for a, b in zip(hands, other, strict=True)]) - 1 / size) < 0.05
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 40])
