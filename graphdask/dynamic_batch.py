@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, hold, positions
+from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, hold, positions, slots
 
 FEW = 256
 """Entries that a row of few has at most: what a warp holds in its registers."""
@@ -61,6 +61,7 @@ def apply_batch(
     """
     part.alive, part.told = alive, np.zeros(0, np.uint8)
     if len(edges):
+        part.audience = None
         _apply(backend, part, edges, weights, memory_share)
     return part
 
@@ -75,7 +76,7 @@ def _apply(
     report, keys = xp.zeros(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
     where = xp.empty(0 if weights is None else n, np.int64)
     directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
-    looked = *part.outward.looked, *part.backward.looked
+    looked = *part.outward.looked, *part.backward.looked, part.names, int(len(part.names) > 0)
     kernels.dynamic_batch_look(
         n, sent, ids, positions(backend, part, ids), int(part.vertex_map.offsets[part.rank]), *numbers, directed,
         int(weights is not None), *looked, report[COUNTERS:], where, keys,
@@ -93,6 +94,7 @@ def _apply(
     row, column = xp.empty(n, dtype), xp.empty(n, dtype)
     place, steps, counters = xp.empty(n, np.int64), xp.empty(n + 1, np.int64), report[:COUNTERS].view(np.uint64)
     kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
+    column = slots(backend, part, column)
     entries = _Entries(keys, place, xp.cumsum(steps), column, values, counters)
     plan = _rewrite(backend, part, entries)
     from graphdask.kernels.dynamic_batch import CLAIMED  # with Numba, which takes long to import

@@ -2,8 +2,9 @@
 
 Every row has room behind it, so that a batch rewrites the rows that it names and no others; a row that outgrows its
 room moves to the end of the memory with more of it. Where that is used up all rows are laid out anew, which the edges
-inserted since the last time have paid for. Rows hold ids in ascending order, so that whatever is summed over them does
-not depend on how the graph is divided, nor on the order in which edges came.
+inserted since the last time have paid for. Rows stand in ascending order of ids, so that whatever is summed over
+them does not depend on how the graph is divided, nor on the order in which edges came; their entries are slots, so that
+what other ranks tell of their vertices lies side by side.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ WARP = 32
 
 @dataclass
 class DynamicRows:
-    """Rows with room behind them: row v is indices[begin[v] : begin[v] + length[v]], ids in ascending order."""
+    """Rows with room behind them: row v is indices[begin[v] : begin[v] + length[v]], in ascending order of ids."""
 
     begin: Array
     """int64, shape (num_owned,), as are `length` and `room`."""
     length: Array
     room: Array
     indices: Array
-    """Index dtype."""
+    """Slots, index dtype."""
     weights: Array | None
     used: int
     """Entries of `indices` that belong to a row, or did."""
 
     @classmethod
     def of(cls, backend: Backend, csr: Csr, memory_share: float = 1.0) -> DynamicRows:
-        """Lay out packed rows, whose indices are ids; OverBudget where there is no memory for it."""
+        """Lay out packed rows; OverBudget where there is no memory for it."""
         length = csr.indptr[1:] - csr.indptr[:-1]
         rows = cls(csr.indptr[:-1].copy(), length, length.copy(), csr.indices, csr.weights, csr.num_edges)
         rows.lay_out(backend, length, memory_share)
@@ -50,12 +51,13 @@ class DynamicRows:
     def nbytes(self) -> int:
         return self.begin.nbytes * 3 + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
 
-    def find(self, backend: Backend, row: Array, column: Array) -> tuple[Array, Array]:
-        """Per entry how many of its row are less (int64), and whether the row holds it (bool)."""
+    def find(self, backend: Backend, row: Array, ids: Array, names: Array) -> tuple[Array, Array]:
+        """Per id how many of its row are less (int64), and whether the row holds it (bool); `names` as a part's."""
         xp = backend.xp
         place, found = xp.empty(len(row), np.int64), xp.empty(len(row), np.uint8)
         kernels = backend.kernels("dynamic", index_t=self.indices.dtype)
-        kernels.dynamic_find(len(row), row, column, self.begin, self.length, self.indices, place, found)
+        named = int(len(names) > 0)
+        kernels.dynamic_find(len(row), row, ids, self.begin, self.length, self.indices, names, named, place, found)
         return place, found.astype(bool)
 
     def lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
@@ -100,18 +102,32 @@ def _bounds(backend: Backend, lengths: Array) -> Array:
     return bounds
 
 
+@dataclass(frozen=True)
+class Audience:
+    """Who needs to know of whom, so that contributions of all vertices travel without saying of which ones they are."""
+
+    own: Array
+    """Own vertices that other ranks need to know of, those for rank 0 first, index dtype."""
+    bounds: np.ndarray
+    """int64 on the host, shape (size + 1,): own[bounds[k] : bounds[k + 1]] are for rank k."""
+    heard: Array
+    """Slots of what other ranks tell, in the order in which it comes."""
+
+
 @dataclass(kw_only=True)
 class DynamicPart(Part):
     """One rank's part of a dynamic graph: rows that change in the place of packed ones, which are empty.
 
     Ids below `alive` are vertices; those from there to the vertex map's number are kept for vertices to come. Every
-    vertex has a slot on every rank, and arrays that hold something per vertex are indexed by id.
+    vertex has a slot on every rank, also those to come.
     """
 
     outward: DynamicRows
     backward: DynamicRows
     """In-edges; the same object as `outward` where the graph is undirected."""
     alive: int
+    names: Array
+    """The id of every slot, index dtype; of one rank, where slots are ids, empty."""
     held: Array
     """uint8, shape (size, num_owned), of one rank (0, 0): whether a rank has, or has had, an out-neighbour of the
     vertex, and so needs what is new of it."""
@@ -124,24 +140,26 @@ class DynamicPart(Part):
     ranked: int = 0
     """How many vertices there were then."""
     pending: tuple[Array, Array] | None = None
-    """The flags of affected vertices, and of those whose out-neighbours are, that a run to an error left to the next,
-    uint8 by id; those of other ranks' vertices are to be told to their owners."""
+    """The flags of affected vertices, uint8 by slot, and of own ones whose out-neighbours are, that a run to an error
+    left to the next; those of other ranks' vertices are to be told to their owners."""
     degrees: tuple[Array, Array] | None = None
     """What PageRank knows of the rows but of those of `stale`: 1 / out-degree, float64, and whether the self-loop is
     stored, uint8, shape (num_owned,)."""
     stale: list[Array] = field(default_factory=list)
     """Own vertices whose out-edges changed since, batch by batch."""
     contributions: Array | None = None
-    """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by id."""
+    """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by slot."""
     said: Array | None = None
     """Those of own vertices, as the ranks that need them were told, shape (num_owned,); -1 where one was not."""
+    audience: Audience | None = None
+    """Who needs to know of all vertices; None where edges have changed since it was found out, on all ranks alike."""
     told: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
     """Of each edge of the last batch whether an own row of out-edges held it, uint8, on the host."""
 
     @property
     def nbytes(self) -> int:
         inward = 0 if self.backward is self.outward else self.backward.nbytes
-        return self.outward.nbytes + inward + self.ids.nbytes + self.held.nbytes
+        return self.outward.nbytes + inward + self.ids.nbytes + self.names.nbytes + self.held.nbytes
 
 
 def build_dynamic(
@@ -157,27 +175,32 @@ def build_dynamic(
     part = build_part(comm, backend, piece, plan, memory_share)
     part = add_inward(comm, backend, part)
     assert part.inward is not None
-    for csr in part.directions:
-        csr.indices = part.vertex_map.to_id(backend, from_cyclic(part, csr.indices))
+    names = part.ids[:0]
+    if comm.size > 1:
+        every = backend.xp.arange(part.num_vertices, dtype=part.vertex_map.dtype)
+        names = part.vertex_map.to_id(backend, from_cyclic(part, every))
     held = backend.xp.zeros((comm.size, part.num_owned) if comm.size > 1 else (0, 0), np.uint8)
     outward = DynamicRows.of(backend, part.out, memory_share)
     backward = outward if part.inward is part.out else DynamicRows.of(backend, part.inward, memory_share)
     hold(backend, part, held, row_of_each(backend, part.out, 0), part.out.indices)
     empty = Csr(backend.xp.zeros(part.num_owned + 1, np.int64), part.ids[:0])
     known = {each.name: getattr(part, each.name) for each in fields(Part)} | {"out": empty, "inward": empty}
-    return DynamicPart(**known, outward=outward, backward=backward, alive=alive, held=held)
+    return DynamicPart(**known, outward=outward, backward=backward, alive=alive, names=names, held=held)
 
 
 def hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) -> None:
-    """Note that the ranks of the columns need to know of the rows."""
+    """Note that the ranks of the columns, which are slots, need to know of the rows."""
     if held.size and len(row):
-        held[owners(backend, part, column), row] = 1
+        step = backend.xp.searchsorted(backend.from_host(part.slot_bounds[1:-1]), column, side="right")
+        held[(step + part.rank) % part.size, row] = 1
 
 
-def owners(backend: Backend, part: Part, ids: Array) -> Array:
-    """The rank that owns each of the ids."""
-    inner = backend.from_host(part.vertex_map.offsets[1:-1])
-    return backend.xp.searchsorted(inner, positions(backend, part, ids), side="right")
+def slots(backend: Backend, part: Part, ids: Array) -> Array:
+    """Slots of ids."""
+    if part.size == 1:
+        return ids
+    at, first = positions(backend, part, ids), part.first_position
+    return backend.xp.where(at < first, at + (part.num_vertices - first), at - first)
 
 
 def positions(backend: Backend, part: Part, ids: Array) -> Array:

@@ -101,6 +101,11 @@ class Environment:
         assert self.comm is not None
         return self.xp.concatenate(self.comm.alltoallv([values] * self.size))
 
+    def alltoall(self, values: Sequence[Array]) -> list[Array]:
+        """What each rank sent here of its 1-D arrays, one for each rank. Every rank calls it, from the same place."""
+        assert self.comm is not None
+        return self.comm.alltoallv(values)
+
     def least(self, number: int) -> int:
         """The smallest of the numbers of all ranks. Every rank calls it, from `init` or `result` only."""
         assert self.comm is not None

@@ -49,7 +49,7 @@ class Messages:
     knows and that is the same in every superstep, rank after rank as in `Part.mirrored`. Default: that."""
     records: Mapping[str, Array] = field(default_factory=dict)
     """Where `to` is "ranks": per record column of the primitive a 1-D array, in order of the rank that a record is for.
-    A record may be for the rank that sends it, which then is active."""
+    Columns may be left out, the same on all ranks. A record may be for the rank that sends it, which then is active."""
     bounds: np.ndarray | None = None
     """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
 

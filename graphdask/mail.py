@@ -92,8 +92,9 @@ class Mail:
         return sends, said, codes
 
     def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
-        bounds, rank, dtypes = messages.bounds, self.part.rank, self.dtypes["ranks"]
+        bounds, rank = messages.bounds, self.part.rank
         assert bounds is not None
+        dtypes = {name: dtype for name, dtype in self.dtypes["ranks"].items() if name in messages.records}
         columns = [(messages.records[name].astype(dtype, copy=False), dtype) for name, dtype in dtypes.items()]
         counts = np.diff(bounds)
         counts[rank] = 0
@@ -253,9 +254,10 @@ class Mail:
 
     def _records(self, payloads: Sequence[Array | None], meta: np.ndarray) -> dict[str, Array]:
         """What all ranks sent here, this one too."""
-        xp, rank, dtypes = self.backend.xp, self.part.rank, self.dtypes["ranks"]
+        xp, rank = self.backend.xp, self.part.rank
         kept, self._kept = self._kept, None
         assert kept is not None
+        dtypes = {name: column.dtype for name, column in kept.items()}
         pieces: dict[str, list[Array]] = {name: [] for name in dtypes}
         for peer, payload in enumerate(payloads):
             at = 0

@@ -16,22 +16,22 @@ __device__ __forceinline__ unsigned long long gd_warp_sum(unsigned long long val
 }
 
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
-                                        const long long *length, const index_t *indices, long long *place,
-                                        unsigned char *found) {
+                                        const long long *length, const index_t *indices, const index_t *names,
+                                        long long named, long long *place, unsigned char *found) {
+    const index_t *const ids = named ? names : nullptr;
     GD_FOR(i, n) {
         const long long first = begin[row[i]], end = length[row[i]];
         const index_t wanted = column[i];
-        const long long low = gd_place(indices, first, end, wanted);
+        const long long low = gd_place(indices, ids, first, end, wanted);
         place[i] = low;
-        found[i] = low < end && indices[first + low] == wanted;
+        found[i] = low < end && gd_id(ids, indices[first + low]) == wanted;
     }
 }
 
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
-extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsigned char *flags, long long becomes,
-                                         const long long *length, long long most, index_t *low, index_t *high,
-                                         unsigned long long *counters) {
+extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long long becomes, const long long *length,
+                                         long long most, index_t *low, index_t *high, unsigned long long *counters) {
     __shared__ unsigned long long block_edges, start[2];
     __shared__ int listed[64];
     const int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5, lane = threadIdx.x & 31;
@@ -42,13 +42,10 @@ extern "C" __global__ void dynamic_split(long long n, const index_t *ids, unsign
         const long long v = tile + threadIdx.x;
         bool flagged = false;
         long long degree = 0;
-        if (v < n) {
-            const index_t at = ids[v];
-            flagged = flags[at] == 1;
-            if (flagged) {
-                degree = length[v];
-                flags[at] = (unsigned char)becomes;
-            }
+        if (v < n && flags[v] == 1) {
+            flagged = true;
+            degree = length[v];
+            flags[v] = (unsigned char)becomes;
         }
         const bool is_low = flagged && degree <= most, is_high = flagged && degree > most;
         const unsigned low_mask = __ballot_sync(0xffffffffu, is_low), high_mask = __ballot_sync(0xffffffffu, is_high);
@@ -209,19 +206,18 @@ struct Ranked {
 
 // Everything is read before anything is written, as in pagerank.cu, and what a method does not use is not there.
 template <bool closed, bool expands>
-__device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, const index_t *ids, const double *sums,
-                                            const double *inverse, const unsigned char *loop, double base,
-                                            double damping, long long prunes, double prune, double frontier,
-                                            double scale, long long becomes, const long long *length, long long most,
-                                            double *rank, double *x, unsigned char *affected, unsigned char *expand,
-                                            unsigned char *visited, index_t *low, index_t *high,
-                                            unsigned long long *counters) {
+__device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, const double *sums, const double *inverse,
+                                            const unsigned char *loop, double base, double damping, long long prunes,
+                                            double prune, double frontier, double scale, long long becomes,
+                                            const long long *length, long long most, double *rank, double *x,
+                                            unsigned char *affected, unsigned char *expand, unsigned char *visited,
+                                            index_t *low, index_t *high, unsigned long long *counters) {
     Ranked all{0.0, 0, 0, 0, 0, 0};
 #pragma unroll 1
     GD_FOR(i, n) {
-        const index_t v = listed[i], at = ids[v];
-        const double old = rank[v], part = inverse[v], mine = x[at], gathered = sums[v];
-        const bool has_loop = loop[v], seen = visited[v], marked = expands && expand[at];
+        const index_t v = listed[i];
+        const double old = rank[v], part = inverse[v], mine = x[v], gathered = sums[v];
+        const bool has_loop = loop[v], seen = visited[v], marked = expands && expand[v];
         const long long degree = expands ? length[v] : 0;
         double now;
         if (closed) {
@@ -238,17 +234,17 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
         all.spread += goes;
         all.mass += __double2ull_rn(__dmul_rn(now, GD_MASS));
         rank[v] = now;
-        x[at] = __dmul_rn(now, part);
+        x[v] = __dmul_rn(now, part);
         if (!seen) {
             visited[v] = 1;
             all.first++;
         }
         if (!expands) continue;
         const double relative = __ddiv_rn(moved, fmax(now, old));
-        if (prunes && relative <= prune) affected[at] = 0;
+        if (prunes && relative <= prune) affected[v] = 0;
         if (marked) continue;
         if (relative > frontier) {
-            expand[at] = (unsigned char)becomes;
+            expand[v] = (unsigned char)becomes;
             if (degree <= most) low[gd_reserve(counters + 7)] = v;
             else high[gd_reserve(counters + 8)] = v;
             all.edges += (unsigned long long)degree;
@@ -259,12 +255,12 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
     return all;
 }
 
-extern "C" __global__ void dynamic_update(long long n, const index_t *listed, const index_t *ids, const double *sums,
-                                          const double *inverse, const unsigned char *loop, double base, double damping,
-                                          long long closed, long long prunes, double prune, long long expands,
-                                          double frontier, double scale, long long becomes, const long long *length,
-                                          long long most, double *rank, double *x, unsigned char *affected,
-                                          unsigned char *expand, unsigned char *visited, index_t *low, index_t *high,
+extern "C" __global__ void dynamic_update(long long n, const index_t *listed, const double *sums, const double *inverse,
+                                          const unsigned char *loop, double base, double damping, long long closed,
+                                          long long prunes, double prune, long long expands, double frontier,
+                                          double scale, long long becomes, const long long *length, long long most,
+                                          double *rank, double *x, unsigned char *affected, unsigned char *expand,
+                                          unsigned char *visited, index_t *low, index_t *high,
                                           unsigned long long *counters) {
     __shared__ unsigned long long block[6];
     if (threadIdx.x < 6) block[threadIdx.x] = 0;
@@ -273,8 +269,8 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
     Ranked all;
 #define GD_WAY(number, C, E)                                                                                          \
     if (way == number)                                                                                                \
-        all = rank_rows<C, E>(n, listed, ids, sums, inverse, loop, base, damping, prunes, prune, frontier, scale,     \
-                              becomes, length, most, rank, x, affected, expand, visited, low, high, counters);
+        all = rank_rows<C, E>(n, listed, sums, inverse, loop, base, damping, prunes, prune, frontier, scale, becomes, \
+                              length, most, rank, x, affected, expand, visited, low, high, counters);
     GD_WAY(0, false, false)
     GD_WAY(1, false, true)
     GD_WAY(2, true, false)

@@ -1,11 +1,11 @@
 """Rows that change, and PageRank over a frontier of affected vertices: twins of dynamic.cu.
 
-begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], ids in ascending
-               order
-ids            index dtype: the id of each own vertex
+begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], slots of
+               vertices, own ones first, in ascending order of their ids
+names          index dtype: the id of each slot; where `named` is 0, slots are ids
 listed         index dtype: own vertices to be worked on, in no order
-x              float64 per id: contributions rank / out-degree, the self-loop that every vertex has counted
-flags          uint8 per id; those of other ranks' vertices are told to their owners
+x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
+flags          uint8 per slot; those of other ranks' vertices are told to their owners
 loop           uint8 per own vertex: whether its row holds the self-loop
 low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
                out-neighbours are to be marked, `length` being that of their out-edges
@@ -30,28 +30,32 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def dynamic_find(n, row, column, begin, length, indices, place, found):
-    """Per entry its place in its row: how many of the row are less; and whether the row holds it."""
+def dynamic_find(n, row, column, begin, length, indices, names, named, place, found):
+    """Per id how many of the row have lower ones, and whether the row holds it."""
     for i in range(n):
         first = begin[row[i]]
         low, high = 0, length[row[i]]
         while low < high:
             middle = (low + high) >> 1
-            if indices[first + middle] < column[i]:
+            entry = indices[first + middle]
+            if (names[entry] if named else entry) < column[i]:
                 low = middle + 1
             else:
                 high = middle
         place[i] = low
-        found[i] = 1 if low < length[row[i]] and indices[first + low] == column[i] else 0
+        found[i] = 0
+        if low < length[row[i]]:
+            entry = indices[first + low]
+            found[i] = (names[entry] if named else entry) == column[i]
 
 
 @twin
-def dynamic_split(n, ids, flags, becomes, length, most, low, high, counters):
+def dynamic_split(n, flags, becomes, length, most, low, high, counters):
     """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
     lows, highs, edges = 0, 0, 0
     for v in range(n):
-        if flags[ids[v]] == 1:
-            flags[ids[v]] = becomes
+        if flags[v] == 1:
+            flags[v] = becomes
             if length[v] <= most:
                 low[lows] = v
                 lows += 1
@@ -76,36 +80,35 @@ def dynamic_sum_high(n, listed, begin, length, indices, x, sums):
 
 @twin
 def dynamic_update(
-    n, listed, ids, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes,
-    length, most, rank, x, affected, expand, visited, low, high, counters,
+    n, listed, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes, length,
+    most, rank, x, affected, expand, visited, low, high, counters,
 ):  # fmt: skip
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
     lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
     for i in range(n):
         v = listed[i]
-        at = ids[v]
         old, gathered = rank[v], sums[v]
         if closed:
             if loop[v]:
-                gathered -= x[at]
+                gathered -= x[v]
             new = (base + damping * gathered) / (1.0 - damping * inverse[v])
         else:
             if not loop[v]:
-                gathered += x[at]
+                gathered += x[v]
             new = base + damping * gathered
         rank[v] = new
-        x[at] = new * inverse[v]
+        x[v] = new * inverse[v]
         moved = abs(new - old)
         largest = max(largest, moved)
         relative = moved / max(new, old)
         if prunes and relative <= prune:
-            affected[at] = 0
+            affected[v] = 0
         goes = np.uint64(np.ceil((moved * (1.0 - inverse[v]) if closed else moved) * scale))
         spread += goes
         mass += np.uint64(np.rint(new * MASS))
-        if expands and expand[at] == 0:
+        if expands and expand[v] == 0:
             if relative > frontier:
-                expand[at] = becomes
+                expand[v] = becomes
                 edges += np.uint64(length[v])
                 if length[v] <= most:
                     low[lows] = v

@@ -19,9 +19,10 @@ extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long l
                                               long long directed, long long weighted, const long long *out_begin,
                                               const long long *out_length, const index_t *out_indices,
                                               const long long *in_begin, const long long *in_length,
-                                              const index_t *in_indices, unsigned char *found, long long *again,
-                                              unsigned long long *keys) {
+                                              const index_t *in_indices, const index_t *names, long long named,
+                                              unsigned char *found, long long *again, unsigned long long *keys) {
     const long long half = n / 2;
+    const index_t *const ids_at = named ? names : nullptr;
     GD_FOR(i, n) {
         const bool backward = i >= half;
         const long long edge = backward ? i - half : i, local = (long long)at[i] - first;
@@ -35,8 +36,8 @@ extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long l
             const index_t *indices = inward ? in_indices : out_indices;
             const long long begin = (inward ? in_begin : out_begin)[local];
             const long long length = (inward ? in_length : out_length)[local];
-            const long long low = gd_place(indices, begin, length, column);
-            there = low < length && indices[begin + low] == column;
+            const long long low = gd_place(indices, ids_at, begin, length, column);
+            there = low < length && gd_id(ids_at, indices[begin + low]) == column;
             if (there != inserts)
                 key = (unsigned long long)(inward ? owned + local : local) * (unsigned long long)capacity +
                       (unsigned long long)column;
@@ -57,8 +58,10 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
                                                long long capacity, const long long *out_begin,
                                                const long long *out_length, const index_t *out_indices,
                                                const long long *in_begin, const long long *in_length,
-                                               const index_t *in_indices, index_t *row, index_t *column,
-                                               long long *place, long long *steps, unsigned long long *counters) {
+                                               const index_t *in_indices, const index_t *names, long long named,
+                                               index_t *row, index_t *column, long long *place, long long *steps,
+                                               unsigned long long *counters) {
+    const index_t *const ids_at = named ? names : nullptr;
     const unsigned long long inward = (unsigned long long)owned * (unsigned long long)capacity;
     GD_FOR(i, n) {
         const unsigned long long key = keys[i];
@@ -76,8 +79,8 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
             const index_t *indices = kind ? in_indices : out_indices;
             const long long begin = (kind ? in_begin : out_begin)[local];
             const long long length = (kind ? in_length : out_length)[local];
-            low = gd_place(indices, begin, length, wanted);
-            step = low < length && indices[begin + low] == wanted ? 1ll << 32 : 1;
+            low = gd_place(indices, ids_at, begin, length, wanted);
+            step = low < length && gd_id(ids_at, indices[begin + low]) == wanted ? 1ll << 32 : 1;
         }
         row[i] = (index_t)local;
         column[i] = wanted;

@@ -13,9 +13,9 @@ again          int64 per entry, where the graph is weighted: where in the pool t
 keys           uint64 per entry: row * capacity + column, rows of in-edges after all of out-edges; NOTHING where nothing
                is to be done: the entry is as it should be, or another rank's, or the second one of a self-loop without
                a direction
-out_, in_      the rows of both directions, as in dynamic.py; twice the same where the graph is undirected
+out_, in_      the rows of both directions, and names, as in dynamic.py; twice the same where the graph is undirected
 place          int64 per sorted entry: how many of its row are less
-row, column    index dtype per sorted entry: of the entry, row being a local number
+row, column    index dtype per sorted entry: of the entry, row being a local number, column an id
 steps          int64, a 0 and then per sorted entry 1 where it is inserted, being absent, 2**32 where it is deleted,
                being there; `sums` are their running sums, so that one scan counts both
 listed         int64: the first entries of rows, from the front of those of `most` edges at most, before and after, and
@@ -49,11 +49,16 @@ def _fetch(indices, first, length):
 
 
 @within
-def _place(indices, first, length, wanted):
+def _id(names, named, slot):
+    return names[slot] if named else slot
+
+
+@within
+def _place(indices, names, named, first, length, wanted):
     low, high = 0, length
     while low < high:
         middle = (low + high) >> 1
-        if indices[first + middle] < wanted:
+        if _id(names, named, indices[first + middle]) < wanted:
             low = middle + 1
         else:
             high = middle
@@ -74,7 +79,7 @@ def dynamic_batch_ends(n, edges, num_vertices, ids):
 @twin
 def dynamic_batch_look(
     n, edges, ids, at, first, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
-    in_length, in_indices, found, again, keys,
+    in_length, in_indices, names, named, found, again, keys,
 ):  # fmt: skip
     half = n // 2
     for i in range(n):
@@ -103,13 +108,13 @@ def dynamic_batch_look(
             row = np.uint64(local)
             if backward and directed:
                 begin, length = in_begin[local], in_length[local]
-                low = _place(in_indices, begin, length, column)
-                there = low < length and in_indices[begin + low] == column
+                low = _place(in_indices, names, named, begin, length, column)
+                there = low < length and _id(names, named, in_indices[begin + low]) == column
                 row += np.uint64(owned)
             else:
                 begin, length = out_begin[local], out_length[local]
-                low = _place(out_indices, begin, length, column)
-                there = low < length and out_indices[begin + low] == column
+                low = _place(out_indices, names, named, begin, length, column)
+                there = low < length and _id(names, named, out_indices[begin + low]) == column
             if there != inserts:
                 key = row * np.uint64(capacity) + np.uint64(column)
             elif there:
@@ -123,8 +128,8 @@ def dynamic_batch_look(
 
 @twin
 def dynamic_batch_place(
-    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, row, column, place,
-    steps, counters,
+    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, named, row,
+    column, place, steps, counters,
 ):  # fmt: skip
     steps[0] = 0
     outward, needed = 0, 0
@@ -144,13 +149,13 @@ def dynamic_batch_place(
         if local < owned:
             outward += 1
             begin, length = out_begin[local], out_length[local]
-            low = _place(out_indices, begin, length, wanted)
-            there = low < length and out_indices[begin + low] == wanted
+            low = _place(out_indices, names, named, begin, length, wanted)
+            there = low < length and _id(names, named, out_indices[begin + low]) == wanted
         else:
             local -= owned
             begin, length = in_begin[local], in_length[local]
-            low = _place(in_indices, begin, length, wanted)
-            there = low < length and in_indices[begin + low] == wanted
+            low = _place(in_indices, names, named, begin, length, wanted)
+            there = low < length and _id(names, named, in_indices[begin + low]) == wanted
         needed += 1
         row[i], column[i], place[i] = local, wanted, low
         steps[i + 1] = np.int64(2**32) if there else np.int64(1)

@@ -4,7 +4,7 @@ The entries of the batch that change something are sorted by row and column; dyn
 `listed`, `plan` and `counters` hold, and that n entries were given. Where rows have outgrown their room and what they
 claimed does not fit the pool, of `size` entries, nothing is done to the rows of that direction.
 
-values         per entry what is inserted, of the pool's entry_t: ids, or weights
+values         per entry what is inserted, of the pool's entry_t: slots, or weights
 commits        whether the rows' lengths, beginnings, and rooms are written: with the last one of the pools
 
 Rows of few entries are listed at the front, and a warp takes one; a block takes one of those at the back. What a row

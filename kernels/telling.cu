@@ -6,9 +6,9 @@
 #define GD_RANKS 64
 
 // How many contributions go to each rank are added up in a block, of GD_RANKS ranks at a time.
-extern "C" __global__ void telling_count(long long n, const index_t *listed, const index_t *ids, const double *x,
-                                         const double *told, const unsigned char *held, long long owned,
-                                         long long size, long long rank, unsigned long long *counts) {
+extern "C" __global__ void telling_count(long long n, const index_t *listed, const double *x, const double *told,
+                                         const unsigned char *held, long long owned, long long size, long long rank,
+                                         unsigned long long *counts) {
     __shared__ unsigned long long block[GD_RANKS];
     const int lane = threadIdx.x & 31;
     for (long long ranks = 0; ranks <= size; ranks += GD_RANKS) {
@@ -20,7 +20,7 @@ extern "C" __global__ void telling_count(long long n, const index_t *listed, con
              base += (long long)gridDim.x * blockDim.x) {
             const long long i = base + lane;
             const index_t v = i < n ? listed[i] : (index_t)0;
-            const bool changed = i < n && x[ids[v]] != told[v];
+            const bool changed = i < n && x[v] != told[v];
             for (long long r = ranks; r < until; r++) {
                 const bool goes = changed && r != rank && (r == size || held[r * owned + v]);
                 const unsigned mask = __ballot_sync(0xffffffffu, goes);
@@ -54,14 +54,14 @@ __device__ __forceinline__ unsigned long long gd_places(bool wants, unsigned lon
     return start + before[warp] + __popc(mask & ((1u << lane) - 1));
 }
 
-extern "C" __global__ void telling_fill(long long n, const index_t *listed, const index_t *ids, const double *x,
-                                        double *told, const unsigned char *held, long long owned, long long size,
-                                        long long rank, unsigned long long *next, index_t *vertex,
+extern "C" __global__ void telling_fill(long long n, const index_t *listed, const double *x, double *told,
+                                        const unsigned char *held, const long long *shifts, long long owned,
+                                        long long size, long long rank, unsigned long long *next, index_t *vertex,
                                         double *contribution, index_t *last) {
     for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
         const long long i = tile + threadIdx.x;
-        const index_t v = i < n ? listed[i] : (index_t)0, id = i < n ? ids[v] : (index_t)0;
-        const double now = i < n ? x[id] : 0.0;
+        const index_t v = i < n ? listed[i] : (index_t)0;
+        const double now = i < n ? x[v] : 0.0;
         const bool changed = i < n && now != told[v];
         for (long long r = 0; r <= size; r++) {
             if (r == rank) continue;
@@ -71,7 +71,7 @@ extern "C" __global__ void telling_fill(long long n, const index_t *listed, cons
             if (r == size) {
                 last[at] = v;
             } else {
-                vertex[at] = id;
+                vertex[at] = (index_t)(shifts[r] + v);
                 contribution[at] = now;
             }
         }
@@ -79,27 +79,37 @@ extern "C" __global__ void telling_fill(long long n, const index_t *listed, cons
     }
 }
 
-extern "C" __global__ void telling_marks_count(long long n, const unsigned char *affected, const unsigned char *remote,
-                                               unsigned long long *count) {
+extern "C" __global__ void telling_marks_count(long long n, const unsigned char *affected, const long long *bounds,
+                                               long long size, long long rank, unsigned long long *counts) {
     __shared__ unsigned long long block;
-    if (threadIdx.x == 0) block = 0;
-    __syncthreads();
-    unsigned long long found = 0;
-    GD_FOR(u, n) found += affected[u] && remote[u];
-    if (found) atomicAdd(&block, found);
-    __syncthreads();
-    if (threadIdx.x == 0 && block) atomicAdd(count, block);
+    for (long long k = 1; k < size; k++) {
+        const long long first = bounds[k], slots = bounds[k + 1] - first;
+        __syncthreads();
+        if (threadIdx.x == 0) block = 0;
+        __syncthreads();
+        unsigned long long found = 0;
+        GD_FOR(u, slots) found += affected[first + u];
+        if (found) atomicAdd(&block, found);
+        __syncthreads();
+        if (threadIdx.x == 0 && block) atomicAdd(counts + (rank + k) % size, block);
+    }
 }
 
-extern "C" __global__ void telling_marks(long long n, unsigned char *affected, const unsigned char *remote,
-                                         index_t *marked, unsigned long long *next) {
-    for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
-        const long long u = tile + threadIdx.x;
-        const bool goes = u < n && affected[u] && remote[u];
-        const unsigned long long at = gd_places(goes, next);
-        if (!goes) continue;
-        affected[u] = 0;
-        marked[at] = (index_t)u;
+extern "C" __global__ void telling_marks(long long n, unsigned char *affected, const long long *bounds, long long size,
+                                         long long rank, unsigned long long *next, index_t *vertex,
+                                         double *contribution) {
+    for (long long k = 1; k < size; k++) {
+        const long long first = bounds[k], slots = bounds[k + 1] - first;
+        for (long long tile = (long long)blockIdx.x * blockDim.x; tile < slots;
+             tile += (long long)gridDim.x * blockDim.x) {
+            const long long u = tile + threadIdx.x;
+            const bool goes = u < slots && affected[first + u];
+            const unsigned long long at = gd_places(goes, next + (rank + k) % size);
+            if (!goes) continue;
+            affected[first + u] = 0;
+            vertex[at] = (index_t)u;
+            contribution[at] = -1.0;
+        }
     }
 }
 
@@ -109,4 +119,12 @@ extern "C" __global__ void telling_take(long long n, const index_t *vertex, cons
         if (contribution[i] == -1.0) affected[vertex[i]] = 1;
         else x[vertex[i]] = contribution[i];
     }
+}
+
+extern "C" __global__ void telling_gather(long long n, const index_t *slots, const double *x, double *contribution) {
+    GD_FOR(i, n) contribution[i] = x[slots[i]];
+}
+
+extern "C" __global__ void telling_put(long long n, const index_t *slots, const double *contribution, double *x) {
+    GD_FOR(i, n) x[slots[i]] = contribution[i];
 }

@@ -4,8 +4,7 @@ and Dynamic Frontier with Pruning.
 Every vertex has a self-loop, given to those that have none, so that there are no dead ends. Iterations pull over the
 in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change. The
 affected vertices are listed anew in each iteration, those of few and of many edges apart, for different kernels.
-Ranks of the gang are sent the contributions that changed, of vertices of which they have out-neighbours, and the marks
-of vertices that they own, and nothing else: what they were told in one call they know in the next one.
+What ranks of the gang tell each other is in dynamic_telling.py.
 
 Where vertices have appeared, the ranks of the others are scaled by the numbers of vertices: they are exact then for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
@@ -27,11 +26,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult, State
+from graphdask.algorithms import dynamic_telling as telling
+from graphdask.algorithms.dynamic_ranks import COUNTERS, DynamicPageRankResult, State
 from graphdask.algorithms.rank_error import MASS, Residual, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
-from graphdask.dynamic_rows import DynamicPart, owners
+from graphdask.dynamic_rows import DynamicPart
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.part import Part
 
@@ -46,9 +46,6 @@ PARTITIONS = {"both": (LOW, LOW), "in": (LOW, 2**62), "none": (-1, 2**62)}
 """Most edges of a low row where vertices are ranked and where their out-neighbours are marked, by the degrees after
 which vertices are partitioned (the paper's Figure 1)."""
 BLOCK = 256
-MARK = -1.0
-"""Stands for a mark among contributions, which are above 0."""
-COUNTERS = 11
 LISTS = 7
 """The counter of vertices that are to mark their out-neighbours."""
 STOP_PRUNING, RANK_ALL = 0.25, 0.5
@@ -129,34 +126,30 @@ class DynamicPageRank(Primitive[State]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
-        return part.num_owned * (7 * 8 + 4 + 4 * index + 24) + part.num_vertices * (8 + 3) + 2**16
+        remote = part.num_vertices - part.num_owned
+        return part.num_owned * (5 * 8 + 5 + 5 * index) + part.num_vertices * 9 + remote * 4 * (index + 8) + 2**16
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         assert isinstance(part, DynamicPart)
-        xp, owned, most = env.xp, part.num_owned, part.num_vertices
+        xp, owned, most, size = env.xp, part.num_owned, part.num_vertices, part.size
         dtype = part.vertex_map.dtype
         inverse, loop = self._degrees(part, env)
         rank = self._start(part, env)
-        several = part.size > 1
         x, told = part.contributions, part.said
-        if x is None or told is None or not self.keeps:
-            x, told = xp.zeros(most, np.float64), xp.zeros(owned if several else 0)
-        x[part.ids] = rank * inverse
-        remote = xp.ones(most if several else 0, np.uint8)
-        if several:
-            remote[part.ids] = 0
+        if x is None or told is None or not self.keeps or self.everywhere:
+            x, told = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
+        x[:owned] = rank * inverse
         traverses = self.method == "dt"
         mode = "dfp" if self.method == AUTO else self.method
         marks = 0 if self.everywhere else owned
         state = State(
-            rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8),
-            xp.zeros(most, np.uint8), xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8), remote,
-            xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
-            xp.zeros(COUNTERS, np.uint64), (1.0 - self.damping) / max(part.alive, 1), part.alive,
-            int(part.backward.length.sum()), mode, False, Residual(self.damping, self.drift), traverses, part.ids[:0],
-            part.ids[:0],
+            rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8), xp.zeros(marks, np.uint8),
+            xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8),
+            *telling.slots_of_others(part, env), xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype),
+            xp.empty(marks, dtype), xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
+            (1.0 - self.damping) / max(part.alive, 1), part.alive, int(part.backward.length.sum()), mode, False,
+            Residual(self.damping, self.drift), traverses, part.ids[:0],
         )  # fmt: skip
-        counters = None
         if self.everywhere:
             self._affect_all(part, state, env)
         else:
@@ -165,16 +158,15 @@ class DynamicPageRank(Primitive[State]):
                 if mode == "df":
                     state.expand |= part.pending[1]
             for sources in part.sources:
-                state.expand[part.ids[sources]] = 1
-                state.affected[part.ids[sources]] = 1  # the out-neighbour of its self-loop
+                state.expand[sources] = 1
+                state.affected[sources] = 1  # the out-neighbour of its self-loop
             for targets in part.targets:
-                state.affected[part.ids[targets]] = 1
-            counters = self._mark_flagged(part, state, env)
-        own = xp.arange(owned, dtype=dtype)
-        return state, self._say(part, state, env, [own], counters)
+                state.affected[targets] = 1
+            self._mark_flagged(part, state, env)
+        return state, self._say(part, state, env, [xp.arange(owned, dtype=dtype)])
 
     def _affect_all(self, part: DynamicPart, state: State, env: Environment) -> None:
-        state.affected[part.ids[env.xp.flatnonzero(part.ids < part.alive)]] = 1
+        state.affected[: part.num_owned] = part.ids < part.alive
         state.listed = None
 
     def _degrees(self, part: DynamicPart, env: Environment) -> tuple[Array, Array]:
@@ -186,7 +178,7 @@ class DynamicPageRank(Primitive[State]):
             part.stale = [xp.arange(part.num_owned, dtype=part.vertex_map.dtype)]
         inverse, loop = part.degrees
         for rows in part.stale:
-            _, found = part.outward.find(env.backend, rows, part.ids[rows])
+            _, found = part.outward.find(env.backend, rows, part.ids[rows], part.names)
             loop[rows] = found
             inverse[rows] = 1.0 / (part.outward.length[rows] + ~found)
         part.stale = []
@@ -209,24 +201,22 @@ class DynamicPageRank(Primitive[State]):
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
         how many."""
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, part.ids, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high,
-            state.counters,
-        )  # fmt: skip
+            part.num_owned, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high, state.counters
+        )
 
     def _becomes(self, state: State) -> int:
         """What is marked once is not pruned but by dfp, and need not be marked again."""
         return 0 if state.mode == "dfp" else 2
 
-    def _mark_flagged(self, part: DynamicPart, state: State, env: Environment) -> Any:
-        """Mark the out-neighbours of the own vertices that say so as affected; the counters."""
+    def _mark_flagged(self, part: DynamicPart, state: State, env: Environment) -> None:
+        """Mark the out-neighbours of the own vertices that say so as affected."""
         counters = state.counters
         counters.fill(0)
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, part.ids, state.expand, self._becomes(state), part.outward.length, self.lows[1],
+            part.num_owned, state.expand, self._becomes(state), part.outward.length, self.lows[1],
             state.mark_low, state.mark_high, counters[LISTS:],
         )  # fmt: skip
         self._mark(part, state, env, part.num_owned)
-        return env.backend.to_host(counters).copy()
 
     def _mark(self, part: DynamicPart, state: State, env: Environment, most: int) -> None:
         """Mark the out-neighbours of the own vertices that are listed, `most` of them, as affected."""
@@ -239,10 +229,8 @@ class DynamicPageRank(Primitive[State]):
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         assert isinstance(part, DynamicPart)
-        if part.size > 1 and len(inbox.records["vertex"]):
-            vertex, contribution = inbox.records["vertex"], inbox.records["contribution"]
-            taking = env.kernels("telling", index_t=part.vertex_map.dtype)
-            taking.telling_take(len(vertex), vertex, contribution, state.x, state.affected)
+        if part.size > 1:
+            telling.take_in(part, state, inbox, env)
         if state.traversing:
             return self._traverse(part, state, env)
         kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
@@ -270,7 +258,7 @@ class DynamicPageRank(Primitive[State]):
         closed = int(self.method in ("dfp", AUTO))
         for listed in lists:
             kernels.dynamic_update(
-                len(listed), listed, part.ids, state.sums, state.inverse, state.loop, state.base, self.damping,
+                len(listed), listed, state.sums, state.inverse, state.loop, state.base, self.damping,
                 closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
                 self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x, state.affected,
                 state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
@@ -279,82 +267,48 @@ class DynamicPageRank(Primitive[State]):
             self._mark(part, state, env, low + high)
             if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
                 self._list_affected(part, state, env)
-        counters = env.backend.to_host(state.counters).copy()
-        if frontier:
-            state.listed = _listed(counters) if part.size == 1 else None
+        state.listed = None if frontier else state.listed
         state.swept = state.everyone or state.mode in ("static", "nd")
         state.everyone = False
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
-        return self._say(part, state, env, lists, counters, 0, low + high, edges)
+        return self._say(part, state, env, lists, 0, low + high, edges)
 
     def _traverse(self, part: DynamicPart, state: State, env: Environment) -> Messages:
         """Mark the out-neighbours of the vertices that were marked last."""
         xp = env.xp
-        reached = xp.flatnonzero((state.affected[part.ids] > 0) & (state.seen == 0))
+        reached = xp.flatnonzero((state.affected[: part.num_owned] > 0) & (state.seen == 0))
         state.passes += 1
         state.seen[reached] = 1
-        state.expand[part.ids[reached]] = 1
-        counters = self._mark_flagged(part, state, env)
-        edges = int(counters[LISTS + 2])
-        return self._say(part, state, env, [], None, len(reached), len(reached), edges)
+        state.expand[reached] = 1
+        self._mark_flagged(part, state, env)
+        return self._say(part, state, env, [], len(reached), len(reached))
 
     def _say(
-        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array], counters: Any, reached: int = 0,
+        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array], reached: int = 0,
         frontier: int = 0, edges: int = 0,
     ) -> Messages:  # fmt: skip
-        """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it."""
-        largest, first, sums, looked, mass = 0.0, 0, [0, 0], edges, 0
-        if counters is not None:
-            largest, first = float(counters[3:4].view(np.float64)[0]), int(counters[4])
-            sums, mass = [int(total) for total in counters[5:7]], int(counters[10])
-            looked = edges + int(counters[LISTS + 2])
+        """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
+        waits here for what was counted."""
+        everything = state.mode in ("static", "nd")
+        if part.size > 1 and not everything:
+            telling.count_changes(part, state, env, ranked)
+        counters = env.backend.to_host(state.counters).copy()
+        if part.size == 1 and state.mode in FRONTIERS and state.iterations:
+            state.listed = _listed(counters)
+        marking = int(counters[LISTS + 2])
         votes = (
-            largest, float(first), float(reached), *halves(sums[0]), *halves(sums[1]), float(looked),
-            float(state.num_edges), *halves(mass),
+            float(counters[3:4].view(np.float64)[0]), float(counters[4]), float(reached), *halves(int(counters[5])),
+            *halves(int(counters[6])), float(edges + marking), float(state.num_edges), *halves(int(counters[10])),
         )  # fmt: skip
+        looked = edges if ranked else marking
         if part.size == 1:
-            return Messages(part.ids[:0], part.ids[:0], {}, True, frontier, edges, votes=votes)
-        counts, records = self._records(part, state, env, ranked)
-        return Messages.of_records(
-            records, np.append(0, np.cumsum(counts)), active=True, frontier=frontier, edges=edges, votes=votes
-        )
-
-    def _records(
-        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array]
-    ) -> tuple[np.ndarray, dict[str, Array]]:
-        """How many records go to each rank, and these: of each rank contributions, and then marks."""
-        xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
-        kernels = env.kernels("telling", index_t=dtype)
-        counters = xp.zeros(size + 2, np.uint64)
-        shared = (part.ids, state.x, state.told, part.held, part.num_owned, size, part.rank)
-        for listed in ranked:
-            kernels.telling_count(len(listed), listed, *shared, counters)
-        if state.mode not in ("static", "nd"):
-            kernels.telling_marks_count(part.num_vertices, state.affected, state.remote, counters[size + 1 :])
-        found = env.backend.to_host(counters).astype(np.int64)
-        marked, marks = xp.empty(int(found[-1]), dtype), np.zeros(size, np.int64)
-        if len(marked):
-            counters.fill(0)
-            kernels.telling_marks(part.num_vertices, state.affected, state.remote, marked, counters)
-            at = owners(env.backend, part, marked)
-            order = xp.argsort(at)
-            marked, at = marked[order], at[order]
-            marks = np.diff(env.backend.to_host(xp.searchsorted(at, xp.arange(size + 1))))
-        counts = found[:size] + marks
-        begin = np.cumsum(counts) - counts
-        vertex, contribution = xp.empty(int(counts.sum()), dtype), xp.empty(int(counts.sum()), np.float64)
-        state.marked, state.last = marked, xp.empty(int(found[size]), dtype)
-        if found[size]:
-            places = env.backend.from_host(np.append(begin, 0).astype(np.uint64))
-            for listed in ranked:
-                kernels.telling_fill(len(listed), listed, *shared, places, vertex, contribution, state.last)
-        taken = 0
-        for rank in np.flatnonzero(marks).tolist():
-            where = slice(int(begin[rank] + found[rank]), int(begin[rank] + counts[rank]))
-            vertex[where], contribution[where] = marked[taken : taken + int(marks[rank])], MARK
-            taken += int(marks[rank])
-        return counts, {"vertex": vertex, "contribution": contribution}
+            return Messages(part.ids[:0], part.ids[:0], {}, True, frontier, looked, votes=votes)
+        if everything:
+            bounds, records = telling.everything(part, state, env)
+        else:
+            bounds, records = telling.changes(part, state, env, ranked, counters)
+        return Messages.of_records(records, bounds, active=True, frontier=frontier, edges=looked, votes=votes)
 
     def ends(self, state: State, votes: np.ndarray) -> bool:
         state.affected_vertices += int(votes[:, 1].sum())
@@ -401,14 +355,15 @@ class DynamicPageRank(Primitive[State]):
         pending = None
         if self.error is not None and state.mode not in ("static", "nd"):
             left = state.left.left
-            state.affected[state.marked] = 1
             pending = state.affected, state.expand
         if self.keeps:
             part.pagerank, part.ranked = state.rank, part.alive
             part.sources, part.targets, part.pending = [], [], pending
             if part.size > 1:
-                state.told[state.last] = -1.0
-                part.contributions, part.said = state.x, state.told
+                part.contributions = part.said = None
+                if state.mode not in ("static", "nd"):
+                    telling.take_back(part, state)
+                    part.contributions, part.said = state.x, state.told
         return {
             "rank": state.rank[env.xp.flatnonzero(part.ids < part.alive)],
             "method": next((method for method in METHODS if method in state.steps), self.method),

@@ -13,6 +13,9 @@ from graphdask.errors import InputError
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
+COUNTERS = 11
+"""What kernels/dynamic.py counts."""
+
 
 @dataclass
 class State:
@@ -23,20 +26,22 @@ class State:
     loop: Array
     """uint8 per own vertex: whether the self-loop is stored."""
     x: Array
-    """float64 per id, contributions; 0 where this rank needs none."""
+    """float64 per slot, contributions; 0 where this rank needs none."""
     told: Array
-    """float64 per own vertex, as other ranks know them; empty where there are none."""
+    """float64 per own vertex, as other ranks know them; empty of one rank, and where all are told every time."""
     sums: Array
     affected: Array
-    """uint8 per id, those of own vertices to be ranked, and of others until their owners are told."""
+    """uint8 per slot, those of own vertices to be ranked, and of others until their owners are told."""
     expand: Array
-    """uint8 per id: 1 where the out-neighbours of an own vertex are to be marked, 2 where they are and stay so."""
+    """uint8 per own vertex: 1 where its out-neighbours are to be marked, 2 where they are and stay so."""
     visited: Array
     """uint8 per own vertex: whether it was ranked in this run."""
     seen: Array
     """uint8 per own vertex: whether a traversal has passed it; empty for other methods."""
-    remote: Array
-    """uint8 per id: whether the vertex is another rank's; empty where there are none."""
+    bounds: Array
+    """int64, shape (ranks + 1,): slots [bounds[k], bounds[k+1]) are of rank (rank + k) % ranks."""
+    shifts: Array
+    """int64 per rank: the first slot that this rank's own vertices have there."""
     low: Array
     high: Array
     """Index dtype, lists of own vertices to be ranked."""
@@ -44,7 +49,7 @@ class State:
     mark_high: Array
     """And of those whose out-neighbours are to be marked."""
     counters: Array
-    """uint64; see kernels/dynamic.py."""
+    """uint64; see kernels/dynamic.py, and for several ranks kernels/telling.py: changes for each, all, and marks."""
     base: float
     """(1 - damping) / number of vertices."""
     num_vertices: int
@@ -58,8 +63,8 @@ class State:
     traversing: bool
     last: Array
     """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
-    marked: Array
-    """Vertices of other ranks that these were told to mark in the last step."""
+    marks: tuple[Array, np.ndarray, np.ndarray] | None = None
+    """What was told in the last step, and where the marks of each rank begin and end."""
     passes: int = 0
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None

@@ -23,7 +23,7 @@ from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
-from graphdask.partition import TableMap, VertexMap, make_vertex_map
+from graphdask.partition import DealtMap, TableMap, VertexMap, make_vertex_map, of_width
 from graphdask.stats import Stats
 
 
@@ -248,21 +248,23 @@ def _built_anew(graph: DynamicGraph, config: Config, gang: Any, least: int) -> D
 
 
 def _vertex_map(graph: DynamicGraph, capacity: int, size: int) -> VertexMap:
-    """As the plan has it; where it leaves the choice open at random, so that vertices to come are everyone's."""
+    """As the plan has it; where it leaves the choice open at random, so that vertices to come are everyone's.
+
+    On each rank those that come stand behind those that are there.
+    """
     plan, base = graph.plan, graph.base
-    if plan.by is None:
-        plan = replace(plan, by="random" if size > 1 else "range")
-    if isinstance(plan.by, str) and (plan.by in ("range", "random") or size == 1):
-        plan = replace(plan, by="range") if size == 1 else plan
-        return make_vertex_map(plan, capacity, size, base.source.skewed, _no_adjacency)
+    if size > 1 and (plan.by is None or (isinstance(plan.by, str) and plan.by == "random")):
+        return of_width(plan, DealtMap.of(capacity, size, plan.seed))
+    if plan.by is None or (isinstance(plan.by, str) and (plan.by == "range" or size == 1)):
+        return make_vertex_map(replace(plan, by="range"), capacity, size, base.source.skewed, _no_adjacency)
     owners = plan.by
     if isinstance(owners, str):
         known = make_vertex_map(plan, base.num_vertices, size, base.source.skewed, lambda: host_adjacency(base))
         at = known.to_position(get_backend("cpu"), np.arange(base.num_vertices, dtype=known.dtype))
         owners = np.asarray(np.searchsorted(known.offsets[1:-1], at, side="right"))
     assert isinstance(owners, np.ndarray)
-    found = TableMap.from_owners(np.concatenate([owners, np.arange(len(owners), capacity) % size]), size)
-    return replace(found, wide=plan.id_width == 64)
+    owners = np.concatenate([owners, np.arange(len(owners), capacity) % size])
+    return of_width(plan, TableMap.from_owners(owners, size))
 
 
 def _no_adjacency() -> Any:

@@ -15,7 +15,7 @@ LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 
 
 class Case:
-    """Random rows with room behind them, of ids in ascending order, on a backend."""
+    """Random rows with room behind them, of slots in ascending order, on a backend."""
 
     def __init__(self, backend, dtype):
         rng = np.random.default_rng(1)
@@ -27,7 +27,6 @@ class Case:
         self.indices = np.full(room.sum() + 3, POISON, dtype)
         for first, length in zip(self.begin, self.length, strict=True):
             self.indices[first : first + length] = np.sort(rng.choice(self.ids, length, replace=False))
-        self.own = rng.permutation(self.ids)[: len(self.length)].astype(dtype)
         self.rows = [self.to(array) for array in (self.begin, self.length, self.indices)]
         self.rng = rng
 
@@ -53,24 +52,29 @@ def test_entries_are_found_and_placed(case):
     for i in range(0, len(rows), 2):
         if case.length[rows[i]]:
             columns[i] = case.rng.choice(case.row(rows[i]))
-    place, found = case.to(np.full(len(rows), POISON)), case.to(np.full(len(rows), 77, np.uint8))
-    case.kernels.dynamic_find(len(rows), case.to(rows), case.to(columns), *case.rows, place, found)
     expected = [int(np.searchsorted(case.row(v), u)) for v, u in zip(rows, columns, strict=True)]
-    assert case.back(place).tolist() == expected
-    assert case.back(found).tolist() == [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
+    holds = [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
+    names = case.rng.permutation(case.ids).astype(case.dtype)  # of slots; rows of slots in the order of ids
+    slots = np.argsort(names).astype(case.dtype)[np.maximum(case.indices, 0)]
+    for named, indices in enumerate((case.indices, slots)):
+        place, found = case.to(np.full(len(rows), POISON)), case.to(np.full(len(rows), 77, np.uint8))
+        case.kernels.dynamic_find(
+            len(rows), case.to(rows), case.to(columns), *case.rows[:2], case.to(indices), case.to(names), named, place,
+            found,
+        )  # fmt: skip
+        assert case.back(place).tolist() == expected
+        assert case.back(found).tolist() == holds
 
 
 @pytest.mark.parametrize("becomes", [0, 1, 2])
 def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
     flags = case.rng.integers(0, 3, case.ids).astype(np.uint8)
-    flags[case.own[case.length >= 256]] = 1
+    flags[: len(case.length)][case.length >= 256] = 1
     sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
-    low, high = (case.to(np.full(len(case.own), POISON, case.dtype)) for _ in range(2))
-    case.kernels.dynamic_split(
-        len(case.own), case.to(case.own), sent, becomes, case.rows[1], LOW, low, high, counters
-    )  # fmt: skip
+    low, high = (case.to(np.full(len(case.length), POISON, case.dtype)) for _ in range(2))
+    case.kernels.dynamic_split(len(case.length), sent, becomes, case.rows[1], LOW, low, high, counters)
     lows, highs, edges, *others = case.back(counters).tolist()
-    flagged = np.flatnonzero(flags[case.own] == 1)
+    flagged = np.flatnonzero(flags[: len(case.length)] == 1)
     for found, count, expected in (
         (low, lows, flagged[case.length[flagged] <= 256]), (high, highs, flagged[case.length[flagged] > 256]),
     ):  # fmt: skip
@@ -78,7 +82,7 @@ def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
         assert sorted(found[:count].tolist()) == expected.tolist()
         assert (found[count:] == POISON).all()
     assert (edges, others) == (case.length[flagged].sum(), [0, 0])
-    flags[case.own[flagged]] = becomes
+    flags[flagged] = becomes
     np.testing.assert_array_equal(case.back(sent), flags)
 
 
@@ -102,41 +106,40 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
 
 @pytest.mark.parametrize(("closed", "prunes", "expands", "becomes"), [(0, 0, 0, 2), (0, 0, 1, 2), (1, 1, 1, 0)])
 def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, expands, becomes):
-    n, rng, scale = len(case.own), case.rng, 2.0**50
+    n, rng, scale = len(case.length), case.rng, 2.0**50
     listed = rng.permutation(n)[:30].astype(case.dtype)
     sums, inverse, rank = rng.random(n), rng.random(n), rng.random(n)
     loop, visited = rng.integers(0, 2, (2, n)).astype(np.uint8)
     x = rng.random(case.ids) / 8
-    affected, expand = np.ones(case.ids, np.uint8), np.zeros(case.ids, np.uint8)
-    expand[case.own[listed[:5]]] = 2
+    affected, expand = np.ones(case.ids, np.uint8), np.zeros(n, np.uint8)
+    expand[listed[:5]] = 2
     lists = [case.to(np.full(n, POISON, case.dtype)) for _ in range(2)]
     sent = [case.to(array) for array in (rank, x, affected, expand, visited)]
     counters = case.to(np.zeros(11, np.uint64))
     before = visited.copy()
     case.kernels.dynamic_update(
-        len(listed), case.to(listed), case.to(case.own), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5,
-        closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
+        len(listed), case.to(listed), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5, closed,
+        prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
     )  # fmt: skip
     largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
     for v in listed.tolist():
-        at = case.own[v]
         if closed:
-            new = (0.25 + 0.5 * (sums[v] - x[at] if loop[v] else sums[v])) / (1.0 - 0.5 * inverse[v])
+            new = (0.25 + 0.5 * (sums[v] - x[v] if loop[v] else sums[v])) / (1.0 - 0.5 * inverse[v])
         else:
-            new = 0.25 + 0.5 * (sums[v] if loop[v] else sums[v] + x[at])
+            new = 0.25 + 0.5 * (sums[v] if loop[v] else sums[v] + x[v])
         moved = abs(new - rank[v])
         relative, largest = moved / max(new, rank[v]), max(largest, moved)
         goes = math.ceil(moved * (1.0 - inverse[v]) * scale if closed else moved * scale)
         spread += goes
         mass += round(new * 2**60)
-        rank[v], x[at], visited[v] = new, new * inverse[v], 1
-        affected[at] = not (prunes and relative <= 0.7)
-        if expands and not expand[at]:
+        rank[v], x[v], visited[v] = new, new * inverse[v], 1
+        affected[v] = not (prunes and relative <= 0.7)
+        if expands and not expand[v]:
             if relative > 0.6:
                 marks.append(v)
             else:
                 untold += goes
-    expand[case.own[marks]] = becomes
+    expand[marks] = becomes
     for one, other in zip(sent, (rank, x, affected, expand, visited), strict=True):
         np.testing.assert_array_equal(case.back(one), other)
     found = case.back(counters)

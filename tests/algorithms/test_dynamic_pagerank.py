@@ -129,6 +129,33 @@ def test_ranks_have_the_same_bits_for_every_number_of_partitions_and_on_every_de
         assert done == expected[1]
 
 
+@pytest.mark.parametrize("parts", [2, 7])
+def test_ranks_are_told_what_they_need_and_not_of_whom_it_is(parts):
+    src, dst = np.random.default_rng(3).integers(0, 200, (2, 300))
+    D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=200).partition(parts))
+    for method in ("static", "nd"):
+        found = gd.pagerank(D, method=method)
+        owner = np.array([D.rows.rows_map.locate(v)[0] for v in range(D.num_vertices)])
+        pairs = {(u, owner[v]) for u, v in zip(*D.edges(device="cpu")[:2], strict=True) if owner[u] != owner[v]}
+        assert {step["bytes_sent"] for step in found.stats} == {8 * len(pairs)}
+        D.update(insert=(np.arange(190, 230), np.arange(40)))  # who knows of whom has changed
+
+
+@pytest.mark.parametrize("by", [None, "random", "range", np.arange(90) % 4])
+def test_slots_stay_as_vertices_appear_which_come_last(by):
+    D = gd.DynamicGraph(gd.from_edges(np.arange(90), (np.arange(90) * 7) % 90).partition(4, by))
+    gd.pagerank(D, method="static")
+    rows, before = D.rows, [part.names.copy() for part in D.rows.parts.values]
+    for k in range(4):
+        D.update(insert=([90 + 2 * k, 5], [3, 91 + 2 * k]))
+        found = gd.pagerank(D, method="dfp").verify()
+    assert D.rows is rows
+    np.testing.assert_allclose(found.rank, exact(D), rtol=1e-3)
+    for part, names in zip(D.rows.parts.values, before, strict=True):
+        np.testing.assert_array_equal(part.names, names)
+        assert (np.diff(part.ids) > 0).all()
+
+
 def test_ranks_follow_a_hundred_batches_without_drift():
     rng = np.random.default_rng(2)
     n = 250
@@ -203,8 +230,9 @@ def test_a_result_says_where_vertices_had_to_be_ranked_to_keep_the_error():
     assert (found.method, np.abs(found.rank - exact(D)).sum() <= 1e-12) == ("nd", True)
 
 
-def test_a_batch_of_many_edges_is_left_to_naive_dynamic():
-    D = gd.DynamicGraph(local_changes(400, 0)[0])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_batch_of_many_edges_is_left_to_naive_dynamic(parts):
+    D = gd.DynamicGraph(local_changes(400, 0)[0].partition(parts))
     gd.pagerank(D, method="static", error=1e-6)
     rng = np.random.default_rng(1)
     D.update(insert=rng.integers(0, 400, (2, 3000)))

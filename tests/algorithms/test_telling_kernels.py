@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-OWNED, IDS = 700, 1500
+OWNED, SLOTS = 700, 1500
 
 
 def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     rng = np.random.default_rng(3)
     size, rank = 67, 2  # more ranks than a block counts at a time
-    ids = rng.permutation(IDS)[:OWNED].astype(dtype)
-    x = rng.integers(1, 4, IDS).astype(np.float64)
-    told = np.where(rng.random(OWNED) < 0.5, x[ids], -1.0)
+    x = rng.integers(1, 4, SLOTS).astype(np.float64)
+    told = np.where(rng.random(OWNED) < 0.5, x[:OWNED], -1.0)
     held = (rng.random((size, OWNED)) < 0.2).astype(np.uint8)
+    shifts = rng.integers(0, SLOTS - OWNED, size)
     listed = rng.permutation(OWNED)[:600].astype(dtype)
-    changed = [v for v in listed.tolist() if x[ids[v]] != told[v]]
+    changed = [v for v in listed.tolist() if x[v] != told[v]]
     expected = [[v for v in changed if r != rank and held[r, v]] for r in range(size)]
     kernels = backend.kernels("telling", index_t=dtype)
-    sent = [backend.from_host(array) for array in (listed, ids, x, told.copy(), held)]
+    sent = [backend.from_host(array) for array in (listed, x, told.copy(), held)]
     counts = backend.xp.zeros(size + 1, np.uint64)
     kernels.telling_count(len(listed), *sent, OWNED, size, rank, counts)
     found = backend.to_host(counts).astype(int).tolist()
@@ -27,36 +27,56 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     places = backend.from_host(np.append(begin, 0).astype(np.uint64))
     vertex, last = backend.xp.zeros(sum(found[:-1]), dtype), backend.xp.zeros(len(changed), dtype)
     contribution = backend.xp.zeros(len(vertex), np.float64)
-    kernels.telling_fill(len(listed), *sent, OWNED, size, rank, places, vertex, contribution, last)
+    shifted = backend.from_host(shifts)
+    kernels.telling_fill(len(listed), *sent, shifted, OWNED, size, rank, places, vertex, contribution, last)
     vertex, contribution = backend.to_host(vertex), backend.to_host(contribution)
-    for first, own in zip(begin, expected, strict=True):
-        assert sorted(vertex[first : first + len(own)].tolist()) == sorted(ids[own].tolist())
-    np.testing.assert_array_equal(contribution, x[vertex])
+    for first, own, shift in zip(begin, expected, shifts, strict=True):
+        came = slice(first, first + len(own))
+        assert sorted(vertex[came].tolist()) == sorted((shift + np.array(own)).tolist())
+        np.testing.assert_array_equal(contribution[came], x[vertex[came] - shift])
     assert sorted(backend.to_host(last).tolist()) == sorted(changed)
-    told[changed] = x[ids[changed]]
-    np.testing.assert_array_equal(backend.to_host(sent[3]), told)
+    told[changed] = x[changed]
+    np.testing.assert_array_equal(backend.to_host(sent[2]), told)
 
 
-def test_marks_of_other_ranks_are_listed_and_what_comes_is_taken(backend, dtype):
+def test_marks_of_other_ranks_are_told_to_their_owners(backend, dtype):
     rng = np.random.default_rng(4)
-    affected, remote = rng.integers(0, 2, (2, IDS)).astype(np.uint8)
-    kernels, sent = backend.kernels("telling", index_t=dtype), backend.from_host(affected.copy())
-    count, on = backend.xp.zeros(1, np.uint64), backend.from_host(remote)
-    kernels.telling_marks_count(IDS, sent, on, count)
-    both = np.flatnonzero(affected & remote)
-    assert backend.to_host(count).tolist() == [len(both)]
-    marked = backend.xp.zeros(len(both), dtype)
-    kernels.telling_marks(IDS, sent, on, marked, backend.xp.zeros(1, np.uint64))
-    assert sorted(backend.to_host(marked).tolist()) == both.tolist()
-    affected[both] = 0
+    size, rank = 5, 3
+    bounds = np.array([0, 100, 100, 900, 901, SLOTS])  # of the ranks 3, 4, 0, 1, 2
+    affected = rng.integers(0, 2, SLOTS).astype(np.uint8)
+    kernels, sent, ends = backend.kernels("telling", index_t=dtype), *map(backend.from_host, (affected.copy(), bounds))
+    counts = backend.xp.zeros(size, np.uint64)
+    kernels.telling_marks_count(SLOTS, sent, ends, size, rank, counts)
+    expected = {(rank + k) % size: np.flatnonzero(affected[bounds[k] : bounds[k + 1]]).tolist() for k in range(1, size)}
+    found = backend.to_host(counts).astype(int)
+    assert found.tolist() == [len(expected.get(r, ())) for r in range(size)]
+    begin = np.cumsum(found) - found + 3
+    vertex, contribution = backend.xp.zeros(3 + found.sum(), dtype), backend.xp.zeros(3 + found.sum(), np.float64)
+    next_ = backend.from_host(begin.astype(np.uint64))
+    kernels.telling_marks(SLOTS, sent, ends, size, rank, next_, vertex, contribution)
+    told = backend.to_host(vertex)
+    for r, slots in expected.items():
+        assert sorted(told[begin[r] : begin[r] + len(slots)].tolist()) == slots
+    assert backend.to_host(contribution).tolist() == [0.0] * 3 + [-1.0] * found.sum()
+    affected[bounds[1] :] = 0
     np.testing.assert_array_equal(backend.to_host(sent), affected)
-    vertex = rng.permutation(IDS)[:900].astype(dtype)
+
+
+def test_what_comes_is_taken(backend, dtype):
+    rng = np.random.default_rng(5)
+    kernels, affected = backend.kernels("telling", index_t=dtype), rng.integers(0, 2, SLOTS).astype(np.uint8)
+    vertex = rng.permutation(SLOTS)[:900].astype(dtype)
     contribution = np.where(rng.random(900) < 0.3, -1.0, rng.random(900))
-    x = backend.xp.zeros(IDS, np.float64)
+    x, sent = backend.xp.zeros(SLOTS, np.float64), backend.from_host(affected.copy())
     kernels.telling_take(900, backend.from_host(vertex), backend.from_host(contribution), x, sent)
     marks = contribution == -1.0
     affected[vertex[marks]] = 1
-    expected = np.zeros(IDS)
+    expected = np.zeros(SLOTS)
     expected[vertex[~marks]] = contribution[~marks]
     np.testing.assert_array_equal(backend.to_host(x), expected)
     np.testing.assert_array_equal(backend.to_host(sent), affected)
+    came = backend.xp.zeros(900, np.float64)
+    kernels.telling_gather(900, backend.from_host(vertex), backend.from_host(np.arange(SLOTS) / 2), came)
+    kernels.telling_put(900, backend.from_host(vertex), came, x)
+    expected[vertex] = vertex / 2
+    np.testing.assert_array_equal(backend.to_host(x), expected)

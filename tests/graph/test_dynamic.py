@@ -55,11 +55,14 @@ def packed(D):
             part = D.rows.parts.values[rank]
             rows, take = getattr(part, name), D.rows.gang.backends[rank].to_host
             begin, length, indices, own = (take(a) for a in (rows.begin, rows.length, rows.indices, part.ids))
+            names = take(part.names) if len(part.names) else np.arange(part.num_slots)
+            np.testing.assert_array_equal(names[: len(own)], own)
             weights = None if rows.weights is None else take(rows.weights)
             for v in range(len(own)):
                 span = slice(int(begin[v]), int(begin[v] + length[v]))
-                assert (np.diff(indices[span]) > 0).all()
-                for at, u in enumerate(indices[span].tolist(), start=span.start):
+                row = names[indices[span]]
+                assert (np.diff(row) > 0).all()
+                for at, u in enumerate(row.tolist(), start=span.start):
                     ends = (own[v], u) if name == "outward" else (u, own[v])
                     found[ids[ends[0]], ids[ends[1]]] = None if weights is None else weights[at]
         directions.append(found)

@@ -1,0 +1,101 @@
+"""What ranks tell each other in PageRank of a dynamic graph.
+
+Where all vertices are ranked, a rank is told the contributions of all vertices of which it has out-neighbours, in an
+order that both sides keep until edges change. Where few are, it is told the contributions that changed, with the slots
+that they have there, and the marks of vertices that it owns; what it was told in one call it knows in the next one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphdask.algorithms.dynamic_ranks import COUNTERS, State
+from graphdask.backend import Array
+from graphdask.dynamic_rows import Audience, DynamicPart
+from graphdask.engine import Environment, Inbox
+
+
+def slots_of_others(part: DynamicPart, env: Environment) -> tuple[Array, Array]:
+    """Where the slots of each rank's vertices are here, and those of own ones there: `bounds` and `shifts` of State."""
+    first = part.vertex_map.offsets[: part.size]
+    shifts = (first[part.rank] - first) % max(part.num_vertices, 1)
+    return env.backend.from_host(part.slot_bounds), env.backend.from_host(shifts)
+
+
+def audience(part: DynamicPart, env: Environment) -> Audience:
+    """Who needs to know of whom; every rank must call it where edges have changed."""
+    if part.audience is None:
+        xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
+        own = [part.ids[:0] if r == part.rank else xp.flatnonzero(part.held[r]).astype(dtype) for r in range(size)]
+        came = env.alltoall(own)
+        for step in range(1, size):
+            came[(part.rank + step) % size] += dtype.type(int(part.slot_bounds[step]))
+        bounds = np.append(0, np.cumsum([len(each) for each in own]))
+        part.audience = Audience(xp.concatenate(own), bounds, xp.concatenate(came))
+    return part.audience
+
+
+def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.ndarray, dict[str, Array]]:
+    """The contributions of all own vertices, for those who need them: where each rank's begin, and these."""
+    known = audience(part, env)
+    contribution = env.xp.empty(len(known.own), np.float64)
+    kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
+    kernels.telling_gather(len(known.own), known.own, state.x, contribution)
+    return known.bounds, {"contribution": contribution}
+
+
+def count_changes(part: DynamicPart, state: State, env: Environment, ranked: list[Array]) -> None:
+    """Count the changes of `ranked` vertices and the marks, behind the other counters, which have been 0."""
+    kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
+    for listed in ranked:
+        kernels.telling_count(
+            len(listed), listed, state.x, state.told, part.held, part.num_owned, part.size, part.rank, counters
+        )
+    kernels.telling_marks_count(
+        part.num_slots, state.affected, state.bounds, part.size, part.rank, counters[part.size + 1 :]
+    )
+
+
+def changes(
+    part: DynamicPart, state: State, env: Environment, ranked: list[Array], counters: np.ndarray
+) -> tuple[np.ndarray, dict[str, Array]]:
+    """What was counted, as records: of each rank contributions, and then marks; where each rank's begin, and these."""
+    xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
+    kernels, found = env.kernels("telling", index_t=dtype), counters[COUNTERS:].astype(np.int64)
+    counts, marks = found[:size], found[size + 1 :]
+    bounds = np.append(0, np.cumsum(counts + marks))
+    vertex, contribution = xp.empty(int(bounds[-1]), dtype), xp.empty(int(bounds[-1]), np.float64)
+    state.last, state.marks = xp.empty(int(found[size]), dtype), (vertex, bounds[:-1] + counts, bounds[1:])
+    places = env.backend.from_host(np.concatenate([bounds[:-1], [0], bounds[:-1] + counts]).astype(np.uint64))
+    if len(state.last):
+        for listed in ranked:
+            kernels.telling_fill(
+                len(listed), listed, state.x, state.told, part.held, state.shifts, part.num_owned, size,
+                part.rank, places, vertex, contribution, state.last,
+            )  # fmt: skip
+    if marks.any():
+        kernels.telling_marks(
+            part.num_slots, state.affected, state.bounds, size, part.rank, places[size + 1 :], vertex,
+            contribution,
+        )  # fmt: skip
+    return bounds, {"vertex": vertex, "contribution": contribution}
+
+
+def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> None:
+    """Take in what other ranks told."""
+    kernels, contribution = env.kernels("telling", index_t=part.vertex_map.dtype), inbox.records["contribution"]
+    if "vertex" in inbox.records:
+        kernels.telling_take(len(contribution), inbox.records["vertex"], contribution, state.x, state.affected)
+    else:
+        kernels.telling_put(len(contribution), audience(part, env).heard, contribution, state.x)
+
+
+def take_back(part: DynamicPart, state: State) -> None:
+    """Undo the last telling, which nobody takes in any more: changes are to be told again, and marks."""
+    state.told[state.last] = -1.0
+    if state.marks is not None:
+        vertex, begins, ends = state.marks
+        for step in range(1, part.size):
+            peer = (part.rank + step) % part.size
+            told = vertex[int(begins[peer]) : int(ends[peer])]
+            state.affected[told + told.dtype.type(int(part.slot_bounds[step]))] = 1
