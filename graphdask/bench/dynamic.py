@@ -1,8 +1,9 @@
 """PageRank of graphs that change, method beside method, at the same tolerance and at the same error.
 
 Temporal graphs, from files or generated (the edges of R-MAT in random order, those of preferential attachment as they
-grow), with 90 % of the edges there to begin with and consecutive batches of insertions; and R-MAT graphs under random
-batches, of which 80 % insert and 20 % delete edges. Errors are L1 distances to a run of 500 iterations at a tolerance
+grow), with 90 % of the edges there to begin with and consecutive batches of insertions; R-MAT graphs under random
+batches, of which 80 % insert and 20 % delete edges; and R-MAT graphs that the workers generate, of any size, under
+random insertions. Errors are L1 distances to a run of 500 iterations at a tolerance
 of 1e-100. Every method has a graph and ranks of its own; a batch before the first warms it up.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank for dynamic graphs, 2024,
@@ -14,8 +15,9 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import truediv
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,16 @@ import numpy as np
 
 from graphdask.backend import cuda_device_count
 from graphdask.errors import InputError
+from graphdask.graph import Graph
 
 SHOWN = (
-    "experiment", "graph", "edges", "batch", "ranks", "stop", "method", "ms", "update_ms", "iterations", "affected",
-    "error", "bound", "static_over_it", "nd_over_it",
+    "experiment", "graph", "edges", "batch", "ranks", "stop", "method", "ms", "iteration_ms", "update_ms", "iterations",
+    "affected", "error", "bound", "static_over_it", "nd_over_it",
 )  # fmt: skip
 """Columns of the table."""
 METHODS = ("static", "nd", "dt", "df", "dfp")
-EXPERIMENTS = ("temporal", "random")
+EXPERIMENTS = ("temporal", "random", "generated")
+DEFAULT = ("temporal", "random")
 PARTITIONS = ("both", "in", "none")
 STOPS = ("tolerance", "error")
 DAMPING, TOLERANCE, PRELOAD = 0.85, 1e-10, 0.9
@@ -69,7 +73,8 @@ class Stream:
     name: str
     share: float
     vertices: int
-    start: Ends
+    start: Ends | Graph
+    """Edges, or a graph that the workers generate."""
     insert: list[Ends]
     delete: list[Ends]
 
@@ -83,6 +88,7 @@ def run(
     stops: tuple[str, ...] = (),
     error: float = 1e-6,
     scale: int | None = None,
+    shares: tuple[float, ...] = (),
     batches: int | None = None,
     ranks: Sequence[int] = (1,),
     errors: int | None = None,
@@ -100,8 +106,8 @@ def run(
     ----------
     suite : {"quick", "full"}
         `quick` ends in a minute on two cores.
-    experiments : tuple of {"temporal", "random"}
-        Default: both.
+    experiments : tuple of {"temporal", "random", "generated"}
+        Default: the first two.
     files : tuple of str
         Files of `source destination time`, for the temporal experiment in place of generated graphs.
     methods : tuple of str
@@ -111,6 +117,8 @@ def run(
     error : float
     scale : int, optional
         R-MAT graphs of 2**scale vertices; default: the suite's.
+    shares : tuple of float
+        Of the edges, in a batch; default: the suite's.
     batches : int, optional
         In a stream; default: the suite's.
     ranks : sequence of int
@@ -132,9 +140,10 @@ def run(
     Returns
     -------
     list of dict
-        For each graph, share, number of ranks, stop and method: `ms` of PageRank and `update_ms` of the batch, medians;
-        `iterations` and `affected`, means; `done`, iterations by method; `error`, the largest L1 error, `bound`, the
-        largest one that was proved; `static_over_it` and `nd_over_it`, ratios of `ms`.
+        For each graph, share, number of ranks, stop and method: `ms` of PageRank, `iteration_ms` of its iterations, and
+        `update_ms` of the batch, medians; `iterations` and `affected`, means; `done`, iterations by method; `error`,
+        the largest L1 error, `bound`, the largest one that was proved; `static_over_it` and `nd_over_it`, ratios of
+        `ms`.
 
     Raises
     ------
@@ -153,6 +162,9 @@ def run(
     for name, number in (("scale", scale), ("batches", batches), ("errors", errors), *(("ranks", r) for r in ranks)):
         if number is not None and number < 1:
             raise InputError(f"{name}={number} must be at least 1")
+    for share in shares:
+        if not 0 < share <= 1:
+            raise InputError(f"shares: {share} is not above 0 and at most 1")
     if partition_by not in PARTITIONS:
         raise InputError(f"partition_by={partition_by!r} is not one of {', '.join(PARTITIONS)}")
     if not error > 0:
@@ -163,7 +175,9 @@ def run(
         Path(plot).mkdir(parents=True, exist_ok=True)
     wanted = methods or (*METHODS, "auto")
     size = SUITES[suite, device]
-    streams = _streams(size, experiments or EXPERIMENTS, files, scale, batches, seed)
+    if shares:
+        size = replace(size, shares=shares, random_shares=shares)
+    streams = _streams(size, experiments or DEFAULT, files, scale, batches, seed)
     records: list[dict[str, Any]] = []
     for stream in progress(streams):
         made = stream()
@@ -205,8 +219,9 @@ class Bench:
     def records(self) -> Iterator[dict[str, Any]]:
         from graphdask.construct import from_edges
 
-        stream = self.stream
-        base = from_edges(*stream.start, num_vertices=stream.vertices).partition(self.ranks, device=self.device)
+        stream, start = self.stream, self.stream.start
+        base = from_edges(*start, num_vertices=stream.vertices) if isinstance(start, tuple) else start
+        base = base.partition(self.ranks, device=self.device)
         last = len(stream.insert) - 1
         checked = sorted({last - round(k * last / self.errors) for k in range(self.errors)} - {0})
         exact: dict[int, np.ndarray] = {}
@@ -256,6 +271,7 @@ class Bench:
         found = {
             "edges": D.num_edges, "batch_edges": len(self.stream.insert[-1][0]) + len(self.stream.delete[-1][0]),
             "batches": len(seconds), "ms": 1e3 * statistics.median(seconds), "ms_mean": 1e3 * statistics.mean(seconds),
+            "iteration_ms": 1e3 * statistics.median(map(truediv, seconds, iterations)),
             "update_ms": 1e3 * statistics.median(updating), "iterations": statistics.mean(iterations),
             "affected": statistics.mean(affected), "error": max(errors), "bound": max(bounds), "done": done,
         }  # fmt: skip
@@ -272,10 +288,10 @@ def _streams(
         count = 1 + (batches or size.batches)
         names = files or (f"R-MAT {scale or size.temporal}", f"PA 2^{scale or size.temporal}")
         made += [partial(_temporal, name, bool(files), share, count, seed) for name in names for share in size.shares]
-    if "random" in experiments:
-        count = 1 + (batches or size.random_batches)
-        scales = (scale,) if scale else size.random
-        made += [partial(_random, each, share, count, seed) for each in scales for share in size.random_shares]
+    count, scales = 1 + (batches or size.random_batches), (scale,) if scale else size.random
+    for name, make in (("random", _random), ("generated", _inserted)):
+        if name in experiments:
+            made += [partial(make, each, share, count, seed) for each in scales for share in size.random_shares]
     return made
 
 
@@ -326,6 +342,18 @@ def _random(scale: int, share: float, count: int, seed: int) -> Stream:
     insert = [tuple(rng.integers(0, vertices, (2, max(1, size - gone)))) for _ in range(count)]
     delete = [(src[cut], dst[cut]) for cut in (slice(k * gone, (k + 1) * gone) for k in range(count))]
     return Stream("random", f"R-MAT {scale}", share, vertices, (src, dst), insert, delete)  # type: ignore[arg-type]
+
+
+def _inserted(scale: int, share: float, count: int, seed: int) -> Stream:
+    """Batches of random edges to insert into a graph that the workers generate."""
+    from graphdask.generate import rmat
+
+    vertices, rng = 1 << scale, np.random.default_rng([seed, scale])
+    size = max(1, round(share * 16 * vertices))
+    insert = [tuple(rng.integers(0, vertices, (2, size))) for _ in range(count)]
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    start = rmat(scale, edge_factor=16, directed=True, seed=seed)
+    return Stream("generated", f"R-MAT {scale}", share, vertices, start, insert, [nothing] * count)  # type: ignore[arg-type]
 
 
 def _draw(records: list[dict[str, Any]], folder: Path) -> None:

@@ -225,13 +225,16 @@ def analytics(
 
 @command.command("dynamic")
 @click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
-@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="temporal or random.  [default: both]")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="temporal, random, or generated: "
+              "R-MAT made by the workers.  [default: the first two]")  # fmt: skip
 @click.option("--temporal", "files", multiple=True, metavar="FILE", help="`source destination time`, in place of "
               "generated temporal graphs; may be repeated.")  # fmt: skip
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Besides static and nd; may be repeated.")
 @click.option("--stop", "stops", multiple=True, metavar="NAME", help="tolerance or error.  [default: both]")
 @click.option("--error", type=float, default=1e-6, show_default=True, help="L1, at which methods are compared.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
+@click.option("--batch", "shares", type=float, multiple=True, metavar="SHARE", help="Of the edges, in a batch; "
+              "default: the suite's.")  # fmt: skip
 @click.option("--batches", type=Whole(min=1), help="In a stream; default: the suite's.")
 @click.option("--partition-by", default="both", show_default=True, help="both, in or none: after which degrees "
               "vertices are for a thread or a block of a GPU.")  # fmt: skip

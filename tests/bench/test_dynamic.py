@@ -49,6 +49,19 @@ def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
     np.testing.assert_array_equal([row["iterations"] for row in rows[:4]], [row["iterations"] for row in rows[4:]])
 
 
+def test_generated_graphs_are_followed_on_several_ranks():
+    rows = dynamic.run(
+        experiments=("generated",), methods=("dfp",), stops=("tolerance",), shares=(1e-3,), ranks=(1, 3), errors=1,
+        device="cpu",
+    )  # fmt: skip
+    assert [(row["ranks"], row["method"]) for row in rows] == [(r, m) for r in (1, 3) for m in ("static", "nd", "dfp")]
+    assert {(row["graph"], row["batch"], row["batch_edges"]) for row in rows} == {("R-MAT 6", 1e-3, 1)}
+    for one, other in zip(rows[:3], rows[3:], strict=True):
+        assert one["edges"] == other["edges"]
+        assert one["iterations"] == other["iterations"]
+    assert all(row["iteration_ms"] > 0 for row in rows)
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
@@ -56,6 +69,7 @@ def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
         ({"methods": ("fast",)}, "methods: 'fast'"),
         ({"stops": ("soon",)}, "stops: 'soon'"),
         ({"batches": 0}, "batches=0"),
+        ({"shares": (0.0,)}, "shares: 0.0"),
         ({"ranks": (0,)}, "ranks=0"),
         ({"error": 0.0}, "error=0.0"),
         ({"partition_by": "out"}, "partition_by='out'"),
