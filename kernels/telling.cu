@@ -79,17 +79,27 @@ extern "C" __global__ void telling_fill(long long n, const index_t *listed, cons
     }
 }
 
+// The marks of 64 slots, of those below `slots`, as bits; all threads of a warp get them, each reads two.
+__device__ __forceinline__ unsigned long long gd_word(const unsigned char *affected, long long word, long long slots) {
+    const long long low = 64 * word + (threadIdx.x & 31), high = low + 32;
+    const unsigned int first = __ballot_sync(0xffffffffu, low < slots && affected[low]);
+    const unsigned int last = __ballot_sync(0xffffffffu, high < slots && affected[high]);
+    return first | (unsigned long long)last << 32;
+}
+
 extern "C" __global__ void telling_marks_count(long long n, const unsigned char *affected, const long long *bounds,
                                                long long size, long long rank, unsigned long long *counts) {
     __shared__ unsigned long long block;
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+    const long long warps = (long long)gridDim.x * blockDim.x >> 5;
     for (long long k = 1; k < size; k++) {
         const long long first = bounds[k], slots = bounds[k + 1] - first;
         __syncthreads();
         if (threadIdx.x == 0) block = 0;
         __syncthreads();
         unsigned long long found = 0;
-        GD_FOR(u, slots) found += affected[first + u];
-        if (found) atomicAdd(&block, found);
+        for (long long w = warp; 64 * w < slots; w += warps) found += gd_word(affected + first, w, slots) != 0;
+        if ((threadIdx.x & 31) == 0 && found) atomicAdd(&block, found);
         __syncthreads();
         if (threadIdx.x == 0 && block) atomicAdd(counts + (rank + k) % size, block);
     }
@@ -98,17 +108,20 @@ extern "C" __global__ void telling_marks_count(long long n, const unsigned char 
 extern "C" __global__ void telling_marks(long long n, unsigned char *affected, const long long *bounds, long long size,
                                          long long rank, unsigned long long *next, index_t *vertex,
                                          double *contribution) {
+    const int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
     for (long long k = 1; k < size; k++) {
         const long long first = bounds[k], slots = bounds[k + 1] - first;
-        for (long long tile = (long long)blockIdx.x * blockDim.x; tile < slots;
-             tile += (long long)gridDim.x * blockDim.x) {
-            const long long u = tile + threadIdx.x;
-            const bool goes = u < slots && affected[first + u];
+        unsigned char *const flags = affected + first;
+        for (long long tile = (long long)blockIdx.x * warps; 64 * tile < slots; tile += (long long)gridDim.x * warps) {
+            const long long w = tile + (threadIdx.x >> 5);
+            const unsigned long long word = gd_word(flags, w, slots);
+            const bool goes = lane == 0 && word;
             const unsigned long long at = gd_places(goes, next + (rank + k) % size);
+            if (word >> lane & 1) flags[64 * w + lane] = 0;
+            if (word >> (lane + 32) & 1) flags[64 * w + lane + 32] = 0;
             if (!goes) continue;
-            affected[first + u] = 0;
-            vertex[at] = (index_t)u;
-            contribution[at] = -1.0;
+            vertex[at] = (index_t)(-1 - w);
+            contribution[at] = __longlong_as_double((long long)word);
         }
     }
 }
@@ -116,8 +129,13 @@ extern "C" __global__ void telling_marks(long long n, unsigned char *affected, c
 extern "C" __global__ void telling_take(long long n, const index_t *vertex, const double *contribution, double *x,
                                         unsigned char *affected) {
     GD_FOR(i, n) {
-        if (contribution[i] == -1.0) affected[vertex[i]] = 1;
-        else x[vertex[i]] = contribution[i];
+        const index_t v = vertex[i];
+        if (v >= 0) {
+            x[v] = contribution[i];
+            continue;
+        }
+        unsigned long long word = (unsigned long long)__double_as_longlong(contribution[i]);
+        for (; word; word &= word - 1) affected[64 * (-1 - (long long)v) + __ffsll((long long)word) - 1] = 1;
     }
 }
 

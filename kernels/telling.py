@@ -6,10 +6,11 @@ told           float64 per own vertex: contributions as the other ranks know the
 held           uint8, shape (size, owned): whether a rank needs to know of an own vertex; its own row does not count
 shifts         int64 per rank: the first slot that own vertices have there
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
-counts         64-bit integers: how many contributions go to each rank, then how many changed; or how many marks
+counts         64-bit integers: how many contributions go to each rank, then how many changed; or words of marks
 next           the same, where the next one goes: in `vertex` and `contribution`, and of those that changed in `last`
-vertex         index dtype: slots of the rank that is told, what goes to each rank side by side
-contribution   float64, in the same places; of a mark -1
+vertex         index dtype: slots of the rank that is told, what goes to each rank side by side; of marks -1 - w where
+               they are of the slots 64 * w + 0 to 63
+contribution   float64, in the same places; of marks the bits of a 64-bit word, the lowest of the first slot
 affected       uint8 per slot: whether a vertex is marked; no more where its owner is told
 slots          index dtype: of what is told in an order that both sides know
 """
@@ -54,32 +55,44 @@ def telling_marks_count(n, affected, bounds, size, rank, counts):
     """Here n is the number of slots."""
     for k in range(1, size):
         found = 0
-        for u in range(bounds[k], bounds[k + 1]):
-            found += affected[u]
+        for first in range(bounds[k], bounds[k + 1], 64):
+            some = 0
+            for u in range(first, min(first + 64, bounds[k + 1])):
+                some |= affected[u]
+            found += some
         counts[(rank + k) % size] += np.uint64(found)
 
 
 @twin
 def telling_marks(n, affected, bounds, size, rank, next, vertex, contribution):
     """Here n is the number of slots."""
+    words = contribution.view(np.uint64)
     for k in range(1, size):
         at = np.int64(next[(rank + k) % size])
-        for u in range(bounds[k], bounds[k + 1]):
-            if affected[u]:
+        for first in range(bounds[k], bounds[k + 1], 64):
+            word = np.uint64(0)
+            for u in range(first, min(first + 64, bounds[k + 1])):
+                word |= np.uint64(affected[u]) << np.uint64(u - first)
                 affected[u] = 0
-                vertex[at] = u - bounds[k]
-                contribution[at] = -1.0
+            if word:
+                vertex[at], words[at] = -1 - (first - bounds[k]) // 64, word
                 at += 1
         next[(rank + k) % size] = at
 
 
 @twin
 def telling_take(n, vertex, contribution, x, affected):
+    words = contribution.view(np.uint64)
     for i in range(n):
-        if contribution[i] == -1.0:
-            affected[vertex[i]] = 1
-        else:
+        if vertex[i] >= 0:
             x[vertex[i]] = contribution[i]
+            continue
+        first, word = 64 * (-1 - np.int64(vertex[i])), words[i]
+        while word:
+            if word & np.uint64(1):
+                affected[first] = 1
+            first += 1
+            word >>= np.uint64(1)
 
 
 @twin

@@ -362,7 +362,7 @@ class DynamicPageRank(Primitive[State]):
             if part.size > 1:
                 part.contributions = part.said = None
                 if state.mode not in ("static", "nd"):
-                    telling.take_back(part, state)
+                    telling.take_back(part, state, env)
                     part.contributions, part.said = state.x, state.told
         return {
             "rank": state.rank[env.xp.flatnonzero(part.ids < part.alive)],

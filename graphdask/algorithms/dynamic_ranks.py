@@ -63,8 +63,8 @@ class State:
     traversing: bool
     last: Array
     """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
-    marks: tuple[Array, np.ndarray, np.ndarray] | None = None
-    """What was told in the last step, and where the marks of each rank begin and end."""
+    marks: tuple[Array, Array, np.ndarray, np.ndarray] | None = None
+    """What was told in the last step, slots and contributions, and where the marks for each rank begin and end."""
     passes: int = 0
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None

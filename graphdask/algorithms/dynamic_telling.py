@@ -2,7 +2,8 @@
 
 Where all vertices are ranked, a rank is told the contributions of all vertices of which it has out-neighbours, in an
 order that both sides keep until edges change. Where few are, it is told the contributions that changed, with the slots
-that they have there, and the marks of vertices that it owns; what it was told in one call it knows in the next one.
+that they have there, and the marks of vertices that it owns, as bits of words; what it was told in one call it knows in
+the next one.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.nd
 
 
 def count_changes(part: DynamicPart, state: State, env: Environment, ranked: list[Array]) -> None:
-    """Count the changes of `ranked` vertices and the marks, behind the other counters, which have been 0."""
+    """Count the changes of `ranked` vertices and the words of marks, behind the other counters, which have been 0."""
     kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
     for listed in ranked:
         kernels.telling_count(
@@ -64,9 +65,10 @@ def changes(
     kernels, found = env.kernels("telling", index_t=dtype), counters[COUNTERS:].astype(np.int64)
     counts, marks = found[:size], found[size + 1 :]
     bounds = np.append(0, np.cumsum(counts + marks))
+    begins, ends = bounds[:-1] + counts, bounds[1:]
     vertex, contribution = xp.empty(int(bounds[-1]), dtype), xp.empty(int(bounds[-1]), np.float64)
-    state.last, state.marks = xp.empty(int(found[size]), dtype), (vertex, bounds[:-1] + counts, bounds[1:])
-    places = env.backend.from_host(np.concatenate([bounds[:-1], [0], bounds[:-1] + counts]).astype(np.uint64))
+    state.last, state.marks = xp.empty(int(found[size]), dtype), (vertex, contribution, begins, ends)
+    places = env.backend.from_host(np.concatenate([bounds[:-1], [0], begins]).astype(np.uint64))
     if len(state.last):
         for listed in ranked:
             kernels.telling_fill(
@@ -90,12 +92,13 @@ def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> 
         kernels.telling_put(len(contribution), audience(part, env).heard, contribution, state.x)
 
 
-def take_back(part: DynamicPart, state: State) -> None:
+def take_back(part: DynamicPart, state: State, env: Environment) -> None:
     """Undo the last telling, which nobody takes in any more: changes are to be told again, and marks."""
     state.told[state.last] = -1.0
     if state.marks is not None:
-        vertex, begins, ends = state.marks
+        vertex, words, begins, ends = state.marks
+        kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
         for step in range(1, part.size):
             peer = (part.rank + step) % part.size
-            told = vertex[int(begins[peer]) : int(ends[peer])]
-            state.affected[told + told.dtype.type(int(part.slot_bounds[step]))] = 1
+            told, flags = slice(int(begins[peer]), int(ends[peer])), state.affected[int(part.slot_bounds[step]) :]
+            kernels.telling_take(int(ends[peer] - begins[peer]), vertex[told], words[told], state.x, flags)

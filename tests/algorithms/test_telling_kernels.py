@@ -39,42 +39,41 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     np.testing.assert_array_equal(backend.to_host(sent[2]), told)
 
 
-def test_marks_of_other_ranks_are_told_to_their_owners(backend, dtype):
+def test_marks_of_other_ranks_are_told_to_their_owners_who_take_what_comes(backend, dtype):
     rng = np.random.default_rng(4)
     size, rank = 5, 3
-    bounds = np.array([0, 100, 100, 900, 901, SLOTS])  # of the ranks 3, 4, 0, 1, 2
+    bounds = np.array([0, 100, 100, 1259, 1260, SLOTS])  # of the ranks 3, 4, 0, 1, 2
     affected = rng.integers(0, 2, SLOTS).astype(np.uint8)
+    affected[300:500] = 0  # words of no marks
     kernels, sent, ends = backend.kernels("telling", index_t=dtype), *map(backend.from_host, (affected.copy(), bounds))
     counts = backend.xp.zeros(size, np.uint64)
     kernels.telling_marks_count(SLOTS, sent, ends, size, rank, counts)
-    expected = {(rank + k) % size: np.flatnonzero(affected[bounds[k] : bounds[k + 1]]).tolist() for k in range(1, size)}
+    marked = {(rank + k) % size: np.flatnonzero(affected[bounds[k] : bounds[k + 1]]) for k in range(1, size)}
     found = backend.to_host(counts).astype(int)
-    assert found.tolist() == [len(expected.get(r, ())) for r in range(size)]
+    assert found.tolist() == [len(set(marked[r] // 64)) if r in marked else 0 for r in range(size)]
     begin = np.cumsum(found) - found + 3
-    vertex, contribution = backend.xp.zeros(3 + found.sum(), dtype), backend.xp.zeros(3 + found.sum(), np.float64)
-    next_ = backend.from_host(begin.astype(np.uint64))
-    kernels.telling_marks(SLOTS, sent, ends, size, rank, next_, vertex, contribution)
-    told = backend.to_host(vertex)
-    for r, slots in expected.items():
-        assert sorted(told[begin[r] : begin[r] + len(slots)].tolist()) == slots
-    assert backend.to_host(contribution).tolist() == [0.0] * 3 + [-1.0] * found.sum()
+    vertex, word = backend.xp.zeros(3 + found.sum(), dtype), backend.xp.zeros(3 + found.sum(), np.float64)
+    kernels.telling_marks(SLOTS, sent, ends, size, rank, backend.from_host(begin.astype(np.uint64)), vertex, word)
+    x = backend.from_host(np.arange(SLOTS) / 2)
+    for r, slots in marked.items():
+        told, flags = slice(begin[r], begin[r] + found[r]), backend.xp.zeros(SLOTS, np.uint8)
+        kernels.telling_take(int(found[r]), vertex[told], word[told], x, flags)
+        assert np.flatnonzero(backend.to_host(flags)).tolist() == slots.tolist()
     affected[bounds[1] :] = 0
     np.testing.assert_array_equal(backend.to_host(sent), affected)
+    np.testing.assert_array_equal(backend.to_host(x), np.arange(SLOTS) / 2)
 
 
-def test_what_comes_is_taken(backend, dtype):
+def test_contributions_are_taken_by_slot_and_in_an_order_that_both_sides_know(backend, dtype):
     rng = np.random.default_rng(5)
-    kernels, affected = backend.kernels("telling", index_t=dtype), rng.integers(0, 2, SLOTS).astype(np.uint8)
-    vertex = rng.permutation(SLOTS)[:900].astype(dtype)
-    contribution = np.where(rng.random(900) < 0.3, -1.0, rng.random(900))
-    x, sent = backend.xp.zeros(SLOTS, np.float64), backend.from_host(affected.copy())
-    kernels.telling_take(900, backend.from_host(vertex), backend.from_host(contribution), x, sent)
-    marks = contribution == -1.0
-    affected[vertex[marks]] = 1
+    kernels, flags = backend.kernels("telling", index_t=dtype), backend.xp.zeros(SLOTS, np.uint8)
+    vertex, contribution = rng.permutation(SLOTS)[:900].astype(dtype), rng.random(900)
+    x = backend.xp.zeros(SLOTS, np.float64)
+    kernels.telling_take(900, backend.from_host(vertex), backend.from_host(contribution), x, flags)
     expected = np.zeros(SLOTS)
-    expected[vertex[~marks]] = contribution[~marks]
+    expected[vertex] = contribution
     np.testing.assert_array_equal(backend.to_host(x), expected)
-    np.testing.assert_array_equal(backend.to_host(sent), affected)
+    assert not backend.to_host(flags).any()
     came = backend.xp.zeros(900, np.float64)
     kernels.telling_gather(900, backend.from_host(vertex), backend.from_host(np.arange(SLOTS) / 2), came)
     kernels.telling_put(900, backend.from_host(vertex), came, x)
