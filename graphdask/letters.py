@@ -52,6 +52,8 @@ class Messages:
     Columns may be left out, the same on all ranks. A record may be for the rank that sends it, which then is active."""
     bounds: np.ndarray | None = None
     """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
+    widths: Mapping[str, int] = field(default_factory=dict)
+    """How many numbers a vertex has in a column where they are fewer than the primitive says. The same on all ranks."""
 
     @classmethod
     def of_records(cls, records: Mapping[str, Array], bounds: np.ndarray, **more: Any) -> Messages:

@@ -56,6 +56,7 @@ class Mail:
         self.backend, self.part, self.exchange, self.mirrors = backend, part, exchange, mirrors
         self._comm = comm
         self._segments: dict[str, Segments] = {}
+        self._widths: Mapping[str, int] = {}
         self.dtype = part.vertex_map.dtype
         self.dtypes = {
             to: {name: np.dtype(self.dtype if of == INDEX else of) for name, of in names.items()}
@@ -69,7 +70,7 @@ class Mail:
 
     def post(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
-        size = self.part.size
+        size, self._widths = self.part.size, messages.widths
         sends: list[Array | None] = [None] * size
         meta: list[list[int]] = [_NO_META] * size
         if messages.to == "ranks":
@@ -135,6 +136,7 @@ class Mail:
         segments = self._segments_of(to) if messages.mirror is None else self._segments.get("mirror")
         if segments is None:
             segments = self._segments["mirror"] = self._mirrors(messages.mirror)
+        segments.carry(self._dtypes(to))
         if to == "owners":
             coded = segments.encode(messages.ghosts, messages.values, self._room)
         elif isinstance(messages.own, str):
@@ -163,7 +165,7 @@ class Mail:
         universes = np.roll(np.diff(part.vertex_map.offsets), -part.rank)[1:].tolist()
         origins = cyclic_bounds(part.vertex_map.offsets, part.rank)[1:-1].tolist()
         return Segments(
-            self.backend, self.dtype, part.slot_bounds[1:] - part.num_owned, universes, self.dtypes["owners"],
+            self.backend, self.dtype, part.slot_bounds[1:] - part.num_owned, universes, self._dtypes("owners"),
             shift=part.num_owned, numbers=part.ghosts, origins=origins,
         )  # fmt: skip
 
@@ -172,7 +174,7 @@ class Mail:
         part = self.part
         held = [len(self.mirrors[(part.rank + step) % part.size]) for step in range(1, part.size)]
         return Segments(
-            self.backend, self.dtype, np.cumsum([0, *held]), held, self.dtypes["ghosts"],
+            self.backend, self.dtype, np.cumsum([0, *held]), held, self._dtypes("ghosts"),
             mirror=part.mirrored if mirror is None else mirror, num_slots=part.num_owned,
         )  # fmt: skip
 
@@ -216,6 +218,13 @@ class Mail:
     def _values(self, messages: Messages, slots: Array) -> dict[str, Array]:
         return {name: messages.values[name][slots] for name in self.dtypes[messages.to]}
 
+    def _dtypes(self, to: str) -> dict[str, np.dtype]:
+        """Of the columns that travel now."""
+        widths = self._widths
+        return {
+            name: np.dtype((of.base, (widths[name],))) if name in widths else of for name, of in self.dtypes[to].items()
+        }
+
     def _by_owner(self, ghosts: Array) -> list[tuple[int, Array]]:
         """Divide ghosts by owner; owners are counted from this rank on."""
         xp, size = self.backend.xp, self.part.size
@@ -234,7 +243,7 @@ class Mail:
         """Return what arrived, in slots of this rank."""
         part = self.part
         letters = []
-        dtypes = self.dtypes["owners"]
+        dtypes = self._dtypes("owners")
         if self._kept is not None:
             return Inbox(self.backend.xp, {}, (), votes, self._records(payloads, meta))
         for peer, (payload, said) in enumerate(zip(payloads, meta.tolist(), strict=True)):
@@ -242,7 +251,7 @@ class Mail:
                 continue
             to_ghosts = bool(said[0] & _TO_GHOSTS)
             said[0] &= ~_TO_GHOSTS
-            dtypes = self.dtypes["ghosts" if to_ghosts else "owners"]
+            dtypes = self._dtypes("ghosts" if to_ghosts else "owners")
             if self.exchange == "broadcast":
                 letters.append(self._known(said, payload, dtypes))
             elif to_ghosts:

@@ -25,18 +25,44 @@ struct Front {
     const unsigned int *bits;
     const mask_t *mask;
     const double *value;
-    long long lanes;
+    lanes_t lanes;  // in which somebody may be in the front
+    int columns;
 
     __device__ __forceinline__ lanes_t of(index_t u) const {
         if (!(bits[u >> 5] >> (u & 31) & 1u)) return 0;
-        return lanes == 1 ? 1 : (lanes_t)mask[u];
+        return lanes & (lanes - 1) ? (lanes_t)mask[u] : lanes;
     }
 };
 
-// The smallest power of two of at least as many as there are lanes, up to 32.
-__device__ __forceinline__ int bc_width(long long lanes) {
+// Which lane each column of the values is of. All threads of the block call it together.
+__device__ __forceinline__ int bc_columns(unsigned long long shown, int *lane_of) {
+    const int count = __popcll(shown);
+    for (int c = threadIdx.x; c < count; c += blockDim.x) {
+        unsigned long long rest = shown;
+        for (int k = 0; k < c; k++) rest &= rest - 1;
+        lane_of[c] = __ffsll((long long)rest) - 1;
+    }
+    __syncthreads();
+    return count;
+}
+
+// The lanes of columns b and b + 32; a bit of 0 where there is no such column.
+struct Columns {
+    lanes_t low, high;
+    int low_lane, high_lane;
+
+    __device__ __forceinline__ Columns(int b, int count, const int *lane_of) {
+        low_lane = b < count ? lane_of[b] : 0;
+        high_lane = b + 32 < count ? lane_of[b + 32] : 0;
+        low = b < count ? (lanes_t)1 << low_lane : 0;
+        high = b + 32 < count ? (lanes_t)1 << high_lane : 0;
+    }
+};
+
+// The smallest power of two of at least as many as there are columns, up to 32.
+__device__ __forceinline__ int bc_width(int columns) {
     int width = 1;
-    while (width < 32 && width < lanes) width <<= 1;
+    while (width < 32 && width < columns) width <<= 1;
     return width;
 }
 
@@ -116,12 +142,14 @@ struct Reached {
     index_t *left;
     unsigned long long *counters;
     unsigned long long edges, out_edges;
+    lanes_t lanes;
 
     __device__ __forceinline__ void finish(index_t v, lanes_t want, lanes_t got) {
         if (got) {
             seen[v] = (mask_t)(seen[v] | got);
             edges += (unsigned long long)(indptr[v + 1] - indptr[v]);
             out_edges += (unsigned long long)(out_indptr[v + 1] - out_indptr[v]);
+            lanes |= got;
             const long long at = gd_reserve(counters);
             queue[at] = v;
             masks[at] = (mask_t)got;
@@ -131,21 +159,24 @@ struct Reached {
     __device__ __forceinline__ void count() const {
         bc_count(counters + 3, edges);
         bc_count(counters + 4, out_edges);
+        lanes_t mine = lanes;
+        for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
+        if ((threadIdx.x & 31) == 0 && mine) atomicOr(counters + 6, (unsigned long long)mine);
     }
 };
 
 extern "C" __global__ void __launch_bounds__(256, 5)
 bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
-         const unsigned int *bits, const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
+         const unsigned int *bits, const mask_t *front, unsigned long long alive, mask_t *seen,
          index_t *queue, mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
-    const Front look{bits, front, nullptr, lanes};
-    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
+    const Front look{bits, front, nullptr, (lanes_t)alive, 0};
+    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0, 0};
     const Rows mine(n);
     for (long long base = mine.first; base < n; base += mine.step) {
         const bool valid = mine.lane < mine.at_once && base + mine.lane < n;
         const index_t v = valid ? rows[base + mine.lane] : 0;
         const long long first = valid ? indptr[v] : 0, last = valid ? indptr[v + 1] : 0, degree = last - first;
-        const lanes_t want = valid ? (lanes_t)full & ~(lanes_t)seen[v] : 0;
+        const lanes_t want = valid ? (lanes_t)alive & ~(lanes_t)seen[v] : 0;
         lanes_t got = 0;
         if (degree > hub) hubs[gd_reserve(counters + 2)] = v;
         __syncwarp();
@@ -172,17 +203,17 @@ bc_reach(long long n, const index_t *rows, const long long *indptr, const index_
 
 extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const long long *indptr,
                                          const index_t *indices, const long long *out_indptr, const unsigned int *bits,
-                                         const mask_t *front, long long lanes, unsigned long long full, mask_t *seen,
+                                         const mask_t *front, unsigned long long alive, mask_t *seen,
                                          index_t *queue, mask_t *masks, index_t *left, long long hub,
                                          const index_t *hubs, unsigned long long *counters) {
     __shared__ unsigned long long together;
-    const Front look{bits, front, nullptr, lanes};
-    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0};
+    const Front look{bits, front, nullptr, (lanes_t)alive, 0};
+    Reached reached{indptr, out_indptr, seen, queue, masks, left, counters, 0, 0, 0};
     const long long count = (long long)counters[2];
     for (long long h = blockIdx.x; h < count; h += gridDim.x) {
         const index_t v = hubs[h];
         const long long last = indptr[v + 1];
-        const lanes_t want = (lanes_t)full & ~(lanes_t)seen[v];
+        const lanes_t want = (lanes_t)alive & ~(lanes_t)seen[v];
         lanes_t got = 0;
         if (threadIdx.x == 0) together = 0;
         __syncthreads();
@@ -210,13 +241,21 @@ extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const
     reached.count();
 }
 
-// The sums of lanes b and b + 32, where a thread's place in its team is b modulo the width.
+// The sums of columns b and b + 32, where a thread's place in its team is b modulo the width.
 struct Sums {
     double low, high;
 
-    __device__ __forceinline__ void write(double *row, lanes_t mask, int b, long long lanes) const {
-        if (mask >> b & 1) row[b] = low;
-        if (lanes > 32 && (mask >> (b + 32) & 1)) row[b + 32] = high;
+    __device__ __forceinline__ void write(double *row, lanes_t mask, const Columns &columns) const {
+        if (mask & columns.low) row[columns.low_lane] = low;
+        if (mask & columns.high) row[columns.high_lane] = high;
+    }
+    // And nothing in the lanes that have no column; `t` is the thread's place among `width`.
+    __device__ __forceinline__ void finish(double *row, lanes_t mask, lanes_t shown, const Columns &columns, int t,
+                                           int width, long long lanes) const {
+        write(row, mask, columns);
+        if (!(mask & ~shown)) return;
+        for (int b = t; b < lanes; b += width)
+            if ((mask & ~shown) >> b & 1) row[b] = 0.0;
     }
 };
 
@@ -224,8 +263,9 @@ struct Sums {
 // threads together; then a thread adds those values of lane b that stand in its group's places. A fixed tree adds up
 // the groups, so the order is that of the places in the row. All threads of the warp call it together.
 __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indices, lanes_t mask, long long begin,
-                                       long long first, long long last, int team, int width) {
-    const int t = threadIdx.x & (team - 1), b = t & (width - 1), log = __popc(width - 1);
+                                       long long first, long long last, int team, int width,
+                                       const Columns &columns) {
+    const int t = threadIdx.x & (team - 1), log = __popc(width - 1), b = t & (width - 1);
     const int group = t >> log, groups = team >> log;
     const int span = min(4 * groups, team);  // places that a step of four edges a group takes
     Sums sums{0, 0};
@@ -254,9 +294,9 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
                 const index_t w = __shfl_sync(BC_WARP, u, place, team);
                 lanes_t lanes_of_it = __shfl_sync(BC_WARP, common, place, team);
                 if (s + k >= width) lanes_of_it = 0;
-                const double *row = front.value + (long long)w * front.lanes;
-                low[k] = lanes_of_it >> b & 1 ? row[b] : 0.0;
-                high[k] = front.lanes > 32 && (lanes_of_it >> (b + 32) & 1) ? row[b + 32] : 0.0;
+                const double *row = front.value + (long long)w * front.columns;
+                low[k] = lanes_of_it & columns.low ? row[b] : 0.0;
+                high[k] = lanes_of_it & columns.high ? row[b + 32] : 0.0;
             }
 #pragma unroll
             for (int k = 0; k < 4; k++) {
@@ -272,11 +312,13 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
-          const unsigned int *bits, const mask_t *front, const double *value, long long lanes, double *out,
-          long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
-    const Front given{bits, front, value, lanes};
-    const int width = bc_width(lanes), team = max(width, BC_TEAM);
+          const unsigned int *bits, const mask_t *front, const double *value, unsigned long long shown,
+          long long lanes, double *out, long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
+    __shared__ int lane_of[64];
+    const int count = bc_columns(shown, lane_of), width = bc_width(count), team = max(width, BC_TEAM);
+    const Front given{bits, front, value, (lanes_t)shown, count};
     const Rows mine(n);
+    const Columns columns(mine.lane & (width - 1), count, lane_of);
     for (long long base = mine.first; base < n; base += mine.step) {
         const long long i = base + mine.lane;
         const bool valid = mine.lane < mine.at_once && i < n;
@@ -301,8 +343,9 @@ bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long
             const lanes_t wanted = __shfl_sync(BC_WARP, mask, from);
             const long long begin = __shfl_sync(BC_WARP, first, from), end = __shfl_sync(BC_WARP, last, from);
             const Sums sums = bc_sum(given, indices, wanted, begin, begin, deal.row < 0 ? begin : end, deal.size,
-                                     width);
-            if (deal.row >= 0 && t < width) sums.write(out + (long long)row * lanes, wanted, t, lanes);
+                                     width, columns);
+            if (deal.row >= 0 && t < width)
+                sums.finish(out + (long long)row * lanes, wanted, (lanes_t)shown, columns, t, width, lanes);
         }
     }
 }
@@ -310,31 +353,36 @@ bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long
 // A warp sums a chunk of hub / 2 edges.
 extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks,
                                           const long long *indptr, const index_t *indices, const unsigned int *bits,
-                                          const mask_t *front, const double *value, long long lanes, double *out,
-                                          long long hub, const index_t *chunks, double *partial,
-                                          const unsigned long long *counters) {
-    const Front given{bits, front, value, lanes};
-    const int lane = threadIdx.x & 31, width = bc_width(lanes);
-    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[5], size = hub / 2;
-    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < count; c += warps) {
+                                          const mask_t *front, const double *value, unsigned long long shown,
+                                          long long lanes, double *out, long long hub, const index_t *chunks,
+                                          double *partial, const unsigned long long *counters) {
+    __shared__ int lane_of[64];
+    const int count = bc_columns(shown, lane_of), width = bc_width(count), lane = threadIdx.x & 31;
+    const Front given{bits, front, value, (lanes_t)shown, count};
+    const Columns columns(lane & (width - 1), count, lane_of);
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, all = (long long)counters[5], size = hub / 2;
+    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < all; c += warps) {
         const long long i = chunks[2 * c];
         const index_t v = rows[i];
         const long long begin = indptr[v], first = begin + chunks[2 * c + 1] * size;
         const lanes_t mask = masks[i];
-        const Sums sums = bc_sum(given, indices, mask, begin, first, min(first + size, indptr[v + 1]), 32, width);
-        if (lane < width) sums.write(partial + c * lanes, mask, lane, lanes);
+        const Sums sums = bc_sum(given, indices, mask, begin, first, min(first + size, indptr[v + 1]), 32, width,
+                                 columns);
+        if (lane < width) sums.write(partial + c * lanes, mask, columns);
     }
 }
 
 // A warp adds up the chunks of a row: thread (group, lane) those of its group, then a tree the groups.
 extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
                                        const index_t *indices, const unsigned int *bits, const mask_t *front,
-                                       const double *value, long long lanes, double *out, long long hub,
-                                       const index_t *chunks, const double *partial,
+                                       const double *value, unsigned long long shown, long long lanes,
+                                       double *out, long long hub, const index_t *chunks, const double *partial,
                                        const unsigned long long *counters) {
-    const int lane = threadIdx.x & 31, width = bc_width(lanes), b = lane & (width - 1);
-    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[5], size = hub / 2;
-    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < count; c += warps) {
+    __shared__ int lane_of[64];
+    const int count = bc_columns(shown, lane_of), width = bc_width(count), lane = threadIdx.x & 31;
+    const Columns columns(lane & (width - 1), count, lane_of);
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, all = (long long)counters[5], size = hub / 2;
+    for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < all; c += warps) {
         if (chunks[2 * c + 1] != 0) continue;
         const long long i = chunks[2 * c];
         const index_t v = rows[i];
@@ -343,35 +391,42 @@ extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const m
         Sums sums{0, 0};
         for (long long k = lane / width; k < of_row; k += 32 / width) {
             const double *row = partial + (c + k) * lanes;
-            if (mask >> b & 1) sums.low += row[b];
-            if (lanes > 32 && (mask >> (b + 32) & 1)) sums.high += row[b + 32];
+            if (mask & columns.low) sums.low += row[columns.low_lane];
+            if (mask & columns.high) sums.high += row[columns.high_lane];
         }
         for (int k = width; k < 32; k <<= 1) sums.low += __shfl_xor_sync(BC_WARP, sums.low, k);
-        if (lane < width) sums.write(out + (long long)v * lanes, mask, lane, lanes);
+        if (lane < width)
+            sums.finish(out + (long long)v * lanes, mask, (lanes_t)shown, columns, lane, width, lanes);
     }
 }
 
-// A thread a vertex and lane.
+// A thread a vertex and column.
 extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
-                                         long long lanes, unsigned int *bits, mask_t *front, double *value) {
-    GD_FOR(at, n * lanes) {
-        const long long i = lanes == 1 ? at : at / lanes, b = at - i * lanes;
+                                         long long lanes, unsigned long long shown, unsigned int *bits, mask_t *front,
+                                         double *value) {
+    __shared__ int lane_of[64];
+    const int count = bc_columns(shown, lane_of);
+    GD_FOR(at, n * count) {
+        const long long i = count == 1 ? at : at / count, c = at - i * count;
+        const int b = lane_of[c];
         const index_t v = rows[i];
         const lanes_t mask = masks[i];
-        if (b == 0) {
+        if (c == 0) {
             bc_mark(bits, v);
             front[v] = (mask_t)mask;
         }
-        value[(long long)v * lanes + b] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
+        value[(long long)v * count + c] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
     }
 }
 
-// A thread a vertex and two lanes; their dependencies are added in a tree.
+// A thread a vertex and two columns; their dependencies are added in a tree.
 extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows, const mask_t *masks,
                                                 const double *sigma, const double *delta, long long lanes,
-                                                long long last, double *score, unsigned int *bits, mask_t *front,
-                                                double *value) {
-    const int lane = threadIdx.x & 31, width = bc_width(lanes), b = lane & (width - 1), vertices = 32 / width;
+                                                unsigned long long shown, long long last, double *score,
+                                                unsigned int *bits, mask_t *front, double *value) {
+    __shared__ int lane_of[64];
+    const int count = bc_columns(shown, lane_of), width = bc_width(count), vertices = 32 / width;
+    const int lane = threadIdx.x & 31, b = lane & (width - 1);
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
     const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     for (long long base = warp * vertices; base < n; base += warps * vertices) {
@@ -380,15 +435,15 @@ extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows
         const index_t v = valid ? rows[i] : 0;
         const lanes_t mask = valid ? masks[i] : 0;
         double total = 0;
-        for (long long c = b; valid && c < lanes; c += 32) {
-            const long long at = (long long)v * lanes + c;
-            if (!(mask >> c & 1)) {
-                value[at] = 0.0;
+        for (int c = b; valid && c < count; c += 32) {
+            const long long at = (long long)v * lanes + lane_of[c], to = (long long)v * count + c;
+            if (!(mask >> lane_of[c] & 1)) {
+                value[to] = 0.0;
                 continue;
             }
             const double paths = sigma[at], dependency = last ? 0.0 : __dmul_rn(paths, delta[at]);
             total = __dadd_rn(total, dependency);
-            value[at] = __ddiv_rn(__dadd_rn(1.0, dependency), paths);
+            value[to] = __ddiv_rn(__dadd_rn(1.0, dependency), paths);
         }
         for (int k = width >> 1; k; k >>= 1) total = __dadd_rn(total, __shfl_xor_sync(BC_WARP, total, k));
         if (valid && b == 0) {
@@ -399,17 +454,18 @@ extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows
     }
 }
 
-// A thread a vertex and lane.
+// A thread a vertex and column.
 extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const mask_t *masks, const double *values,
-                                     long long lanes, unsigned int *bits, mask_t *front, double *value) {
-    GD_FOR(at, n * lanes) {
-        const long long i = lanes == 1 ? at : at / lanes, b = at - i * lanes;
+                                     long long count, unsigned int *bits, mask_t *front, double *value, mask_t *seen) {
+    GD_FOR(at, n * count) {
+        const long long i = count == 1 ? at : at / count, c = at - i * count;
         const index_t slot = slots[i];
-        if (b == 0) {
+        if (c == 0) {
             bc_mark(bits, slot);
             front[slot] = masks[i];
+            seen[slot] = (mask_t)(seen[slot] | masks[i]);
         }
-        value[(long long)slot * lanes + b] = values[at];
+        value[(long long)slot * count + c] = values[at];
     }
 }
 

@@ -1,17 +1,19 @@
 """Betweenness from up to 64 sources at once: twins of betweenness.cu.
 
-A source is a lane: bit b of a mask, column b of a table. Tables are float64, row-major, `lanes` columns. Masks are
-uint8 or uint64.
+A source is a lane: bit b of a mask, column b of a table but `value`. Tables are float64, row-major, `lanes` columns.
+Masks are uint8 or uint64.
 
-seen    mask per own vertex: lanes that have reached it
+seen    mask per slot: lanes that have reached it, of ghosts as far as their owners have told
 bits    uint32 words, a bit per slot: whether the vertex is of the level that is being looked at, in any lane
 front   mask per slot: in which lanes it is, so 0 where the bit is not set. The CUDA kernels ask the bitmap first, which
         their caches hold; to the twins that makes no difference
-value   table over slots: what a vertex of the front gives its neighbours; 0 in the lanes that are not in its mask
+shown   mask of the lanes that `value` has a column for: those that have somebody in the front, and maybe more
+value   table over slots, its columns those of `shown` in order: what a vertex of the front gives its neighbours; 0 in
+        the lanes that are not in its mask
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
 counters int64: vertices reached, rows left, rows of more than `hub` edges, edges (of rows looked at, and all of rows
-        reached), edges out of the vertices reached, chunks of hub / 2 edges
+        reached), edges out of the vertices reached, chunks of hub / 2 edges, mask of the lanes of the vertices reached
 
 Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
 The CUDA kernels put rows of more than `hub` edges aside for other launches (`*_hubs`): in `hubs`, or in chunks. Of each
@@ -34,14 +36,26 @@ def _mark(bits, slot):
 
 
 @twin
-def bc_reach(
-    n, rows, indptr, indices, out_indptr, bits, front, lanes, full, seen, queue, masks, left, hub, hubs, counters
-):
-    """Find the lanes that reach each row through a neighbour in the front; list those and the unfinished rows."""
-    reached, remaining, edges, out_edges = counters[0], counters[1], 0, 0
+def _columns(shown):
+    """How many lanes are shown, and which these are, in order."""
+    lane_of, count = np.empty(64, np.int64), 0
+    for b in range(64):
+        if shown >> np.uint64(b) & _1:
+            lane_of[count] = b
+            count += 1
+    return count, lane_of
+
+
+@twin
+def bc_reach(n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters):
+    """Find the lanes that reach each row through a neighbour in the front; list those and the unfinished rows.
+
+    `alive` is the mask of the lanes that have somebody in the front, of all ranks.
+    """
+    reached, remaining, edges, out_edges, lanes_reached = counters[0], counters[1], 0, 0, _0
     for i in range(n):
         v = rows[i]
-        want = full & ~np.uint64(seen[v])
+        want = alive & ~np.uint64(seen[v])
         got = _0
         first, last = indptr[v], indptr[v + 1]
         e = first
@@ -54,6 +68,7 @@ def bc_reach(
             queue[reached] = v
             masks[reached] = got
             reached += 1
+            lanes_reached |= got
             edges += last - first
             out_edges += out_indptr[v + 1] - out_indptr[v]
         if got != want:
@@ -62,19 +77,23 @@ def bc_reach(
     counters[0], counters[1] = reached, remaining
     counters[3] += edges
     counters[4] += out_edges
+    counters[6] |= np.int64(lanes_reached)
 
 
 @twin
 def bc_reach_hubs(
-    n, rows, indptr, indices, out_indptr, bits, front, lanes, full, seen, queue, masks, left, hub, hubs, counters
+    n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters
 ):
     pass
 
 
 @twin
-def bc_gather(n, rows, masks, indptr, indices, bits, front, value, lanes, out, hub, chunks, partial, counters):
+def bc_gather(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
     """Sum the values of the neighbours in the front into the rows of `out`, in the lanes of the row's mask."""
-    sums = np.zeros(lanes)
+    count, lane_of = _columns(shown)
+    column_of, sums = np.full(64, count, np.int64), np.zeros(count + 1)  # behind the columns: nothing
+    for c in range(count):
+        column_of[lane_of[c]] = c
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         first, last = indptr[v], indptr[v + 1]
@@ -89,67 +108,74 @@ def bc_gather(n, rows, masks, indptr, indices, bits, front, value, lanes, out, h
                 while common != _1:
                     common >>= _1
                     b += 1
-                sums[b] += value[u, b]
+                sums[column_of[b]] += value[u, column_of[b]]
             else:  # adding the zeros of the other lanes is faster than looking for the ones that are not
                 row = value[u]
-                for b in range(lanes):
-                    sums[b] += row[b]
+                for c in range(count):
+                    sums[c] += row[c]
         for b in range(lanes):
             if mask >> np.uint64(b) & _1:
-                out[v, b] = sums[b]
+                out[v, b] = sums[column_of[b]]
 
 
 @twin
-def bc_gather_hubs(n, rows, masks, indptr, indices, bits, front, value, lanes, out, hub, chunks, partial, counters):
+def bc_gather_hubs(
+    n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters
+):
     pass
 
 
 @twin
-def bc_sum_hubs(n, rows, masks, indptr, indices, bits, front, value, lanes, out, hub, chunks, partial, counters):
+def bc_sum_hubs(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
     pass
 
 
 @twin
-def bc_show_paths(n, rows, masks, sigma, lanes, bits, front, value):
+def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
     """Put the rows into the front with their numbers of paths."""
+    count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         _mark(bits, v)
         front[v] = mask
-        for b in range(lanes):
-            value[v, b] = sigma[v, b] if mask >> np.uint64(b) & _1 else 0.0
+        for c in range(count):
+            b = lane_of[c]
+            value[v, c] = sigma[v, b] if mask >> np.uint64(b) & _1 else 0.0
 
 
 @twin
-def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, last, score, bits, front, value):
+def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score, bits, front, value):
     """Finish the dependencies of a level, add them to the score, and put the rows into the front with what they give.
 
     `delta` holds the sums over successors; of the last level (last != 0) there are none.
     """
+    count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         _mark(bits, v)
         front[v] = mask
         total = 0.0
-        for b in range(lanes):
+        for c in range(count):
+            b = lane_of[c]
             if mask >> np.uint64(b) & _1:
                 dependency = 0.0 if last else sigma[v, b] * delta[v, b]
                 total += dependency
-                value[v, b] = (1.0 + dependency) / sigma[v, b]
+                value[v, c] = (1.0 + dependency) / sigma[v, b]
             else:
-                value[v, b] = 0.0
+                value[v, c] = 0.0
         score[v] += total
 
 
 @twin
-def bc_arrive(n, slots, masks, values, lanes, bits, front, value):
+def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
     """Put the slots into the front with what their owners say."""
     for i in range(n):
         slot = slots[i]
         _mark(bits, slot)
         front[slot] = masks[i]
-        for b in range(lanes):
-            value[slot, b] = values[i, b]
+        seen[slot] |= masks[i]
+        for c in range(count):
+            value[slot, c] = values[i, c]
 
 
 @twin

@@ -1,7 +1,9 @@
 """The vertices that a front may reach next, in searches from several sources at once: twins of candidates.cu.
 
 front   mask per slot: in which lanes it is in the front (kernels/betweenness.py)
-seen    mask per own vertex: lanes that have reached it
+seen    mask per slot: lanes that have reached it
+chosen  bitmap over slots: who is a candidate, all zero before
+counters int64: own candidates, rows of very many edges, edges, candidates that are ghosts
 """
 
 import numpy as np
@@ -14,12 +16,9 @@ _0 = np.uint64(0)
 
 
 @twin
-def candidates_list(n, rows, indptr, indices, front, seen, chosen, candidates, hubs, counters):
-    """List, once each, the out-neighbours of rows of the front that a lane of theirs has not reached.
-
-    `chosen` is a bitmap over own vertices, all zero before. counters: candidates, rows of very many edges, edges.
-    """
-    count, edges = counters[0], 0
+def candidates_list(n, rows, indptr, indices, front, seen, owned, slots, chosen, candidates, ghosts, hubs, counters):
+    """List, once each, the out-neighbours of rows of the front that a lane of theirs has not reached."""
+    count, others, edges = counters[0], counters[3], 0
     for i in range(n):
         lanes = np.uint64(front[rows[i]])
         first, last = indptr[rows[i]], indptr[rows[i] + 1]
@@ -29,15 +28,35 @@ def candidates_list(n, rows, indptr, indices, front, seen, chosen, candidates, h
             bit = np.uint32(1) << np.uint32(v & 31)
             if lanes & ~np.uint64(seen[v]) != _0 and chosen[v >> 5] & bit == np.uint32(0):
                 chosen[v >> 5] |= bit
-                candidates[count] = v
-                count += 1
-    counters[0] = count
+                if v < owned:
+                    candidates[count] = v
+                    count += 1
+                else:
+                    ghosts[others] = v
+                    others += 1
+    counters[0], counters[3] = count, others
     counters[2] += edges
 
 
 @twin
-def candidates_list_hubs(n, rows, indptr, indices, front, seen, chosen, candidates, hubs, counters):
+def candidates_list_hubs(
+    n, rows, indptr, indices, front, seen, owned, slots, chosen, candidates, ghosts, hubs, counters
+):
     pass
+
+
+@twin
+def candidates_take(n, slots, owned, chosen, candidates, counters):
+    """List those own vertices among the slots that are not candidates yet."""
+    count = counters[0]
+    for i in range(n):
+        v = slots[i]
+        bit = np.uint32(1) << np.uint32(v & 31)
+        if v < owned and chosen[v >> 5] & bit == np.uint32(0):
+            chosen[v >> 5] |= bit
+            candidates[count] = v
+            count += 1
+    counters[0] = count
 
 
 @twin

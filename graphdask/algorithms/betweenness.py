@@ -7,8 +7,12 @@ its neighbours, and owners tell their ghosts the front with its values; so there
 order, and the answer has the same bits for every number of partitions. On a GPU a bitmap says who is in the front: most
 edges lead elsewhere, and cost no more than a look into the cache that holds it.
 
-Where a partition is all of the graph and few edges lead out of the front, only their ends look: on a road network the
-front is a few hundred vertices, a thousand times over.
+A lane whose front is empty on all ranks has ended: nobody looks for it any more, and what is told has no column for it.
+Many sources drawn from an R-MAT graph have no edges at all.
+
+Where few edges lead out of the front, only their ends look (_candidates.py): on a road network the front is a few
+hundred vertices, a thousand times over. With several ranks a superstep goes before that, in which the owners of these
+ends are told, and it is worth one only where there is much to look at otherwise.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
@@ -18,13 +22,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
+from graphdask.algorithms._levels import Level, State
 from graphdask.backend import Array
-from graphdask.buffers import Allocation, Room
+from graphdask.buffers import Allocation
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -41,63 +47,10 @@ HUB = 2048
 """Edges of a row above which several warps share it on a GPU, in chunks of half as many."""
 SPARSE = 64
 """A front of fewer than one of so many vertices is cleared one by one."""
-PUSH = 4
-"""The ends of the edges out of the front look for it, not all that is left, where those are so many times as many."""
-
-
-@dataclass
-class Level:
-    """What one level of a batch has here."""
-
-    rows: Array
-    """Own vertices of the level in any lane."""
-    masks: Array
-    """Their lanes."""
-    edges: int = 0
-    """Edges out of them."""
-
-
-@dataclass
-class State:
-    seen: Array
-    """Mask per own vertex: lanes that have reached it. Masks are uint8, of more than 8 lanes uint64."""
-    bits: Array
-    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane."""
-    front: Array
-    """Mask per slot: in which lanes, 0 where the bit is not set."""
-    value: Array
-    """float64 (slots, lanes): what a vertex of the front gives its neighbours."""
-    sigma: Array
-    """float64 (own, lanes): numbers of shortest paths from the source."""
-    delta: Array
-    """float64 (own, lanes): sums over successors, then unused."""
-    score: Array
-    """float64 per own vertex, over the sources so far."""
-    queue: Room
-    """Own vertices that are reached now."""
-    masks: Room
-    """Their lanes."""
-    with_edges: Array
-    """Own vertices that have edges in."""
-    left: Array
-    """Own vertices that some lane may still reach."""
-    spare: tuple[Array, Array]
-    """Where `left` is written next, and after that."""
-    hubs: Array
-    chunks: Array
-    """Rows of many edges, for the kernels."""
-    partial: Array
-    """float64 (chunks, lanes): their sums."""
-    counters: Array
-    shown: Array | None = None
-    """Who is in the front, where that is known: nobody but own vertices."""
-    choice: tuple[Array, Array, Array, Array] | None = None
-    """For `candidates_list`: bitmap, candidates, rows of very many edges, counters."""
-    levels: list[Level] = field(default_factory=list)
-    """Of the batch."""
-    batch: int = 0
-    back: int = -1
-    """Level whose dependencies come next; negative while the search goes forward."""
+MANY = {"cpu": 1 << 15, "cuda": 1 << 20}
+"""Vertices that look for the front in the time of another superstep."""
+LOW = (1 << 32) - 1
+"""The lower half of a mask: a vote is a float64, which has no room for all of it."""
 
 
 class BetweennessResult(Result):
@@ -115,8 +68,10 @@ class Betweenness(Primitive[State]):
     """The primitive: dependencies on the given sources, summed and scaled."""
 
     name = "betweenness"
-    votes = 2
-    """Size and out-edges of the level that is told."""
+    columns: ClassVar[Mapping[str, Any]] = {}
+    votes = 6
+    """Of the level that is told its size, out-edges, and the lower and upper half of its lanes; how many vertices are
+    left to look for it, and whether these are many."""
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
@@ -134,21 +89,20 @@ class Betweenness(Primitive[State]):
         return np.uint8 if self.lanes <= 8 else np.uint64
 
     @property
-    def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+    def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
         return {"mask": self.mask, "value": (np.float64, (self.lanes,))}
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         assert part.inward is not None
         slots, owned = part.num_slots, part.num_owned
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
-        tables = 8 * self.lanes * (slots + 2 * owned) + mask * slots + (slots + 31) // 32 * 4
-        lists = 3 * index + mask + 8
+        tables = 8 * self.lanes * (slots + 2 * owned) + 2 * mask * slots + (slots + 31) // 32 * 4
+        lists = 3 * index + 8
         level = allocation.first(owned) * (
             index + mask
         )  # and in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
-        if part.size == 1:
-            hubs += owned // 8 + owned // PUSH * index
+        hubs += candidates_memory(part)
         return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs
 
     def _chunks(self, part: Part) -> int:
@@ -162,10 +116,10 @@ class Betweenness(Primitive[State]):
         assert csr is not None
         with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
         state = State(
-            seen=xp.empty(owned, self.mask),
+            seen=xp.empty(slots, self.mask),
             bits=xp.empty((slots + 31) // 32, np.uint32),
             front=xp.empty(slots, self.mask),
-            value=xp.empty((slots, lanes)),
+            values=xp.empty(slots * lanes),
             sigma=xp.empty((owned, lanes)),
             delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned),
@@ -177,7 +131,7 @@ class Betweenness(Primitive[State]):
             hubs=xp.empty(csr.num_edges // HUB, index),
             chunks=xp.empty((chunks, 2), index),
             partial=xp.empty((chunks, lanes)),
-            counters=xp.zeros(6, np.int64),
+            counters=xp.zeros(7, np.int64),
         )
         return state, self._begin(part, state, env, 0)
 
@@ -187,7 +141,7 @@ class Betweenness(Primitive[State]):
         sources = self.sources[state.batch * self.lanes : (state.batch + 1) * self.lanes]
         state.back, state.levels = -1, []
         if not sources:
-            return self._tell(state, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
+            return self._tell(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
         lanes: dict[int, int] = {}
         ones = []
         for lane, source in enumerate(sources):
@@ -201,19 +155,19 @@ class Betweenness(Primitive[State]):
         state.seen[rows] = masks
         state.sigma.reshape(-1)[env.backend.from_host(np.array(ones, np.int64))] = 1.0
         state.left = state.with_edges
-        level = Level(rows, masks)
-        if env.allocation.partial or env.size == 1:
-            level.edges = int((part.out.indptr[rows + 1] - part.out.indptr[rows]).sum())
-        return self._show_paths(part, state, level, env, edges)
+        degrees = part.out.indptr[rows + 1] - part.out.indptr[rows]
+        level = Level(rows, masks, int(degrees.sum()), reduce(operator.or_, lanes.values(), 0))
+        return self._show_paths(part, state, level, (1 << len(sources)) - 1, env, edges)
 
-    def _show_paths(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+    def _show_paths(self, part: Part, state: State, level: Level, shown: int, env: Environment, edges: int) -> Messages:
         self._clear(part, state, level)
+        state.lanes = shown
         self._kernels(part, env).bc_show_paths(
-            len(level.rows), level.rows, level.masks, state.sigma, self.lanes, state.bits, state.front, state.value,
-            per_item=self.lanes,
+            len(level.rows), level.rows, level.masks, state.sigma, self.lanes, np.uint64(shown), state.bits,
+            state.front, state.value, per_item=state.columns,
         )  # fmt: skip
         state.levels.append(level)
-        return self._tell(state, level, True, edges)
+        return self._tell(state, env, level, True, edges)
 
     def _clear(self, part: Part, state: State, level: Level) -> None:
         """Take everybody out of the front; `level` comes into it."""
@@ -225,73 +179,77 @@ class Betweenness(Primitive[State]):
             state.bits[shown >> 5] = 0
             state.front[shown] = 0
 
-    def _tell(self, state: State, level: Level, active: bool, edges: int) -> Messages:
-        rows = level.rows
+    def _tell(self, state: State, env: Environment, level: Level, active: bool, edges: int) -> Messages:
+        rows, left = level.rows, len(state.left)
         values = {"mask": state.front, "value": state.value}
-        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=(len(rows), level.edges))
+        votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, left >= MANY[env.backend.name]
+        widths = {"value": state.columns}
+        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=votes, widths=widths)
 
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("betweenness", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        if state.told:
+            state.told = False
+            assert state.candidates is not None
+            for letter in inbox.letters:
+                state.candidates.take(part, letter)
+            return self._forward(part, state, env, state.candidates.take_out())
         for letter in inbox.letters:
             self._kernels(part, env).bc_arrive(
-                len(letter.slots), letter.slots, letter.columns["mask"], letter.columns["value"], self.lanes,
-                state.bits, state.front, state.value, per_item=self.lanes,
+                letter.count, letter.slots, letter.columns["mask"], letter.columns["value"],
+                state.columns, state.bits, state.front, state.value, state.seen, per_item=state.columns,
             )  # fmt: skip
         if state.back >= 0:
             return self._backward(part, state, env)
-        if inbox.votes[:, 0].sum() > 0:
-            return self._forward(part, state, int(inbox.votes[:, 1].sum()), env)
-        state.levels.pop()  # the last level of all ranks is empty
-        return self._turn(part, state, env)
+        found, edges, _, _, left, many = inbox.votes.sum(axis=0)
+        if not found:
+            state.levels.pop()  # the last level of all ranks is empty
+            return self._turn(part, state, env)
+        low, high = (int(reduce(operator.or_, half)) for half in inbox.votes[:, 2:4].astype(np.int64).T)
+        state.levels[-1].lanes, state.edges_in = low | high << 32, int(edges)
+        if edges * PUSH <= left and (many or env.size == 1):
+            return self._push(part, state, env)
+        return self._forward(part, state, env)
 
-    def _forward(self, part: Part, state: State, edges_in: int, env: Environment) -> Messages:
-        """Find the next level, and its numbers of paths; no more vertices than edges lead to it."""
+    def _push(self, part: Part, state: State, env: Environment) -> Messages:
+        """Find who may be reached; if some of them may be others' vertices, that is all for this superstep."""
+        if state.candidates is None:
+            state.candidates = Candidates.of(part, self.mask, env)
+        rows = state.levels[-1].rows
+        ghosts, edges = state.candidates.find(part, rows, state.front, state.seen)
+        if env.size == 1:
+            return self._forward(part, state, env, state.candidates.take_out(), edges)
+        state.told = True
+        return Messages(rows[:0], ghosts, {}, True, edges=edges)
+
+    def _forward(
+        self, part: Part, state: State, env: Environment, candidates: Array | None = None, edges_before: int = 0
+    ) -> Messages:
+        """Find the next level, among the candidates if it was pushed, and its numbers of paths."""
         kernels, csr = self._kernels(part, env), part.inward
         assert csr is not None
-        full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         state.counters.fill(0)
-        left, spare = state.spare
-        pushes = env.size == 1 and edges_in * PUSH <= len(state.left)
-        rows, chosen_edges = (self._candidates(part, state, env), edges_in) if pushes else (state.left, 0)
-        if env.allocation.partial:
-            most = min(edges_in, len(rows))
+        left, spare, alive = *state.spare, state.levels[-1].lanes
+        rows = state.left if candidates is None else candidates
+        if env.allocation.partial:  # no more vertices are found than edges lead to them
+            most = min(state.edges_in, len(rows))
             state.queue.fit(most), state.masks.fit(most)
         queue, masks = state.queue.array, state.masks.array
         shared = (
-            rows, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, self.lanes, full, state.seen,
+            rows, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, np.uint64(alive), state.seen,
             queue, masks, left, HUB, state.hubs, state.counters,
         )  # fmt: skip
         kernels.bc_reach(len(rows), *shared, per_item=32)
         if len(state.hubs):
             kernels.bc_reach_hubs(HUB_THREADS, *shared)
-        found, remaining, _, edges, out_edges, _ = env.backend.to_host(state.counters).tolist()
-        if not pushes:
+        found, remaining, _, edges, out_edges, _, lanes = env.backend.to_host(state.counters).tolist()
+        if candidates is None:
             state.left, state.spare = left[:remaining], (spare, left)
-        level = Level(queue[:found].copy(), masks[:found].copy(), out_edges)
+        level = Level(queue[:found].copy(), masks[:found].copy(), out_edges, lanes % 2**64)
         self._gather(part, state, level, csr, state.sigma, env)
-        return self._show_paths(part, state, level, env, edges + chosen_edges)
-
-    def _candidates(self, part: Part, state: State, env: Environment) -> Array:
-        """The vertices that the edges out of the front lead to, and that it may be the first to reach."""
-        xp, dtype, out = env.xp, part.vertex_map.dtype, part.out
-        kernels = env.kernels("candidates", index_t=dtype, mask_t=self.mask)
-        if state.choice is None:
-            most = part.num_owned // PUSH
-            state.choice = (
-                xp.zeros((part.num_owned + 31) // 32, np.uint32), xp.empty(most, dtype),
-                xp.empty(most // HUB + 1, dtype), xp.zeros(3, np.int64),
-            )  # fmt: skip
-        chosen, candidates, hubs, counters = state.choice
-        counters.fill(0)
-        rows = state.levels[-1].rows
-        shared = rows, out.indptr, out.indices, state.front, state.seen, chosen, candidates, hubs, counters
-        kernels.candidates_list(len(rows), *shared)
-        kernels.candidates_list_hubs(HUB_THREADS, *shared)
-        candidates = candidates[: int(counters[0])]
-        kernels.candidates_forget(len(candidates), candidates, chosen)
-        return candidates
+        return self._show_paths(part, state, level, alive, env, edges_before + edges)
 
     def _turn(self, part: Part, state: State, env: Environment) -> Messages:
         """Go back from the last level."""
@@ -311,13 +269,14 @@ class Betweenness(Primitive[State]):
     def _show_dependencies(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
         self._clear(part, state, level)
+        state.lanes = level.lanes
         self._kernels(part, env).bc_show_dependencies(
-            len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, int(last), state.score,
-            state.bits, state.front, state.value, per_item=min(self.lanes, 32),
+            len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, np.uint64(level.lanes),
+            int(last), state.score, state.bits, state.front, state.value, per_item=min(state.columns, 32),
         )  # fmt: skip
         if state.back == 1:  # the sources, which come next, do not score
             return self._next_batch(part, state, env, edges)
-        return self._tell(state, level, True, edges)
+        return self._tell(state, env, level, True, edges)
 
     def _next_batch(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         state.batch += 1
@@ -327,8 +286,8 @@ class Betweenness(Primitive[State]):
         """Sum what the neighbours in the front give to the vertices of a level."""
         kernels = self._kernels(part, env)
         shared = (
-            level.rows, level.masks, csr.indptr, csr.indices, state.bits, state.front, state.value, self.lanes, out,
-            HUB, state.chunks, state.partial, state.counters,
+            level.rows, level.masks, csr.indptr, csr.indices, state.bits, state.front, state.value,
+            np.uint64(state.lanes), self.lanes, out, HUB, state.chunks, state.partial, state.counters,
         )  # fmt: skip
         kernels.bc_gather(len(level.rows), *shared, per_item=32)
         if len(level.rows) and len(state.chunks):

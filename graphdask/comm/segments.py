@@ -79,21 +79,20 @@ class Segments:
     ):
         self._backend, self._dtype = backend, np.dtype(dtype)
         self._entries, self._universes = np.asarray(entries, np.int64), [int(universe) for universe in universes]
-        self._columns = {name: np.dtype(of) for name, of in columns.items()}
         self._numbers, self._mirror, self._shift, self._num_slots = numbers, mirror, shift, num_slots
         self._lengths = np.diff(self._entries)
         self._tiles = np.concatenate(([0], np.cumsum(-(-self._lengths // TILE_BITS)))).astype(np.int64)
-        self._rows = [of.itemsize for of in self._columns.values()]
         self._widths = [codec.list_width(universe) for universe in self._universes]
         self._bitmaps = [codec.bitmap_bytes(universe) for universe in self._universes]
         self._sizes = list(zip(self._bitmaps, self._widths, self._lengths.tolist(), strict=True))
         self._kernels = backend.kernels("mail", index_t=self._dtype)
         self._bits = self._marks = None
-        self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
         self._nothing: Coded = codec.meta_of(codec.LIST, 0, self._dtype, 0, 0, 0), None
         offsets = [0] * len(self._universes) if origins is None else origins
-        plan = [self._entries, self._tiles, offsets, self._universes, self._rows]
-        self._plan = backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
+        self._places = [self._entries, self._tiles, offsets, self._universes]
+        self._columns: dict[str, np.dtype] = {}
+        self._plan: Array = None
+        self.carry(columns)
         self._layout = backend.xp.empty(3 * len(self._universes), np.int64)
 
     def __len__(self) -> int:
@@ -103,6 +102,16 @@ class Segments:
     def nbytes(self) -> int:
         """Bytes that it may take besides what it was given."""
         return int(self._tiles[-1]) * (TILE * 4 + 8) + self._num_slots // 8
+
+    def carry(self, columns: Mapping[str, Any]) -> None:
+        """Let these columns travel from now on."""
+        columns = {name: np.dtype(of) for name, of in columns.items()}
+        if self._plan is not None and columns == self._columns:
+            return
+        self._columns, self._rows = columns, [of.itemsize for of in columns.values()]
+        plan = [*self._places, self._rows]
+        self._plan = self._backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
+        self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
 
     def encode(self, slots: Array, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
         """Code those entries whose slots are given, and their values.

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.betweenness import HUB, Betweenness, Level, State
+from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
@@ -67,13 +68,13 @@ class StreamedBetweenness(Betweenness):
         self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
         with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
         state = State(
-            seen=xp.empty(owned, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
-            value=xp.empty((n, lanes)), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
+            seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
+            values=xp.empty(n * lanes), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned), queue=env.room("a level of betweenness", owned, index),
             masks=env.room("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
             chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, lanes)),
-            counters=xp.zeros(6, np.int64),
+            counters=xp.zeros(7, np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
 
@@ -130,16 +131,22 @@ class StreamedBetweenness(Betweenness):
             )
             self.log.check()
 
-    def _forward(self, part: StreamedPart, state: State, edges_in: int, env: Environment) -> Messages:  # type: ignore[override]
+    def _push(self, part: StreamedPart, state: State, env: Environment) -> Messages:  # type: ignore[override]
+        """Every level is pulled: rows of out-edges would be read from the store for it."""
+        return self._forward(part, state, env)
+
+    def _forward(  # type: ignore[override]
+        self, part: StreamedPart, state: State, env: Environment, candidates: None = None, edges_before: int = 0
+    ) -> Messages:
         kernels, name, to_index = self._kernels(part, env), gathered(part.store), part.vertex_map.dtype.type
-        full = np.uint64((1 << min(self.lanes, len(self.sources) - state.batch * self.lanes)) - 1)
         queue, masks, (left, spare) = state.queue.array, state.masks.array, state.spare
-        counters, found, remaining, edges = state.counters, 0, 0, 0
+        counters, found, remaining, edges, lanes = state.counters, 0, 0, 0, 0
+        alive = state.levels[-1].lanes
         counters.fill(0)
         for some, base, indptr, slots in self._pieces(part, name, state.left, env):
             rows = state.left[some] - to_index(base)
             shared = (
-                rows, indptr, slots, indptr, state.bits, state.front, self.lanes, full, state.seen[base:], queue,
+                rows, indptr, slots, indptr, state.bits, state.front, np.uint64(alive), state.seen[base:], queue,
                 masks, left, HUB, state.hubs, counters,
             )  # fmt: skip
             counters[2:3] = 0
@@ -147,13 +154,15 @@ class StreamedBetweenness(Betweenness):
             if len(state.hubs):
                 kernels.bc_reach_hubs(HUB_THREADS, *shared)
             before = found, remaining
-            found, remaining, _, edges, _, _ = env.backend.to_host(counters).tolist()
+            found, remaining, _, edges, _, _, lanes = env.backend.to_host(counters).tolist()
             new, kept = slice(before[0], found), slice(before[1], remaining)
             self._sum(part, state, queue[new], masks[new], indptr, slots, state.sigma[base:], env)
             queue[new] += to_index(base)
             left[kept] += to_index(base)
         state.left, state.spare = left[:remaining], (spare, left)
-        return self._show_paths(part, state, self._level(queue[:found], masks[:found], env), env, edges)
+        level = self._level(queue[:found], masks[:found], env)
+        level.lanes = lanes % 2**64
+        return self._show_paths(part, state, level, alive, env, edges)
 
     def _level(self, rows: Array, masks: Array, env: Environment) -> Level:
         """A level that is found, in the order of positions."""
@@ -174,10 +183,10 @@ class StreamedBetweenness(Betweenness):
         """Sum what the neighbours in the front give to some rows of a chunk."""
         kernels = self._kernels(part, env)
         shared = (
-            rows, masks, indptr, slots, state.bits, state.front, state.value, self.lanes, out, HUB, state.chunks,
-            state.partial, state.counters,
+            rows, masks, indptr, slots, state.bits, state.front, state.value, np.uint64(state.lanes), self.lanes, out,
+            HUB, state.chunks, state.partial, state.counters,
         )  # fmt: skip
-        state.counters[5:] = 0
+        state.counters[5:6] = 0
         kernels.bc_gather(len(rows), *shared, per_item=32)
         if len(rows) and len(state.chunks):
             kernels.bc_gather_hubs(HUB_THREADS, *shared)

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from graphdask.algorithms.betweenness import HUB, Betweenness, Level
+from graphdask.algorithms._levels import Level
+from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.backend import Array, Backend
 from graphdask.engine import Environment, RankContext, RankResult, run_primitive
 from graphdask.part import Part

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.betweenness import Betweenness, Level, State
+from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms.betweenness import Betweenness
 from graphdask.backend import Array
 from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.part import Csr, Part

@@ -11,6 +11,7 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
+from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import LANES, Betweenness
 from graphdask.runtime import runtime
 
@@ -60,7 +61,8 @@ def test_scores_on_a_gpu_are_those_of_networkx(name):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("parts", [1, 3])
-def test_hubs_on_a_gpu_are_those_of_a_cpu(parts):
+def test_hubs_on_a_gpu_are_those_of_a_cpu(parts, monkeypatch):
+    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})  # pushes, too
     graph = gd.generate.preferential_attachment(30_000, degree=4, seed=3)
     ids = np.arange(0, 30_000, 1000)
     for sources in (ids[:1], ids[:7], ids):
@@ -148,6 +150,44 @@ def test_the_answer_does_not_depend_on_the_lanes(lanes):
     graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")
     found = runtime().run(graph, Betweenness(range(300), lanes, 0.5))
     np.testing.assert_allclose(found.score, gd.betweenness(graph).score, rtol=1e-12)
+
+
+def broken(directed):
+    """Many searches of which some end at once, some soon, and some go a long way; an edge of them is double."""
+    src = np.concatenate([np.arange(60), [70, 70, 71, 80, 80], np.full(40, 90)])
+    dst = np.concatenate([np.arange(1, 61), [71, 71, 72, 80, 81], np.arange(91, 131)])
+    return gd.from_edges(src, dst, num_vertices=140, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("count", [3, 12, 70])
+def test_a_search_that_has_ended_changes_no_other(count, directed):
+    """The scores are those of each source by itself."""
+    graph = broken(directed)
+    sources = np.random.default_rng(1).permutation(140)[:count]
+    alone = [gd.betweenness(graph.partition(1, device="cpu"), [source]).score for source in sources]
+    for parts in (1, 2, 3):
+        found = gd.betweenness(graph.partition(parts, "random", device="cpu"), sources)
+        np.testing.assert_allclose(found.score, np.sum(alone, axis=0), rtol=1e-12)
+
+
+def test_edges_are_not_looked_at_for_a_search_that_has_ended():
+    path = gd.from_edges(np.arange(30), np.arange(1, 31), num_vertices=60, directed=False).partition(2, device="cpu")
+    one, more = (gd.betweenness(path, sources).stats.edges for sources in ([0], [0, 40, 50]))
+    assert one <= more <= one + 60  # one look at all of them
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+@pytest.mark.parametrize("exchange", ["selective", "broadcast"])
+def test_a_light_front_is_pushed_by_several_ranks_too(parts, exchange, monkeypatch):
+    graph = broken(True)
+    expected = gd.betweenness(graph.partition(1, device="cpu"), 20)
+    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0})
+    for ghosts in ("all", "1-hop"):
+        found = gd.betweenness(graph.partition(parts, "random", ghosts, device="cpu"), 20, exchange=exchange).verify()
+        np.testing.assert_array_equal(found.score, expected.score)
+        assert found.stats.edges == expected.stats.edges  # nobody looks for nothing
+        assert (len(found.stats) > len(expected.stats)) == (parts > 1)
 
 
 @pytest.mark.parametrize("directed", [True, False])

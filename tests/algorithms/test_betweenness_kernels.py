@@ -14,6 +14,7 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.runtime import runtime
 
@@ -31,6 +32,7 @@ class Case:
 
     def __init__(self, rng, dtype, lanes, share=0.4):
         self.lanes, self.dtype, self.full = lanes, dtype, (1 << lanes) - 1
+        self.shown, self.columns = self.full, np.arange(lanes)
         self.mask = np.uint8 if lanes <= 8 else np.uint64
         lengths = rng.permutation([*LENGTHS, *rng.integers(0, 12, OWNED - len(LENGTHS))])
         self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -71,12 +73,20 @@ class Case:
             if isinstance(mine, np.ndarray):
                 mine[...] = backend.to_host(theirs)
 
+    def show(self, shown):
+        """Leave columns to these lanes only, and nobody else in the front."""
+        self.shown, self.front = shown, self.front & self.mask(shown)
+        self.inside = self.front > 0
+        self.bits = np.packbits(np.pad(self.inside, (0, -SLOTS % 32)), bitorder="little").view(np.uint32)
+        self.columns = np.flatnonzero(self.table(np.array([shown], np.uint64))[0])
+
     def gather(self, backend, rows, masks):
         edges = len(self.indices)
         chunks, out = edges // (HUB // 2) + edges // HUB, self.poisoned((OWNED, self.lanes), float)
+        value, shown = np.ascontiguousarray(self.value[:, self.columns]), np.uint64(self.shown)
         self.call(
-            backend, len(rows), rows, masks, self.indptr, self.indices, self.bits, self.front, self.value, self.lanes,
-            out, HUB, self.poisoned((chunks, 2)), self.poisoned((chunks, self.lanes), float), np.zeros(6, np.int64),
+            backend, len(rows), rows, masks, self.indptr, self.indices, self.bits, self.front, value, shown, self.lanes,
+            out, HUB, self.poisoned((chunks, 2)), self.poisoned((chunks, self.lanes), float), np.zeros(7, np.int64),
             names=("bc_gather", "bc_gather_hubs", "bc_sum_hubs"), per_item=32,
         )  # fmt: skip
         return out
@@ -93,9 +103,9 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
     seen = np.where(rng.random(OWNED) < 0.5, 0, case.masks(rng, OWNED)).astype(case.mask)
     before, out_indptr = seen.copy(), np.concatenate([[0], np.cumsum(rng.integers(0, 50, OWNED))])
     queue, left, hubs, masks = *(case.poisoned(OWNED) for _ in range(3)), case.poisoned(OWNED, case.mask)
-    counters = np.zeros(6, np.int64)
+    counters = np.zeros(7, np.int64)
     case.call(
-        backend, len(case.rows), case.rows, case.indptr, case.indices, out_indptr, case.bits, case.front, lanes,
+        backend, len(case.rows), case.rows, case.indptr, case.indices, out_indptr, case.bits, case.front,
         np.uint64(case.full), seen, queue, masks, left, HUB, hubs, counters,
         names=("bc_reach", "bc_reach_hubs"), per_item=32,
     )  # fmt: skip
@@ -108,10 +118,11 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
             after[v] |= case.mask(got)
         if got != want:
             unfinished.append(int(v))
-    found, remaining, of_hubs, edges, out_edges, _ = counters.tolist()
+    found, remaining, of_hubs, edges, out_edges, _, alive = counters.tolist()
     assert dict(zip(queue[:found].tolist(), masks[:found].tolist(), strict=True)) == reached
     assert sorted(left[:remaining].tolist()) == sorted(unfinished)
     assert found == len(reached)
+    assert alive % 2**64 == reduce(operator.or_, reached.values(), 0)
     for array, count in ((queue, found), (masks, found), (left, remaining), (hubs, of_hubs)):
         assert (array[count:] == POISON).all()
     np.testing.assert_array_equal(seen, after)
@@ -122,7 +133,8 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
-def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, lanes, share, rng):
+@pytest.mark.parametrize("owned", [90, OWNED])
+def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, lanes, share, owned, rng):
     case = Case(rng, dtype, lanes)
     lengths = rng.permutation([0, 1, 300, 4096, 4097, 9000, *rng.integers(0, 12, 60)])
     rows = rng.permutation(len(lengths)).astype(dtype)
@@ -130,21 +142,30 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     indices = rng.integers(0, OWNED, indptr[-1]).astype(dtype)
     front = case.masks(rng, OWNED)
     seen = np.where(rng.random(OWNED) < share, case.mask(case.full), case.masks(rng, OWNED)).astype(case.mask)
-    chosen, candidates, hubs = np.zeros((OWNED + 31) // 32, np.uint32), case.poisoned(OWNED), case.poisoned(4)
-    counters = np.zeros(3, np.int64)
+    chosen, hubs, counters = np.zeros((OWNED + 31) // 32, np.uint32), case.poisoned(4), np.zeros(4, np.int64)
+    candidates, ghosts = case.poisoned(OWNED), case.poisoned(OWNED)
     case.call(
-        backend, len(rows), rows, indptr, indices, front, seen, chosen, candidates, hubs, counters,
-        names=("candidates_list", "candidates_list_hubs"), family="candidates",
+        backend, len(rows), rows, indptr, indices, front, seen, owned, OWNED, chosen, candidates, ghosts, hubs,
+        counters, names=("candidates_list", "candidates_list_hubs"), family="candidates",
     )  # fmt: skip
     expected = {
         int(u) for v in range(len(lengths)) for u in indices[indptr[v] : indptr[v + 1]] if int(front[v]) & ~int(seen[u])
     }
-    count, _, edges = counters.tolist()
-    assert sorted(candidates[:count].tolist()) == sorted(expected)
+    count, _, edges, others = counters.tolist()
+    assert sorted(candidates[:count].tolist()) == sorted(u for u in expected if u < owned)
+    assert sorted(ghosts[:others].tolist()) == sorted(u for u in expected if u >= owned)
     assert (candidates[count:] == POISON).all()
+    assert (ghosts[others:] == POISON).all()
     assert edges == indptr[-1]
+    told = rng.permutation(OWNED)[:100].astype(dtype)
+    case.call(
+        backend, len(told), told, owned, chosen, candidates, counters, names=("candidates_take",), family="candidates"
+    )
+    count, expected = int(counters[0]), expected | {int(u) for u in told if u < owned}
+    assert sorted(candidates[:count].tolist()) == sorted(u for u in expected if u < owned)
     marked = np.unpackbits(chosen.view(np.uint8), bitorder="little")[:OWNED]
     assert set(np.flatnonzero(marked).tolist()) == expected
+    case.call(backend, others, ghosts, chosen, names=("candidates_forget",), family="candidates")
     case.call(backend, count, candidates, chosen, names=("candidates_forget",), family="candidates")
     assert not chosen.any()
 
@@ -184,15 +205,49 @@ def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
     sigma, expected = rng.random((OWNED, lanes)), case.poisoned((SLOTS, lanes), float)
     expected[case.rows] = np.where(case.table(masks), sigma[case.rows], 0.0)
     letters = (case.rows, masks, np.ascontiguousarray(expected[case.rows]))
-    for name, said in (("bc_show_paths", (case.rows, masks, sigma)), ("bc_arrive", letters)):
+    before = case.masks(rng, SLOTS)
+    seen, known = before.copy(), before.copy()
+    known[case.rows] |= masks
+    full = np.uint64(case.full)
+    paths, arriving = (case.rows, masks, sigma, lanes, full), (*letters, lanes)
+    for name, said, more in (("bc_show_paths", paths, ()), ("bc_arrive", arriving, (seen,))):
         bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
         value = case.poisoned((SLOTS, lanes), float)
-        case.call(backend, count, *said, lanes, bits, front, value, names=(name,), per_item=lanes)
+        case.call(backend, count, *said, bits, front, value, *more, names=(name,), per_item=lanes)
         for found, wanted in zip((bits, front, value), (*shown(case, masks), expected), strict=True):
             np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(seen, known)
     counters = np.zeros(1, np.int64)
     case.call(backend, count, masks, counters, names=("bc_lanes",))
     assert counters[0] == case.table(masks).sum()
+
+
+@pytest.mark.parametrize("lanes", [2, 7, 64])
+@pytest.mark.parametrize("some", [1, 2])
+def test_lanes_that_have_ended_have_no_column(backend, lanes, some, rng):
+    """What others have is as it was; a row gets nothing in the lanes that have none."""
+    case = Case(rng, np.dtype(np.int32), lanes)
+    case.show(sum(1 << int(b) for b in rng.permutation(lanes)[:some]))
+    count, masks = len(case.rows), case.masks(rng, len(case.rows))
+    expected, inside = case.poisoned((OWNED, lanes), float), np.isin(np.arange(lanes), case.columns)
+    case.value[~case.table(case.front)] = 0.0
+    for v, wanted in zip(case.rows, case.table(masks), strict=True):
+        sums = case.value[np.unique(case.neighbours(v))].sum(axis=0)
+        expected[v] = np.where(wanted, np.where(inside, sums, 0.0), POISON)
+    np.testing.assert_array_equal(case.gather(backend, case.rows, masks), expected)
+    shown_in, masks = np.uint64(case.shown), np.full(count, case.shown, case.mask)
+    sigma, delta, score = 1 + rng.random((OWNED, lanes)), rng.random((OWNED, lanes)), np.zeros(OWNED)
+    calls = {
+        "bc_show_paths": (sigma, lanes, shown_in),
+        "bc_show_dependencies": (sigma, delta, lanes, shown_in, 0, score),
+    }
+    for name, said in calls.items():
+        bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+        value = case.poisoned((SLOTS, some), float)
+        case.call(backend, count, case.rows, masks, *said, bits, front, value, names=(name,), per_item=some)
+        given = sigma if name == "bc_show_paths" else (1 + sigma * delta) / sigma
+        np.testing.assert_array_equal(value[case.rows], given[case.rows][:, case.columns])
+    np.testing.assert_allclose(score[case.rows], (sigma * delta)[case.rows][:, case.columns].sum(axis=1), rtol=1e-14)
 
 
 @pytest.mark.parametrize("last", [0, 1])
@@ -208,7 +263,8 @@ def test_dependencies_are_scored_and_shown(backend, dtype, lanes, last, rng):
     bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
     value = case.poisoned((SLOTS, lanes), float)
     case.call(
-        backend, count, case.rows, masks, sigma, delta, lanes, last, score, bits, front, value,
+        backend, count, case.rows, masks, sigma, delta, lanes, np.uint64(case.full), last, score, bits,
+        front, value,
         names=("bc_show_dependencies",), per_item=min(lanes, 32),
     )  # fmt: skip
     np.testing.assert_allclose(score, scores, rtol=1e-14)
@@ -229,6 +285,7 @@ def hub(directed):
 @pytest.mark.parametrize("count", [1, 2, 8, 20, 70])
 def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkeypatch):
     stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
     n, src, dst, directed = make()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = np.random.default_rng(count).permutation(n)[:count]

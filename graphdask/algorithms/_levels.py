@@ -1,0 +1,83 @@
+"""What a search from several sources at once keeps on a rank: tables of its lanes, and the levels on the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graphdask.algorithms._candidates import Candidates
+from graphdask.backend import Array
+from graphdask.buffers import Room
+
+
+@dataclass
+class Level:
+    """What one level of a batch has here."""
+
+    rows: Array
+    """Own vertices of the level in any lane."""
+    masks: Array
+    """Their lanes."""
+    edges: int = 0
+    """Edges out of them."""
+    lanes: int = 0
+    """Mask of all their lanes; of all ranks, once these have told."""
+
+
+@dataclass
+class State:
+    seen: Array
+    """Mask per slot: lanes that have reached it, of ghosts as far as told. Masks are uint8, of more than 8 lanes
+    uint64."""
+    bits: Array
+    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane."""
+    front: Array
+    """Mask per slot: in which lanes, 0 where the bit is not set."""
+    values: Array
+    """float64, room for `value`."""
+    sigma: Array
+    """float64 (own, lanes): numbers of shortest paths from the source."""
+    delta: Array
+    """float64 (own, lanes): sums over successors, then unused."""
+    score: Array
+    """float64 per own vertex, over the sources so far."""
+    queue: Room
+    """Own vertices that are reached now."""
+    masks: Room
+    """Their lanes."""
+    with_edges: Array
+    """Own vertices that have edges in."""
+    left: Array
+    """Own vertices that some lane may still reach."""
+    spare: tuple[Array, Array]
+    """Where `left` is written next, and after that."""
+    hubs: Array
+    chunks: Array
+    """Rows of many edges, for the kernels."""
+    partial: Array
+    """float64 (chunks, lanes): their sums."""
+    counters: Array
+    shown: Array | None = None
+    """Who is in the front, where that is known: nobody but own vertices."""
+    candidates: Candidates | None = None
+    """Made for the first push."""
+    told: bool = False
+    """Whether the last superstep told owners of candidates."""
+    edges_in: int = 0
+    """Edges out of the front of all ranks."""
+    levels: list[Level] = field(default_factory=list)
+    """Of the batch."""
+    batch: int = 0
+    lanes: int = 1
+    """Mask of the lanes that `value` has columns for."""
+    back: int = -1
+    """Level whose dependencies come next; negative while the search goes forward."""
+
+    @property
+    def columns(self) -> int:
+        """How many they are."""
+        return self.lanes.bit_count()
+
+    @property
+    def value(self) -> Array:
+        """float64 (slots, columns): what a vertex of the front gives its neighbours."""
+        return self.values[: len(self.front) * self.columns].reshape(len(self.front), self.columns)
