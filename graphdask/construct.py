@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
+from graphdask.io import EdgeList, read_edges
 from graphdask.sources import ArraySource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -281,8 +282,6 @@ def read_graph(
     InputError
         Where the file does not exist or the arguments do not fit it.
     """
-    from graphdask.io import read_edges
-
     edges = read_edges(
         path,
         format=format,
@@ -294,6 +293,14 @@ def read_graph(
         ids=ids,
         progress=progress,
     )
+    return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges)
+
+
+def graph_of_file(
+    path: str | os.PathLike[str], edges: EdgeList, directed: bool | None = None, num_vertices: int | None = None,
+    self_loops: str = "keep", multi_edges: str = "keep",
+) -> Graph:  # fmt: skip
+    """What was read of a file, as `read_graph` gives it."""
     if directed is None:
         directed = True if edges.directed is None else edges.directed
     name = os.fspath(path)
@@ -317,6 +324,6 @@ def read_graph(
     if num_vertices is None and edges.vertices is None and declared != graph.num_vertices:
         warnings.warn(
             GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
-            stacklevel=2,
+            stacklevel=3,
         )
     return graph

@@ -267,7 +267,7 @@ def spilled_edges(
     Returns
     -------
     EdgeList or None
-        None where the format is read whole: none of `LARGER`, or with names as ids.
+        None where the format is none of `LARGER`, and read whole. Names as ids are in memory.
 
     Raises
     ------
@@ -280,14 +280,12 @@ def spilled_edges(
 
     request, reading = Request(weights, directed=directed), Reading.within(memory, folder)
     if is_graph_folder(path):
-        edges = read_folder(path, None, request, reading)
-    else:
-        name = detect_format(path)
-        if name not in LARGER:
-            return None
-        _refuse_compressed(path, FORMATS[name])
-        edges = _read(path, name, request, reading)
-    return edges if edges.src.dtype.kind in "iu" and edges.dst.dtype.kind in "iu" else None
+        return read_folder(path, None, request, reading)
+    name = detect_format(path)
+    if name not in LARGER:
+        return None
+    _refuse_compressed(path, FORMATS[name])
+    return _read(path, name, request, reading)
 
 
 def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:

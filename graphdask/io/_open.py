@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, GraphdaskError, InputError
 
 COMPRESSION_SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2"}
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
@@ -42,6 +42,17 @@ def strip_compression(name: str) -> str:
     """The name without .gz, .xz or .bz2."""
     stem, suffix = os.path.splitext(name)
     return stem if suffix.lower() in COMPRESSION_SUFFIXES else name
+
+
+@contextlib.contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of which file it is that the operating system does not read it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or isinstance(error, GraphdaskError):  # said by a library, or by us
+            raise
+        raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror or error}") from None
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
@@ -90,7 +101,7 @@ class Source:
         self.consumed = 0
         self.compression: str | None = None
         named = COMPRESSION_SUFFIXES.get(self.path.suffix.lower())
-        with self.path.open("rb") as f:
+        with reading(self.path), self.path.open("rb") as f:
             magic = f.read(8)
         for start, name in _COMPRESSION_MAGIC.items():
             if magic.startswith(start):
@@ -116,12 +127,12 @@ class Source:
 
             opener = bz2.open
         else:
-            with self.path.open("rb") as f:
+            with reading(self.path), self.path.open("rb") as f:
                 self._raw = f
                 yield f
             return
         try:
-            with self.path.open("rb") as raw, opener(raw) as f:
+            with reading(self.path), self.path.open("rb") as raw, opener(raw) as f:
                 self._raw = raw
                 yield cast(IO[bytes], f)
         except EOFError:

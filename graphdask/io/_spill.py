@@ -6,14 +6,31 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graphdask.errors import FormatError
+
+from ._open import reading
+
 SLICE = 1 << 20
 """Values that are gone through at a time."""
+
+
+class NotKept(OSError):
+    """What was read could not be written to where it waits: a fault of that disk, not of the file that is read."""
+
+
+@contextmanager
+def _keeping() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotKept(error.errno, error.strerror) from None
 
 
 class SpilledColumn:
@@ -23,7 +40,8 @@ class SpilledColumn:
     """
 
     def __init__(self, folder: Path):
-        self._file, name = tempfile.mkstemp(dir=folder, suffix=".column")
+        with _keeping():
+            self._file, name = tempfile.mkstemp(dir=folder, suffix=".column")
         self._closing = weakref.finalize(self, os.close, self._file)
         self._path = Path(name)
         self._ends = [0]
@@ -35,7 +53,8 @@ class SpilledColumn:
         for _, part in slices(piece):
             left = np.ascontiguousarray(part, dtype).data.cast("B") if len(part) else memoryview(b"")
             while left:
-                left = left[os.write(self._file, left) :]
+                with _keeping():
+                    left = left[os.write(self._file, left) :]
         self._ends.append(self._ends[-1] + len(piece))
         self._dtypes.append(dtype)
 
@@ -48,7 +67,8 @@ class SpilledColumn:
             return np.empty(0, self._dtypes[0] if self._dtypes else np.int64)
         dtype = np.dtype(np.float64) if len(found) > 1 else found.pop()
         if found:
-            self._convert()
+            with _keeping():
+                self._convert()
         return np.memmap(self._path, dtype, "r")
 
     def _convert(self) -> None:
@@ -66,7 +86,12 @@ class SpilledColumn:
 def part(array: np.ndarray, first: int, last: int) -> np.ndarray:
     """A slice; what is mapped from a file is read, so that it does not stay in memory."""
     if isinstance(array, np.memmap) and array.filename is not None and array.base is not None:
-        return np.fromfile(array.filename, array.dtype, last - first, offset=array.offset + first * array.itemsize)
+        begin = array.offset + first * array.itemsize
+        with reading(array.filename):
+            values = np.fromfile(array.filename, array.dtype, last - first, offset=begin)
+        if len(values) < last - first:
+            raise FormatError(f"the file ends at byte {begin + values.nbytes}: it was truncated", array.filename)
+        return values
     return array[first:last]
 
 

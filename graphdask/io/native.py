@@ -23,7 +23,7 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
-from ._open import existing_file
+from ._open import existing_file, reading
 from ._table import string_array
 from .edges import EdgeList, consecutive_vertices
 
@@ -97,7 +97,7 @@ def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
     against the size of the file."""
     file = existing_file(path)
     size = file.stat().st_size
-    with file.open("rb") as stream:
+    with reading(file), file.open("rb") as stream:
         start = stream.read(_HEADER.size)
         if not start.startswith(MAGIC[:4]):
             raise FormatError("this is not a graphdask native file", file)

@@ -6,7 +6,6 @@ consecutive ids the vertices are, in the schema's metadata.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from itertools import chain
@@ -19,7 +18,7 @@ from graphdask.errors import FormatError, GraphdaskError, InputError
 
 from ._columns import Request, choose, count_infinite
 from ._open import existing_file
-from ._spill import SLICE, SpilledColumn
+from ._spill import SLICE, NotKept, SpilledColumn
 from ._table import Reading, string_array
 from .edgelist import table_of
 from .edges import EdgeList, consecutive_vertices
@@ -47,7 +46,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         else:
             arrays = _spilled(file, schema, names, reading.spill)
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, GraphdaskError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(error, GraphdaskError | NotKept):
             raise
         raise FormatError(f"not a readable Parquet file ({_first_sentence(error)})", file) from None
     ids, numbers = arrays[:2], arrays[2:]

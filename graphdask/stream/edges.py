@@ -12,6 +12,7 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.blocks import Share
+from graphdask.construct import graph_of_file, read_graph
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
@@ -122,13 +123,12 @@ def edges_of(
         return GraphEdges(given, memory)
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
-    from graphdask.construct import read_graph
-
     edges = spilled_edges(given, folder, memory, directed=directed, weights=weights)
-    if edges is not None:
+    if edges is None:
+        return GraphEdges(read_graph(given, directed=directed, weights=weights), memory)
+    if edges.src.dtype.kind in "iu" and edges.dst.dtype.kind in "iu":
         return FileEdges(given, edges, memory)
-
-    return GraphEdges(read_graph(given, directed=directed, weights=weights), memory)
+    return GraphEdges(graph_of_file(given, edges, directed), memory)
 
 
 def facts_of(edges: GraphEdges | FileEdges) -> WeightFacts | None:

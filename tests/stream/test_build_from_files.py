@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import graphdask as gd
+from graphdask.errors import WriteError
 from graphdask.io import _spill, _table
 from graphdask.io._spill import SpilledColumn
 
@@ -84,12 +87,65 @@ def test_blocks_of_a_file_give_the_store_of_its_graph(tmp_path, monkeypatch, kin
     assert S.num_edges == 2000
 
 
-def test_names_are_read_whole(tmp_path):
-    (tmp_path / "g.txt").write_text("a b\nb c\n")
-    S = gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl")
+@pytest.mark.parametrize("kind", ["text", "parquet", "folder"])
+def test_names_are_read_once_and_whole(tmp_path, monkeypatch, kind):
+    src, dst, weights = ["a", "b", "b"], ["b", "c", "c"], [1.0, 2.5, 3.0]
+    path = tmp_path / {"text": "g.txt", "parquet": "g.parquet", "folder": "folder"}[kind]
+    if kind == "text":
+        path.write_text("# Source Target Weight\n" + lines_of_names(src, dst, weights))
+    elif kind == "parquet":
+        parquet.write_table(pa.table({"src": src, "dst": dst, "weight": weights}), path)
+    else:
+        gd.from_edges(src, dst, weights).partition(2).write(path, format="csv", files=2)
+    target = tmp_path / "target"
+    target.mkdir()
+    whole = gd.stream.build(gd.read_graph(path), target / "whole.gdl")
+    monkeypatch.setattr("graphdask.construct.read_edges", None)  # as read_graph does
+    S = gd.stream.build(path, target / "g.gdl")
+    assert held(S) == held(whole)
     assert S.vertex_ids.tolist() == ["a", "b", "c"]
     assert gd.bfs(S, "a").depth.tolist() == [0, 1, 2]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["g.gdl", "g.txt"]
+    assert sorted(file.name for file in target.iterdir()) == ["g.gdl", "whole.gdl"]
+
+
+def lines_of_names(*columns):
+    return "".join(" ".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+def test_a_disk_that_fails_is_blamed_on_the_file_that_it_holds(tmp_path, monkeypatch):
+    (tmp_path / "g.txt").symlink_to("/proc/self/mem")  # whose first page nobody may read
+    with pytest.raises(gd.InputError, match=r"g\.txt cannot be read: Input/output error"):
+        gd.stream.build(tmp_path / "g.txt", tmp_path / "out.gdl")
+    (tmp_path / "g.txt.gz").write_bytes(gzip.compress(b"1 2\n"))
+    (tmp_path / "g.csv").write_text("src,dst\n1,2\n")
+    parquet.write_table(pa.table({"src": [1], "dst": [2]}), tmp_path / "g.parquet")
+
+    def fails(*arguments):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gzip, "open", fails)
+        with pytest.raises(gd.InputError, match=r"g\.txt\.gz cannot be read: Input/output error"):
+            gd.stream.build(tmp_path / "g.txt.gz", tmp_path / "out.gdl")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", fails)
+        for name in ("g.csv", "g.parquet"):
+            with pytest.raises(WriteError, match=r"out\.gdl cannot be written: input/output error; nothing is left"):
+                gd.stream.build(tmp_path / name, tmp_path / "out.gdl")
+    names = ["g.csv", "g.parquet", "g.txt", "g.txt.gz"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == names
+
+
+def test_a_column_that_is_cut_short_or_gone_is_named(tmp_path):
+    path = tmp_path / "column"
+    np.arange(10).tofile(path)
+    column = np.memmap(path, np.int64, "r")
+    os.truncate(path, 44)
+    with pytest.raises(gd.FormatError, match=r"column: the file ends at byte 40: it was truncated"):
+        list(_spill.slices(column))
+    path.unlink()
+    with pytest.raises(gd.InputError, match=r"column cannot be read: No such file"):
+        list(_spill.slices(column))
 
 
 def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, monkeypatch):
