@@ -137,16 +137,21 @@ def all_pairs_dijkstra_path_length(
         yield node, single_source_dijkstra_path_length(G, node, cutoff, weight)
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
-def dijkstra_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
-    if source not in G:
-        raise networkx.NodeNotFound(f"Node {source} not found in graph")
+def _length(G: NxGraph, source: Any, target: Any, weight: Any, no_path: str) -> Any:
+    """Distance between two nodes; where there is none, an error of these words."""
     if source == target:
         return 0
     far, reached = lengths(G, source, weight)
     if target not in G or not reached[G.number(target)]:
-        raise networkx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+        raise networkx.NetworkXNoPath(no_path)
     return far[G.number(target)].item()
+
+
+@offered(edges=20_000, converted=2_000, refuses=no_function())
+def dijkstra_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
+    if source not in G:
+        raise networkx.NodeNotFound(f"Node {source} not found in graph")
+    return _length(G, source, target, weight, f"Node {target} not reachable from {source}")
 
 
 @offered(edges=20_000, converted=2_000, refuses=no_function())
@@ -162,12 +167,7 @@ def bellman_ford_path_length(G: NxGraph, source: Any, target: Any, weight: Any =
         raise networkx.NodeNotFound(
             f"Node {source} not found in graph" if source == target else f"Source {source} not in G"
         )
-    if source == target:
-        return 0
-    far, reached = lengths(G, source, weight)
-    if target not in G or not reached[G.number(target)]:
-        raise networkx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    return far[G.number(target)].item()
+    return _length(G, source, target, weight, f"node {target} not reachable from {source}")
 
 
 def _all_lengths_refused(arguments: Mapping[str, Any]) -> str:

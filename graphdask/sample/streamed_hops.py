@@ -22,7 +22,7 @@ from graphdask.errors import Unsupported
 from graphdask.part import Csr, Part
 from graphdask.residency import ResidentSet
 from graphdask.sample.streamed import PREPARING, HostRows, Layout, Streamed, laid_out, prepared, record, report
-from graphdask.sample.traversal import Edges, State, Traversal
+from graphdask.sample.traversal import Edges, State, Traversal, in_order
 
 
 def run(sampler: Traversal, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
@@ -115,12 +115,8 @@ class _Run:
                 edges.append(self._of_the_graph(drawn, number))
             numbers.append(places_of)
             reached.append(found)
-        of_edges, dst = xp.concatenate(numbers), xp.concatenate(reached)
-        order = xp.argsort(of_edges, kind="stable")
-        of_edges, dst = of_edges[order], dst[order]
-        starts = xp.searchsorted(of_edges, here.bounds, side="left")
-        of_graph = xp.concatenate(edges)[order] if sampler.numbered else None
-        return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts, of_graph)
+        of_graph = xp.concatenate(edges) if sampler.numbered else None
+        return in_order(xp, here, xp.concatenate(numbers), xp.concatenate(reached), of_graph)
 
     def _of_the_graph(self, places: Array, number: int) -> Array:
         """Numbers of edges, by their places in a partition."""

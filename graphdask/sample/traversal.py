@@ -62,6 +62,15 @@ class Edges:
     """int64: of the edges of the graph, where they are asked for."""
 
 
+def in_order(xp: Any, here: Frontier, places: Array, dst: Array, numbers: Array | None) -> Edges:
+    """Edges drawn for the vertices at some places of a frontier, in its order; those of each stay in theirs."""
+    order = xp.argsort(places, kind="stable")
+    places, dst = places[order], dst[order]
+    starts = xp.searchsorted(places, here.bounds, side="left")
+    of_graph = None if numbers is None else numbers[order]
+    return Edges(here.vertices[places], dst, here.instances[places], starts, of_graph)
+
+
 @dataclass
 class State:
     rows: Csr
@@ -205,13 +214,9 @@ class Traversal(Fanouts[State]):
 
     def _take_in(self, state: State, inbox: Inbox, env: Environment) -> None:
         """The edges of the frontier, in its order; each vertex's came from one rank in theirs."""
-        xp, here = env.xp, state.frontiers[-1]
-        places, dst = inbox.records["number"], inbox.records["vertex"]
-        order = xp.argsort(places, kind="stable")
-        places, dst = places[order], dst[order]
-        starts = xp.searchsorted(places, here.bounds, side="left")
-        numbers = inbox.records["edge"][order] if self.numbered else None
-        state.hops.append(Edges(here.vertices[places], dst, here.instances[places], starts, numbers))
+        records = inbox.records
+        numbers = records["edge"] if self.numbered else None
+        state.hops.append(in_order(env.xp, state.frontiers[-1], records["number"], records["vertex"], numbers))
 
     def _draw(
         self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int

@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.part import Csr
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
-from graphdask.sample.traversal import Edges, State, Traversal
+from graphdask.sample.traversal import Edges, State, Traversal, in_order
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart
 
@@ -86,12 +86,8 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
         of_frontier.append(places_of)
         reached.append(stored.numbers[slots])
         del part, chunk  # the next one may take their place
-    of_edges, dst = xp.concatenate(of_frontier), xp.concatenate(reached)
-    order = xp.argsort(of_edges, kind="stable")
-    of_edges, dst = of_edges[order], dst[order]
-    starts = xp.searchsorted(of_edges, here.bounds, side="left")
-    of_graph = xp.concatenate(numbers)[order] if sampler.numbered else None
-    return Edges(here.vertices[of_edges], dst, here.instances[of_edges], starts, of_graph)
+    of_graph = xp.concatenate(numbers) if sampler.numbered else None
+    return in_order(xp, here, xp.concatenate(of_frontier), xp.concatenate(reached), of_graph)
 
 
 def _in_turn(stored: StoredRows, waiting: np.ndarray) -> list[int]:
