@@ -28,7 +28,7 @@ COMMANDS = {
     "pagerank-stream": "Replay a temporal graph in batches, with PageRank after each.",
     "profile": "Show where the time of an algorithm goes, superstep by superstep.",
     "info": "What is in a file, and what reading it would change.",
-    "stream": "Make a file of a graph larger than memory, which run streams.",
+    "stream": "Make and check files of graphs larger than memory, for run and sample.",
     "convert": "Write a graph file in another format.",
     "submit": "Run a command as a job of a cluster: Slurm, PBS, MPI or SSH.",
     "cluster": "Start a Dask cluster on this host, which other commands use.",
@@ -110,7 +110,10 @@ class Program(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"graphdask.commands.{name.replace('-', '_')}").command
-        for each in [command, *getattr(command, "commands", {}).values()]:
+        within = getattr(command, "commands", {}).values()
+        for each in within:  # whole, where click would cut it
+            each.short_help = each.short_help or " ".join((each.help or "").partition("\n\n")[0].split())
+        for each in [command, *within]:
             if not any(parameter.name == "debug" for parameter in each.params):
                 each.params.append(debug_option())
         return command
@@ -246,7 +249,7 @@ cli = Program(
             help="Show the version and exit.",
         ),
     ],
-    help="Generate and analyse graphs: the same answer on a core, a GPU and a Dask cluster.",
+    help="Generate, sample and analyse graphs: the same answer on a core, a GPU and a Dask cluster.",
     epilog="Exit codes: 0 done, 1 failed, 2 bad input or usage, 3 verification failed.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,

@@ -38,7 +38,9 @@ records_file = click.option(
 @command.command("io")
 @click.option("--size", type=click.FloatRange(min=0.001), default=100, show_default=True, help="File size in MB.")
 @click.option("--threads", type=click.IntRange(min=1), help="Parsing threads; default: one for each core.")
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
 @json_lines
 @records_file
 def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Path | None) -> None:
@@ -47,8 +49,10 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
 
 
 @command.command("write")
-@click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True)
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True, help="Edges that are written.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
 @json_lines
 @records_file
 def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
@@ -58,10 +62,14 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
 
 @command.command("stream")
 @click.option("--scale", type=click.IntRange(min=1), default=20, show_default=True, help="Of an R-MAT graph.")
-@click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True)
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True, help="Edges per vertex.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
 @click.option("--directory", type=click.Path(path_type=Path), help="On the disk that is measured.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
+)
 @json_lines
 @records_file
 def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
@@ -71,8 +79,17 @@ def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
 
 @command.command("comm")
 @click.option("--communicator", default="all", show_default=True, help="One of them, or all.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--ranks", type=click.IntRange(min=2), multiple=True, default=(2, 4), show_default=True)
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
+)
+@click.option(
+    "--ranks",
+    type=click.IntRange(min=2),
+    multiple=True,
+    default=(2, 4),
+    show_default=True,
+    help="Ranks that exchange; may be repeated.",
+)
 @click.option("--size", "sizes", type=Whole(min=1), multiple=True, help="Bytes for each peer; default: 8 B to 128 MiB.")
 @json_lines
 @records_file
@@ -91,7 +108,9 @@ def comm(
 @click.option("--degree", type=Whole(min=1), default=4, show_default=True, help="With --vertices.")
 @click.option("--p", type=float, default=0.5, show_default=True, help="With --vertices.")
 @click.option("--devices", type=click.IntRange(min=1), help="GPUs, or threads on the CPU, at most; default: all.")
-@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Times that each is measured."
+)
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
 @device_option
@@ -122,8 +141,15 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
-@click.option("--placement", type=click.Choice(["auto", "replicated", "partitioned"]), default="auto")
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option(
+    "--placement",
+    type=click.Choice(["auto", "replicated", "partitioned"]),
+    default="auto",
+    help="Of the graph: whole on every rank, or divided.",
+)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure igraph and NetworkX too.")
 @device_option

@@ -9,16 +9,17 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import FILE, ids_option, json_option, writable
+from graphdask.commands.options import FILE, READ, WRITTEN, ids_option, json_option, writable
 from graphdask.errors import InputError
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
-@click.option("--format-in", metavar="NAME", help="Format of IN; default: what its name says.")
-@click.option("--format-out", metavar="NAME", help="Format of OUT; default: what its name says.")
-@click.option("--directed/--undirected", "directed", default=None, help="Default: what IN says.")
+@click.option("--format-in", metavar="NAME", help=f"Format of IN: {READ}; default: what its name says.")
+@click.option("--format-out", metavar="NAME", help=f"Format of OUT: {WRITTEN}; default: what its name says.")
+@click.option("--directed/--undirected", "directed", default=None,
+              help="Whether edges have a direction; default: what IN says.")  # fmt: skip
 @click.option(
     "--weights/--no-weights", "weights", default=None,
     help="Require weights, or leave them; default: read them where the format names them.",

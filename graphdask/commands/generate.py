@@ -54,7 +54,8 @@ def _multi_edges(*further: str) -> Any:
 
 seed_option = click.option("--seed", type=Whole(), default=0, show_default=True, help="The same seed, the same graph.")
 
-directed_option = click.option("--directed/--undirected", "directed", default=False, show_default="undirected")
+directed_option = click.option("--directed/--undirected", "directed", default=False, show_default="undirected",
+                               help="Whether edges have a direction.")  # fmt: skip
 
 GENERATORS = (
     Generator(
@@ -63,7 +64,7 @@ GENERATORS = (
         "Scale-free, by preferential attachment: cuPPA-Hash or cuPPA.",
         "preferential_attachment",
         stacked(
-            click.option("--vertices", "n", type=Whole(min=1), required=True, metavar="N"),
+            click.option("--vertices", "n", type=Whole(min=1), required=True, metavar="N", help="Number of vertices."),
             click.option("--degree", type=Whole(), default=4, show_default=True, help="Edges of each new vertex."),
             click.option("--p", type=float, default=0.5, show_default=True, help="Probability of a direct edge."),
             click.option("--method", type=click.Choice(["hash", "queue"]), default="hash", show_default=True,
@@ -81,11 +82,13 @@ GENERATORS = (
         stacked(
             click.option("--scale", type=Whole(min=0), required=True, metavar="S", help="2^S vertices."),
             click.option("--edge-factor", type=Whole(), default=16, show_default=True, help="Edges per vertex."),
-            click.option("--a", type=float, default=0.57, show_default=True, help="Probability of a quadrant."),
-            click.option("--b", type=float, default=0.19, show_default=True),
-            click.option("--c", type=float, default=0.19, show_default=True),
+            click.option("--a", type=float, default=0.57, show_default=True,
+                         help="Probability of the upper left quadrant."),
+            click.option("--b", type=float, default=0.19, show_default=True, help="Of the upper right one."),
+            click.option("--c", type=float, default=0.19, show_default=True, help="Of the lower left one."),
             click.option("--permute/--no-permute", default=True, show_default=True, help="Shuffle the vertex ids."),
-            click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", show_default=True),
+            click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
+                         help="What to do with edges from a vertex to itself."),
             _multi_edges(),
             directed_option,
             seed_option,
@@ -97,7 +100,7 @@ GENERATORS = (
         "Erdos-Renyi, uniformly random: G(n, m) or G(n, p).",
         "erdos_renyi",
         stacked(
-            click.option("--vertices", "n", type=Whole(min=0), required=True, metavar="N"),
+            click.option("--vertices", "n", type=Whole(min=0), required=True, metavar="N", help="Number of vertices."),
             click.option("--edges", "m", type=Whole(min=0), help="Number of edges: G(n, m)."),
             click.option("--p", type=float, help="Probability of every possible edge: G(n, p)."),
             directed_option,

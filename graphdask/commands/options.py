@@ -78,6 +78,10 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 FILE = click.Path(path_type=Path)
 
+READ = "edgelist, csv, temporal, adjlist, matrixmarket, metis, dimacs, ldbc, parquet, npz or native"
+WRITTEN = "edgelist, csv, matrixmarket, parquet, npz, native, gexf or graphml"
+"""Of `graphdask.io.FORMATS`, which `--help` does not load."""
+
 input_file = click.argument("path", metavar="FILE", type=FILE)
 
 ids_option = click.option(
@@ -87,7 +91,9 @@ ids_option = click.option(
 )
 
 reading_options = stacked(
-    click.option("--format", "file_format", metavar="NAME", help="Format of FILE; default: what its name says."),
+    click.option(
+        "--format", "file_format", metavar="NAME", help=f"Format of FILE: {READ}; default: what its name says."
+    ),
     click.option(
         "--directed/--undirected",
         "directed",
@@ -152,10 +158,18 @@ partition_options = stacked(
     click.option(
         "--by",
         type=click.Choice(["range", "random", "biased-random", "metis"]),
-        help="Partitioner; default: by what the graph looks like.",
+        help="How vertices are divided among partitions; default: by what the graph looks like.",
     ),
-    click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows."),
-    click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change."),
+    click.option(
+        "--ghosts",
+        type=click.Choice(["all", "1-hop"]),
+        help="Remote vertices that a partition knows: all, or those its edges lead to; default: the algorithm's.",
+    ),
+    click.option(
+        "--exchange",
+        type=click.Choice(["selective", "broadcast"]),
+        help="Who is told of a change: partitions that know the vertex, or all; default: the algorithm's.",
+    ),
     allocation_option,
     click.option(
         "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."

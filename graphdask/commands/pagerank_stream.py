@@ -38,7 +38,9 @@ stream_options = stacked(
     click.option("--appear/--all-vertices", "appear",
                  help="Let vertices appear with their first edge; default: all are there from the start."),
     click.option("--method", "methods", multiple=True, type=click.Choice(METHODS), default=("dfp",), show_default=True,
-                 help="May be given more than once: each has a graph and ranks of its own."),
+                 help="static: from scratch; nd: from the last ranks; dt: what the changes reach; df: what changes of "
+                      "ranks reach; dfp: the same, leaving what has settled; auto: the fastest for --l1-error. May be "
+                      "given more than once: each has a graph and ranks of its own."),
     click.option("--damping", default=0.85, show_default=True, help="Probability of following an edge, in [0, 1)."),
     click.option("--tol", type=float, help="Largest change of a rank at the end.  [default: 1e-10]"),
     click.option("--l1-error", "bound", type=float, metavar="ERROR",
@@ -106,7 +108,8 @@ class Request:
 @click.command("pagerank-stream")
 @input_file
 @stream_options
-@click.option("--directed/--undirected", "directed", default=True, show_default=True)
+@click.option("--directed/--undirected", "directed", default=True, show_default=True,
+              help="Whether edges have a direction.")  # fmt: skip
 @ids_option
 @click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker.")
 @click.option("--by", type=click.Choice(["range", "random"]), help="Partitioner; default: random, where there are more "

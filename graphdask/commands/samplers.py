@@ -65,7 +65,7 @@ def _rank_words(result: Any) -> str:
 
 
 LENGTH = click.option("--length", type=Whole(min=0), default=80, show_default=True, help="Steps of a walk.")
-EACH = click.option("--walks-per-start", type=Whole(min=1), default=1, show_default=True)
+EACH = click.option("--walks-per-start", type=Whole(min=1), default=1, show_default=True, help="Walks from each start.")
 BIAS = click.option(
     "--bias", type=click.Choice(["weight", "degree"]), help="What neighbours are drawn by; default: all alike."
 )

@@ -175,7 +175,14 @@ def table(records: list[dict[str, Any]]) -> str:
     metavar="FOLDER",
     help="For the pictures.  [default: FILE without its ending]",
 )
-@click.option("--format", "file_format", type=click.Choice(["png", "svg", "pdf"]), default="png", show_default=True)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["png", "svg", "pdf"]),
+    default="png",
+    show_default=True,
+    help="Of the pictures.",
+)
 @click.option("--until", type=Whole(min=2), default=1024, show_default=True, help="Workers that the model goes to.")
 @click.option("--json", "as_json", is_flag=True, help="Print the fit and what it says as one JSON object.")
 def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json: bool) -> None:

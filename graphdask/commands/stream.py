@@ -42,7 +42,12 @@ def command() -> None:
 )
 @click.option("--root", metavar="ID", help="Vertex that layers are counted from; default: the one of most edges.")
 @click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 16 MiB, or less where memory is small.")
-@click.option("--directed/--undirected", "directed", default=None, help="Default: what IN says.")
+@click.option(
+    "--directed/--undirected",
+    "directed",
+    default=None,
+    help="Whether edges have a direction; default: what IN says, else directed.",
+)
 @click.option(
     "--weights/--no-weights",
     "weights",
