@@ -17,7 +17,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -51,6 +51,20 @@ def shared_data() -> Path:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Generator of this run's seed and this test's name, so that the order of the tests does not matter."""
     return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.fixture(scope="session")
+def cluster_of():
+    """Clients by number of workers, made on first use; for tests that leave the workers as they were."""
+    from gangs import dask_cluster
+
+    with ExitStack() as stack:
+        yield cache(lambda workers: stack.enter_context(dask_cluster(workers)))
+
+
+@pytest.fixture(scope="session")
+def two_workers(cluster_of):
+    return cluster_of(2)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import types
 
 import networkx as nx
 import pytest
-from gangs import active, dask_cluster
+from gangs import active
 
 from graphdask.nx import backend
 from graphdask.nx.graph import NxGraph, convert_from_nx, convert_to_nx
@@ -385,10 +385,10 @@ def test_a_converted_graph_is_taken_where_a_graph_is():
     assert repr(there) == "<NxGraph: Graph of 5 nodes and 4 edges, for graphdask>"
 
 
-def test_the_workers_of_a_dask_client_give_the_same_answer():
+def test_the_workers_of_a_dask_client_give_the_same_answer(two_workers):
     G = graph(loops=True)
     known = nx.pagerank(G, backend="graphdask")
-    with dask_cluster(2) as client, active(client):
+    with active(two_workers):
         H = G.copy()
         assert nx.pagerank(H, backend="graphdask") == known
         assert list(nx.connected_components(H, backend="graphdask")) == list(nx.connected_components(G))

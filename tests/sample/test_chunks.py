@@ -9,7 +9,6 @@ import dask
 import numpy as np
 import pyarrow.parquet
 import pytest
-from gangs import dask_cluster
 
 import graphdask as gd
 from graphdask import sample
@@ -126,19 +125,18 @@ def test_no_instances_make_an_empty_file(tmp_path):
     assert folder_of(tmp_path / "none") == {"src": [], "dst": [], "hop": [], "instance": []}
 
 
-def test_workers_of_a_cluster_write_the_same(tmp_path):
+def test_workers_of_a_cluster_write_the_same(two_workers, tmp_path):
     whole = sample.random_walk(G, STARTS, 9)
-    with dask_cluster(2) as client:
-        for placement in ("replicated", "partitioned"):
-            chunks = in_chunks(
-                sample.random_walk, G.partition(), STARTS, 9, chunk=20, placement=placement, client=client
-            )
-            assert chunks.to_parquet(tmp_path / placement).placement == placement
-            assert folder_of(tmp_path / placement)["walks"] == whole.walks.tolist()
-            arrays = [some.to_dask()["walks"] for some in chunks]
-            assert [len(array) for array in arrays] == [20, 20, 3]
-            with dask.config.set(scheduler=client):
-                assert arrays[1].compute().tolist() == whole.walks[20:40].tolist()
+    for placement in ("replicated", "partitioned"):
+        chunks = in_chunks(
+            sample.random_walk, G.partition(), STARTS, 9, chunk=20, placement=placement, client=two_workers
+        )
+        assert chunks.to_parquet(tmp_path / placement).placement == placement
+        assert folder_of(tmp_path / placement)["walks"] == whole.walks.tolist()
+        arrays = [some.to_dask()["walks"] for some in chunks]
+        assert [len(array) for array in arrays] == [20, 20, 3]
+        with dask.config.set(scheduler=two_workers):
+            assert arrays[1].compute().tolist() == whole.walks[20:40].tolist()
 
 
 def test_progress_counts_instances(capsys, monkeypatch):

@@ -10,7 +10,6 @@ import networkx as nx
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
-from gangs import dask_cluster
 from graphs import GRAPHS
 
 import graphdask as gd
@@ -344,11 +343,10 @@ def test_data_of_pytorch_geometric_have_what_its_own_loader_gives(graph):
         batch.validate(raise_on_error=True)
 
 
-def test_workers_of_a_cluster_draw_the_same_batches(graph):
+def test_workers_of_a_cluster_draw_the_same_batches(two_workers, graph):
     expected = told(NeighborLoader(graph, [3, 2], batch_size=8))
-    with dask_cluster(2) as client:
-        for placement in ("replicated", "partitioned"):
-            loader = NeighborLoader(
-                graph.partition(), [3, 2], batch_size=8, batches_per_run=3, placement=placement, client=client
-            )
-            assert told(loader) == expected
+    for placement in ("replicated", "partitioned"):
+        loader = NeighborLoader(
+            graph.partition(), [3, 2], batch_size=8, batches_per_run=3, placement=placement, client=two_workers
+        )
+        assert told(loader) == expected

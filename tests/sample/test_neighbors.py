@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from gangs import dask_cluster
 from graphs import GRAPHS
 from memory import OTHERS
 
@@ -156,20 +155,19 @@ def test_neighbours_of_a_vertex_do_not_depend_on_the_others_nor_on_when_it_is_re
     assert second.dst[:3].tolist() == as_seed.dst.tolist()
 
 
-def test_string_ids_and_workers_of_a_cluster(tmp_path):
+def test_string_ids_and_workers_of_a_cluster(two_workers):
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     names = np.array([f"v{i:03d}" for i in range(n)])
     expected = gd.sample.neighbors(gd.from_edges(src, dst, directed=True), [3, 8, 8], [4, 4])
-    with dask_cluster(2) as client:
-        graph = gd.from_edges(names[src], names[dst], directed=True)
-        for placement in ("replicated", "partitioned"):
-            found = gd.sample.neighbors(graph, names[[3, 8, 8]], [4, 4], placement=placement, client=client).verify()
-            np.testing.assert_array_equal(found.dst, names[expected.dst])
-            np.testing.assert_array_equal(found.instance, expected.instance)
-            np.testing.assert_array_equal(found.nodes, names[expected.nodes])
-            layers = gd.sample.layer(graph, names[[3]], [9, 9], placement=placement, client=client).verify()
-            assert len(layers.src) == 18
-            assert len(gd.sample.random_edges(graph, 7, placement=placement, client=client).verify().src) == 7
+    graph = gd.from_edges(names[src], names[dst], directed=True)
+    for placement in ("replicated", "partitioned"):
+        found = gd.sample.neighbors(graph, names[[3, 8, 8]], [4, 4], placement=placement, client=two_workers).verify()
+        np.testing.assert_array_equal(found.dst, names[expected.dst])
+        np.testing.assert_array_equal(found.instance, expected.instance)
+        np.testing.assert_array_equal(found.nodes, names[expected.nodes])
+        layers = gd.sample.layer(graph, names[[3]], [9, 9], placement=placement, client=two_workers).verify()
+        assert len(layers.src) == 18
+        assert len(gd.sample.random_edges(graph, 7, placement=placement, client=two_workers).verify().src) == 7
 
 
 def test_edges_of_bias_zero_are_none():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from followers import STEPS, Follow
-from gangs import dask_cluster
 from graphs import GRAPHS
 
 import graphdask as gd
@@ -44,26 +43,25 @@ def test_instances_go_the_same_way_wherever_they_are(name, parts, placement, rng
     assert (r.stats.bytes_sent > 0) == (placement == "partitioned" and parts > 1)
 
 
-def test_on_a_cluster(tmp_path, rng):
+def test_on_a_cluster(two_workers, tmp_path, rng):
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     names = np.array([f"v{i:03d}" for i in range(n)])
     starts = rng.integers(0, n, 23)
     paths = names[expected(n, src, dst, starts)]
-    with dask_cluster(2) as client:
-        graph = gd.from_edges(names[src], names[dst], directed=True)
-        numbers = np.array([graph.ids.to_internal(names[start], "start") for start in starts])
-        for placement in ("replicated", "partitioned"):
-            r = drawn(graph, numbers, placement, client)
-            np.testing.assert_array_equal(r.path, paths)
-            assert r.stats.ranks == 2
-            np.testing.assert_array_equal(client.compute(r.to_dask()["path"]).result(timeout=120), paths)
-        r.to_parquet(tmp_path / "out")
-        import pyarrow.parquet
+    graph = gd.from_edges(names[src], names[dst], directed=True)
+    numbers = np.array([graph.ids.to_internal(names[start], "start") for start in starts])
+    for placement in ("replicated", "partitioned"):
+        r = drawn(graph, numbers, placement, two_workers)
+        np.testing.assert_array_equal(r.path, paths)
+        assert r.stats.ranks == 2
+        np.testing.assert_array_equal(two_workers.compute(r.to_dask()["path"]).result(timeout=120), paths)
+    r.to_parquet(tmp_path / "out")
+    import pyarrow.parquet
 
-        table = pyarrow.parquet.read_table(tmp_path / "out")
-        assert table["path"].to_pylist() == paths.tolist()
-        with pytest.raises(InputError, match="is there already"):
-            r.to_parquet(tmp_path / "out")
+    table = pyarrow.parquet.read_table(tmp_path / "out")
+    assert table["path"].to_pylist() == paths.tolist()
+    with pytest.raises(InputError, match="is there already"):
+        r.to_parquet(tmp_path / "out")
 
 
 def test_replicas_are_kept_and_shared():

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from emulated import device_backend, emulated, stand_in
-from gangs import dask_cluster
+from gangs import active
 from graphs import GRAPHS
 from memory import OTHERS
 
@@ -107,13 +107,14 @@ def test_several_ranks_and_64_bits():
     assert found.stats.edges == expected.lengths.sum()
 
 
-def test_on_a_cluster():
+def test_on_a_cluster(two_workers):
     graph = made("scale-free")
-    with dask_cluster(2) as client:
+    with active(two_workers):
         for kind in ("alias", "many"):
             expected = drawn(graph.partition(1, device="cpu"), kind, "replicated")
-            same(drawn(graph, kind, Streamed(4, 2, "WS")).verify(), expected)
-        assert client.status == "running"
+            found = drawn(graph, kind, Streamed(4, 2, "WS")).verify()
+            assert found.stats.ranks == 2
+            same(found, expected)
 
 
 def test_what_a_scheme_saves():

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
-from gangs import dask_cluster
 from graphs import GRAPHS
 from memory import OTHERS
 
@@ -141,19 +140,18 @@ def gd_config(**settings):
     return dask.config.set({f"graphdask.{name}": value for name, value in settings.items()})
 
 
-def test_on_a_cluster():
+def test_on_a_cluster(two_workers):
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     names = np.array([f"v{i:03d}" for i in range(n)])
     weights = np.arange(len(src)) % 4
     graph = gd.from_edges(names[src], names[dst], weights, directed=True)
     some = names[starts_of(graph)]
     alone = gd.from_edges(src, dst, weights, num_vertices=n, directed=True).partition(1, device="cpu")
-    with dask_cluster(2) as client:
-        for draw in (sample.random_walk, partial(sample.node2vec, p=2, q=0.5)):
-            expected = names[draw(alone, starts_of(graph), LENGTH).walks]
-            for placement in ("replicated", "partitioned"):
-                found = draw(graph, some, LENGTH, placement=placement, client=client)
-                np.testing.assert_array_equal(found.verify().walks, expected)
+    for draw in (sample.random_walk, partial(sample.node2vec, p=2, q=0.5)):
+        expected = names[draw(alone, starts_of(graph), LENGTH).walks]
+        for placement in ("replicated", "partitioned"):
+            found = draw(graph, some, LENGTH, placement=placement, client=two_workers)
+            np.testing.assert_array_equal(found.verify().walks, expected)
 
 
 def test_a_walk_ends_where_no_edge_leads_on():

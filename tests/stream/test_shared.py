@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from gangs import dask_cluster
+from gangs import active
 from graphs import GRAPHS
 from reference import lightest, shortest
 
@@ -110,13 +110,13 @@ def test_a_distance_that_is_too_large_names_the_vertex(stored):
 
 
 @pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
-def test_workers_open_the_file_themselves(stored):
+def test_workers_open_the_file_themselves(stored, two_workers):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     G = gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed)
     S = stored(G, "1MiB")
     T = gd.stream.open(S.store.path, "1MiB")
     distance, rank = gd.sssp(G, 2).distance, gd.pagerank(G).rank
-    with dask_cluster(2) as client, client.as_current():
+    with active(two_workers):
         found = gd.sssp(S, 2).verify()
         assert found.stats.ranks == 2
         np.testing.assert_array_equal(found.distance, distance)
