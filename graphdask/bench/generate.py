@@ -16,7 +16,7 @@ from typing import Any
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.generation import peers as others
 from graphdask.bench.generation.cases import EXPERIMENTS, SUITES, Case, cases
-from graphdask.bench.generation.timing import LONG_ENOUGH, measure, team
+from graphdask.bench.generation.timing import LONG_ENOUGH, kept_apart, measure, team
 from graphdask.bench.generation.work import work_of
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
@@ -100,15 +100,16 @@ def run(
         Path(plot).mkdir(parents=True, exist_ok=True)
     shortest = 0.005 if suite == "tiny" else LONG_ENOUGH
     records: list[dict[str, Any]] = []
-    for step in progress(steps):
-        if isinstance(step, Case):
-            where = "cpu" if step.experiment == PEERS else backend.name
-            records.append(_measured(step, where, most, repeats, shortest))
-            _add_speedup(records)
-        else:
-            records.append(_peer(step, n or WITH_PEERS[suite], degree, repeats))
-        if each is not None:
-            each(records[-1])
+    with kept_apart():
+        for step in progress(steps):
+            if isinstance(step, Case):
+                where = "cpu" if step.experiment == PEERS else backend.name
+                records.append(_measured(step, where, most, repeats, shortest))
+                _add_speedup(records)
+            else:
+                records.append(_peer(step, n or WITH_PEERS[suite], degree, repeats))
+            if each is not None:
+                each(records[-1])
     if plot is not None:
         from graphdask.bench.generation.figures import draw
 

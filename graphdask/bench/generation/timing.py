@@ -14,9 +14,9 @@ import gc
 import statistics
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,6 +171,18 @@ def _blocks(work: Work, backends: Sequence[Backend]) -> int:
     if free < 1 << 20:
         raise OverBudget(f"{free} bytes are free on {backends[0].description}; a benchmark needs 1 MiB at least")
     return -(-share // min(free // 2, MOST_BLOCK))
+
+
+@contextmanager
+def kept_apart() -> Iterator[None]:
+    """Leave what is there already out of the collections of garbage before each case, which take longer than a small
+    case to go through all of it."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _PeakMemory:
