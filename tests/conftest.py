@@ -8,6 +8,7 @@ Tests marked `quiet` need the machine for themselves, and are skipped there.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import random
@@ -119,9 +120,11 @@ def devices_needed(item: pytest.Item) -> int:
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C as usual: a shell lets its background jobs, and so what the tests start, ignore it."""
+    """Take Ctrl-C as usual: a shell lets its background jobs, and so what the tests start, ignore it. Collect no
+    garbage until all tests are known: there is little."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()
 
 
 def pytest_report_header() -> str:
@@ -139,7 +142,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Where many tests run CUDA kernels on the CPU, compile the kernels from now on."""
+    """Go through the tests and what they import in no collection of garbage. Where many of them run CUDA kernels on the
+    CPU, compile the kernels from now on."""
+    gc.freeze()
+    gc.enable()
     if session.config.option.collectonly:
         return
     if hasattr(session.config, "workerinput"):  # others run tests on the processors left
