@@ -19,6 +19,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
+from graphdask.comm.arguments import settle
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
@@ -316,6 +317,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         if allocated < 0:
             allocated = holdings.nbytes(state)
         if ends:
+            settled = time.perf_counter()
+            settle(backend)  # what is still under way belongs to the last superstep
+            step.compute += time.perf_counter() - settled
             break
         env.check_deadline(primitive.name, f"superstep {len(history)}")
         started = time.perf_counter()

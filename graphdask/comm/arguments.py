@@ -35,8 +35,13 @@ def checked(
 
 
 def settle(backend: Backend) -> None:
-    """Wait for the current stream of a GPU. Cheaper than `Backend.synchronize`, which also asks every kernel family for
-    its status; that one is called only to name the kernels when something failed."""
+    """Wait for the current stream of a GPU; on a CPU for nothing.
+
+    Cheaper than `Backend.synchronize`, which also asks every kernel family for its status; that one is called only to
+    name the kernels when something failed.
+    """
+    if backend.name == "cpu":
+        return
     try:
         backend.xp.cuda.get_current_stream().synchronize()
     except Exception:

@@ -34,13 +34,14 @@ def _add_inward(context: RankContext, part: Part) -> Part:
 
 
 def _sample(context: RankContext, part: Part, sampler: Any, placement: str) -> RankResult:
+    """Draw all the samples over partitions, or a rank's share of them from all of the graph."""
     env = context.environment("selective")
     if placement == "partitioned":
         result = run_primitive(context.comm, part, sampler, env)
     else:
         with SingleCommunicator() as alone:
             env = replace(env, rank=0, size=1, comm=alone)
-            result = run_primitive(alone, part, sampler.share(context.comm.rank, context.comm.size), env)
+            result = run_primitive(alone, part, sampler, env)
         result.transport = context.comm.name
     result.values["rank"] = context.comm.rank
     for name, column in result.columns.items():
@@ -105,9 +106,10 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     """Draw the samples on the workers, and leave them there."""
     sampler.check(graph, built.weights)
     show = is_watched(config.progress)
-    started = time.perf_counter()
+    started, size = time.perf_counter(), built.gang.size
+    mine = sampler if placement == "partitioned" else PerRank([sampler.parcel(rank, size) for rank in range(size)])
     kept = built.gang.run(
-        _sample, built.parts, sampler, placement, summary=RankResult.without_columns, label=sampler.name, show=show
+        _sample, built.parts, mine, placement, summary=RankResult.without_columns, label=sampler.name, show=show
     )
     seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])

@@ -77,6 +77,15 @@ class Sampler(Primitive[S]):
         shared.first, shared.last = int(bounds[rank]), int(bounds[rank + 1])
         return shared
 
+    def parcel(self, rank: int, size: int) -> Self:
+        """The same as `share`, without what other ranks' instances begin with, to be sent to a rank."""
+        shared = self.share(rank, size)
+        for name in self.cut:
+            setattr(shared, name, self.of(getattr(self, name), shared.first, shared.last))
+        if self.cut:
+            shared.origin = shared.first
+        return shared
+
     def chunk(self, first: int, last: int) -> Self:
         """The same sampler for instances `first` to `last` - 1, without what the others begin with."""
         if not self.cut:
