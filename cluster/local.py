@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
+import multiprocessing
 import os
 import re
 import signal
@@ -88,6 +89,11 @@ def local_cluster(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers} must be 1 or more")
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InputError(
+            "a worker, which imports the script that starts it, has come to the start of the workers: put it, and what "
+            'follows, under `if __name__ == "__main__":`'
+        )
     gpus = _gpus(device)
     number = workers or gpus or core_count()
     if gpus and number > gpus:

@@ -6,6 +6,7 @@ import ipaddress
 import json
 import os
 import socket
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,12 @@ def start(
         For `cuda` without dask-cuda, or TLS without a certificate and without openssl.
     DeadlineExceeded
         Where the workers do not start in time.
+    CommunicationError
+        Where they do not start for another reason.
+
+    Notes
+    -----
+    Workers import the script that starts them, so there it is called under `if __name__ == "__main__":`.
 
     Examples
     --------
@@ -142,7 +149,10 @@ def start(
         try:
             client = stack.enter_context(local_cluster(workers, device, timeout, default=True, **place))
         except (RuntimeError, OSError) as error:
-            raise CommunicationError(f"the cluster did not start at {host}: {error.__cause__ or error}") from error
+            reason = f"the cluster did not start at {host}: {error.__cause__ or error}"
+            if getattr(sys.modules["__main__"], "__file__", None) and "Nanny" in reason:
+                reason += '; in a script it has to be started under `if __name__ == "__main__":`'
+            raise CommunicationError(reason) from error
         return Cluster(client, security, stack.pop_all())
 
 

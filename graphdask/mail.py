@@ -151,11 +151,12 @@ class Mail:
         """What codes for owners or ghosts; kept with the partition, as it takes as long to make as a superstep."""
         segments = self._segments.get(to)
         if segments is None:
-            name = "mail", to, tuple(self.dtypes[to].items())
-            segments = self.part.tables.get(name)
-            if segments is None:
+            part, name = self.part, ("mail", to, tuple(self.dtypes[to].items()))
+            made_of = part.slot_bounds, part.ghosts, part.mirrored
+            kept, segments = part.tables.get(name) or ((None,) * 3, None)
+            if segments is None or any(old is not new for old, new in zip(kept, made_of, strict=True)):
                 segments = self._owners() if to == "owners" else self._mirrors(None)
-                self.part.tables.keep(name, segments, segments.nbytes)
+                part.tables.keep(name, (made_of, segments), segments.nbytes)
             self._segments[to] = segments
         return segments
 

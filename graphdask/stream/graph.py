@@ -207,8 +207,8 @@ def open_(
         for `bfs`, and for `sssp` without weights, from the `root` of a file in the order of layers, by one rank.
         Whatever else it would be asked for, where edges can lead back and be the shorter way, is refused.
     device : {"auto", "cpu", "cuda"}, optional
-        Where it is worked on: on workers each has its GPU. What streams through CPUs alone, `betweenness` and samples,
-        refuses "cuda". Default: the setting graphdask.device.
+        Where it is worked on: on workers each has its GPU. `betweenness` and samples of several ranks, or of workers,
+        go through CPUs alone, and refuse "cuda". Default: the setting graphdask.device.
     host_memory : int or str, optional
         For GPUs: bytes of main memory of each rank in which its chunks stay, page-locked, from where its GPU takes
         them. Default: as much as the setting graphdask.memory-fraction allows of what is free at the first call, shared

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 import dask
@@ -112,6 +113,16 @@ def test_a_cluster_that_cannot_be_reached_as_asked_is_not_started(where, message
         pytest.raises(InputError, match=message),
     ):
         gd.cluster.start(1, "cpu", **where)
+
+
+def test_a_script_that_workers_would_run_too_is_told_what_it_lacks(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import graphdask as gd\nwith gd.cluster.start(1, 'cpu'):\n    print('started')\n")
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 1
+    assert "started" not in run.stdout
+    assert run.stderr.rstrip().endswith('in a script it has to be started under `if __name__ == "__main__":`')
+    assert "a worker, which imports the script" in run.stderr
 
 
 def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
