@@ -200,7 +200,7 @@ def open_(
         several workers, or parts, each of them may take as much.
     read_ahead : int, optional
         Chunks that are read, or copied to a GPU, while another one is worked on, where memory allows; 0: none. Default:
-        2.
+        2; for samples 1, on a GPU 8.
     passes : {"exact", "one"}
         Sweep over the file until nothing changes; or, as WolfPath does, go through it once and in the order of layers.
         One pass gives the exact answer where a vertex is in the layer of its depth and all edges have the same length:
@@ -242,8 +242,8 @@ def open_(
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
     functions read the chunk where most is to be drawn, and keep those that are drawn from most; the others raise
     Unsupported. A chunk is read whole for whatever waits there, so many walks in one call read little more than a few.
-    On a CPU none is read ahead; on a GPU chunks come from main memory, tables for biased draws are made there, and the
-    host reads 8 chunks that are likely to be next, or `read_ahead`. They take 4 bytes per vertex, 8 in the order of
+    Those that are likely to be next are read meanwhile: 1 on a CPU, 8 for a GPU, or `read_ahead`; a GPU takes chunks
+    from main memory, and tables for biased draws are made there. They take 4 bytes per vertex, 8 in the order of
     layers, and 8 more where they ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides
     `memory` there are the samples and, of neighbourhoods, what a hop is sorted with. On a GPU walks that do not fit
     into an eighth of `memory` are made in batches, which go to main memory. `gd.sample.in_chunks` draws some at a time.

@@ -76,6 +76,7 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
         waiting[number] = 0
         chunk = sampler._prepared(part, env)
         stored.settle(number)
+        stored.read_ahead(turns[at + 1 :], waiting)
         rows = positions[which] - np.int32(part.first_position)
         _, slots, places_of, _, drawn = sampler._draw(
             chunk, env, rows, here.vertices[which], here.instances[which], which, hop
@@ -93,6 +94,4 @@ def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: Stored
 def _in_turn(stored: StoredRows, waiting: np.ndarray) -> list[int]:
     """Chunks with work: those that are in memory, then the most active ones first."""
     held = set(stored.held)
-    return sorted(
-        (int(number) for number in np.flatnonzero(waiting)), key=lambda k: (k not in held, -int(waiting[k]), k)
-    )
+    return sorted(np.flatnonzero(waiting).tolist(), key=lambda k: (k not in held, -int(waiting[k]), k))

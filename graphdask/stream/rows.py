@@ -5,7 +5,7 @@ Where much is to be drawn, the first chunks, as many as fit, are one *piece*, wh
 chunk is a piece for itself. A piece becomes a Part whose own vertices are its rows. Slots are positions, but for two
 blocks that change places: the own vertices, which come first, and those whose places they take. So the tables of all
 slots (vertex numbers, degrees) are one array each, in which these blocks are exchanged whenever another piece is
-entered.
+entered. While one is drawn from, a thread reads those that are likely to be next; they count as in memory from then on.
 
 Source: Pandey et al., c-saw, Section V (partitions out of memory; the most active first, until its queue is empty).
 """
@@ -13,7 +13,8 @@ Source: Pandey et al., c-saw, Section V (partitions out of memory; the most acti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,10 @@ from graphdask.stream.host import HostChunks
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic
 
-AHEAD = 8
-"""Chunks that are read for a device before they are copied there, where nobody says how many."""
+AHEAD = 1
+"""Pieces that are read ahead where nobody says how many: there is a buffer for one in any case."""
+AHEAD_OF_DEVICE = 8
+"""That are read for a device before they are copied there."""
 SPARE = 16
 """One part in so many of the memory stays free, as chunks of different lengths leave gaps when they go."""
 TablesOf = Callable[[Csr], int]
@@ -44,7 +47,7 @@ class ChunkEnvironment(Environment):
     host: HostChunks | None = None
     """What a device takes chunks from; None on a CPU, which reads them itself."""
     ahead: int = AHEAD
-    """Chunks that the host reads for a device while another one is drawn from."""
+    """Pieces that are read while another one is drawn from, by a thread, or for a device by those of the host."""
 
     def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
         """Vertex numbers or degrees of all slots, of the chunk that was entered last."""
@@ -55,12 +58,12 @@ class ChunkEnvironment(Environment):
 
 
 class StoredRows:
-    """Rows of a store, a piece at a time.
+    """Rows of a store, a piece at a time; to be closed.
 
     Parameters
     ----------
     env : ChunkEnvironment
-        Where the rows go; from now on these are its `stored`.
+        Where the rows go; from now on these are its `stored`, and so many pieces are read ahead as it says.
     store : Store
     section : Section
     memory : int
@@ -93,8 +96,7 @@ class StoredRows:
         self, env: ChunkEnvironment, store: Store, section: Section, memory: int, what: str, work: int,
         tables: TablesOf, with_degrees: bool = False, numbered: bool = False,
     ):  # fmt: skip
-        n, env.stored = store.num_vertices, self
-        self.env, self.xp = env, env.xp
+        n, self.env, self.xp = store.num_vertices, env, env.xp
         self.store, self.section, self._tables = store, section, tables
         bounds = [self._bound(number) for number in range(len(section))]
         self.per_vertex = per_vertex(store, with_degrees, numbered)
@@ -107,6 +109,8 @@ class StoredRows:
                 f"besides its queues; open with {(most - self._room) / 2**20:,.1f} MiB more, or build the file with a "
                 "smaller chunk="
             )
+        on_cpu = env.ahead if env.host is None else 0
+        self._ahead = min(on_cpu, (self._room - most) // max(section.most_bytes, 1))
         stays = self._staying(bounds) if work >= len(section) else 0
         self._pinned = 0 if stays > 1 else -1
         """The piece that stays; -1 for none."""
@@ -132,9 +136,13 @@ class StoredRows:
         self._starts = env.backend.from_host(self._edge_starts(numbers)) if numbered else None
         self._held: dict[int, Part] = {}
         self._sizes: dict[int, int] = {}
+        self._coming: dict[int, Future[tuple[Chunk, float]]] = {}
+        self._thread = ThreadPoolExecutor(1, "graphdask-read") if self._ahead else None
         self._entered: tuple[int, int] | None = None
+        self._current = -1
         self._seen: set[int] = set()
         self.traffic = Traffic()
+        env.stored = self
 
     def __len__(self) -> int:
         """Number of pieces."""
@@ -142,8 +150,15 @@ class StoredRows:
 
     @property
     def held(self) -> list[int]:
-        """The pieces that are in memory."""
-        return list(self._held)
+        """The pieces that are in memory, or soon will be."""
+        return [*self._held, *self._coming]
+
+    def close(self) -> None:
+        """Let go of what was read ahead, and of the thread that read it."""
+        for number in list(self._coming):
+            self._release(number)
+        if self._thread is not None:
+            self._thread.shutdown()
 
     def positions(self, vertices: Array) -> Array:
         """Where some vertices stand, int32."""
@@ -164,36 +179,64 @@ class StoredRows:
 
     def enter(self, number: int, waiting: np.ndarray) -> Part:
         """A piece as a partition; `waiting`, of each piece, says how much is to be drawn there."""
-        part = self._held.get(number)
+        self._current, part = number, self._held.get(number)
         if part is not None:
             self.traffic.resident += 1
             self._exchange(int(self.firsts[number]), part.num_owned)
             return part
-        while self._bounds[number] > self._room:
-            free = (held for held in self._held if held != self._pinned)
+        while self._bounds[number] - self._sizes.get(number, 0) > self._room:
+            free = (held for held in self.held if held not in (self._pinned, number))
             self._release(min(free, key=lambda held: (waiting[held], held)))
         part = self._held[number] = self._made(number)
         return part
 
+    def read_ahead(self, likely: Iterable[int], waiting: np.ndarray) -> None:
+        """On a CPU, begin to read pieces that are likely to be entered next, once what was made of this one is settled.
+
+        What nobody waits for makes room for them; what else is in memory stays.
+        """
+        for number in likely:
+            if self._thread is None or len(self._coming) >= self._ahead:
+                return
+            if number in self._held or number in self._coming or len(self._pieces[number]) > 1:
+                continue
+            size = self._bytes(number)
+            while size > self._room:
+                idle = [held for held in self._held if held not in (self._pinned, self._current) and not waiting[held]]
+                if not idle:
+                    return
+                self._release(min(idle))
+            self._coming[number] = self._thread.submit(self._loaded, self._pieces[number].start)
+            self._room -= size
+            self._sizes[number] = size
+
     def settle(self, number: int) -> None:
         """Count what was made of a piece since it was entered."""
         part = self._held[number]
-        size = sum(sum(self.section.sizes(chunk)) for chunk in self._pieces[number])
-        size += part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
+        size = self._bytes(number) + part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
         self._room -= size - self._sizes.get(number, 0)
         self._sizes[number] = size
         self.traffic.memory = max(self.traffic.memory, sum(self._sizes.values()))
 
+    def _bytes(self, number: int) -> int:
+        """Of the chunks of a piece."""
+        return sum(sum(self.section.sizes(chunk)) for chunk in self._pieces[number])
+
     def _release(self, number: int) -> None:
-        del self._held[number]
+        self._held.pop(number, None)
         self._room += self._sizes.pop(number)
+        future = self._coming.pop(number, None)
+        if future is not None and not future.cancel() and future.exception() is None:  # a fault there troubles nobody
+            self._count(self._pieces[number].start, future.result()[1])
+            self.traffic.unused += 1
 
     def _staying(self, bounds: list[int]) -> int:
         """How many of the first chunks stay, so that there is room for any other one, and to read one."""
         buffer = self.section.most_bytes
         if sum(bounds) + buffer <= self._room:
             return len(bounds)
-        return int(np.searchsorted(np.cumsum(bounds), self._room - max(bounds) - buffer, side="right"))
+        free = self._room - max(bounds) - max(self._ahead, 1) * buffer
+        return int(np.searchsorted(np.cumsum(bounds), free, side="right"))
 
     def _bound(self, number: int) -> int:
         """Bytes of a chunk with all that is made of it, at most."""
@@ -210,7 +253,7 @@ class StoredRows:
         chunks, first, n = self._pieces[number], int(self.firsts[number]), self.store.num_vertices
         xp = self.xp
         if len(chunks) == 1:
-            chunk = self._read(chunks.start, xp.empty(sum(self.section.sizes(chunks.start)), np.uint8))
+            chunk = self._next(number)
             degrees, targets, weights = chunk.degrees, chunk.targets, chunk.weights
         else:
             degrees, targets, weights = self._joined(chunks)
@@ -244,9 +287,20 @@ class StoredRows:
             row, edge = row + len(chunk.degrees), edge + len(chunk.targets)
         return degrees, targets, weights
 
+    def _next(self, number: int) -> Chunk:
+        """The chunk of a piece, which was read ahead or is read now."""
+        first, future = self._pieces[number].start, self._coming.pop(number, None)
+        if future is None:
+            return self._read(first, self.xp.empty(sum(self.section.sizes(first)), np.uint8))
+        started = time.perf_counter()
+        chunk, seconds = future.result()
+        self.traffic.waiting += time.perf_counter() - started
+        self._count(first, seconds)
+        return chunk
+
     def _read(self, number: int, buffer: Array) -> Chunk:
         """A chunk in the bytes of a buffer."""
-        started, size, traffic = time.perf_counter(), sum(self.section.sizes(number)), self.traffic
+        started, size = time.perf_counter(), sum(self.section.sizes(number))
         if self.env.host is None:
             chunk = self.store.read(self.section, number, buffer)
         else:
@@ -254,12 +308,25 @@ class StoredRows:
             buffer[:size].set(array)
             tell(None)
             chunk = self.section.chunk_of(number, buffer[:size])
-        traffic.reading += time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        self.traffic.waiting += seconds
+        self._count(number, seconds)
+        return chunk
+
+    def _loaded(self, number: int) -> tuple[Chunk, float]:
+        """On a CPU, a chunk in memory of its own, and the seconds that this took."""
+        started = time.perf_counter()
+        chunk = self.store.read(self.section, number, np.empty(sum(self.section.sizes(number)), np.uint8))
+        return chunk, time.perf_counter() - started
+
+    def _count(self, number: int, seconds: float) -> None:
+        """Count a chunk that was read."""
+        size, traffic = sum(self.section.sizes(number)), self.traffic
+        traffic.reading += seconds
         traffic.nbytes += size
         traffic.chunks += 1
         traffic.least += 0 if number in self._seen else size
         self._seen.add(number)
-        return chunk
 
     def _exchange(self, first: int, rows: int) -> None:
         """Make the tables those of the slots of a chunk."""

@@ -23,7 +23,7 @@ from graphdask.errors import Unsupported
 from graphdask.part import Csr
 from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
-from graphdask.stream.rows import AHEAD, ChunkEnvironment, StoredRows
+from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart, part_of
 
 PLACEMENT = "on disk"
@@ -65,22 +65,26 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
     """Draw a rank's share of the samples; among the values is what was read, as `streamed`."""
     rank, size, started = context.comm.rank, context.comm.size, time.perf_counter()
     mine, backend = sampler.share(rank, size), get_backend(Config.load(device=part.device).device)
-    host, before, memory = None, 0, part.memory
+    host, before, memory, ahead = None, 0, part.memory, AHEAD
     with SingleCommunicator() as comm, backend.activate(), ExitStack() as stack:
         if backend.name == "cuda":
             assert part.chunks is not None
             host = part.chunks(backend)
             stack.enter_context(host.reading())
+            ahead = AHEAD_OF_DEVICE
             before, memory = host.nbytes, min(memory, int(backend.free_memory() * context.memory_share))
         env = ChunkEnvironment(
             backend, 0, 1, "selective", context.deadline, context.memory_share, context.on_superstep, comm, host=host,
-            ahead=AHEAD if part.read_ahead is None else part.read_ahead,
+            ahead=ahead if part.read_ahead is None else part.read_ahead,
         )  # fmt: skip
         alone = part_of(part.store, 0, 1, memory, part.read_ahead)
-        columns, stored, state = importlib.import_module(mine.on_disk).run(mine, alone, env)
-        backend.synchronize()
+        try:
+            columns, stored, state = importlib.import_module(mine.on_disk).run(mine, alone, env)
+            backend.synchronize()
+        finally:
+            if env.stored is not None:
+                env.stored.close()
     traffic = stored.traffic
-    traffic.waiting = traffic.reading
     streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(time.perf_counter() - started)
     if host is not None:
         streamed |= {"device": "cuda", "from_disk": host.nbytes - before}

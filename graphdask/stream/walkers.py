@@ -97,9 +97,9 @@ class _Run:
         waiting = self._counted(self.places)
         visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
         while waiting[:none].any():
-            number, *others = self._busiest(waiting[:none])
-            stored.ask([number, *others])
-            entries, made = self._visited(sampler, number, waiting)
+            turns = self._busiest(waiting[:none])
+            stored.ask(turns)
+            entries, made = self._visited(sampler, turns, waiting)
             frontier, edges, visits = frontier + entries, edges + made, visits + 1
             if visits % none == 0:  # a superstep of the statistics
                 record(env, sampler.name, frontier, edges, started)
@@ -107,13 +107,14 @@ class _Run:
         if frontier:
             record(env, sampler.name, frontier, edges, started)
 
-    def _visited(self, sampler: Walkers, number: int, waiting: np.ndarray) -> tuple[int, int]:
-        """Empty the queue of a chunk; returns its entries, and the steps that were made. Nothing here outlives it, so
-        that the chunk can go when the next one is read."""
-        stored, frontier, edges = self.stored, 0, 0
+    def _visited(self, sampler: Walkers, turns: list[int], waiting: np.ndarray) -> tuple[int, int]:
+        """Empty the queue of the first of some chunks; returns its entries, and the steps that were made. Nothing here
+        outlives it, so that the chunk can go when the next one is read."""
+        stored, number, frontier, edges = self.stored, turns[0], 0, 0
         part = stored.enter(number, waiting)
         of = sampler.rows(part, self.env)
         stored.settle(number)
+        stored.read_ahead(turns[1:], waiting)
         state = PartState(of, self.starts, stored.numbers)
         while waiting[number]:
             queue = self.xp.flatnonzero(self.places == number)
@@ -136,8 +137,6 @@ class _Run:
         nothing is to be read for them."""
         counted = waiting.copy()
         counted[self.stored.held] *= AT_HAND
-        if self.env.host is None:  # where nothing is read ahead
-            return [int(counted.argmax())]
         first = np.argsort(-counted, kind="stable")[: 1 + self.env.ahead]
         return first[counted[first] > 0].tolist()
 

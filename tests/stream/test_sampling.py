@@ -6,12 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask.backend import get_backend
+from graphdask.stream.rows import SPARE, ChunkEnvironment, StoredRows, per_vertex
+from graphdask.stream.store import Store
 
 WALKS = {
     "uniform": lambda G, at: gd.sample.random_walk(G, at, 12, seed=3),
@@ -104,6 +108,52 @@ def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
     assert found.stats.streamed["nbytes"] == found.stats.streamed["least"] <= S.nbytes
 
 
+@pytest.mark.parametrize("ahead", [0, None, 3])
+def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, monkeypatch, ahead):
+    G = made("dense random, directed")
+    S = stored(G)
+    S = gd.stream.open(S.store.path, "24KiB", read_ahead=ahead)
+    threads, read = [], Store.read
+
+    def noted(store, *arguments):
+        threads.append(threading.current_thread().name)
+        return read(store, *arguments)
+
+    monkeypatch.setattr(Store, "read", noted)
+    for draw in (WALKS["uniform"], WALKS["alias"], NEIGHBOURHOODS["neighbors"], NEIGHBOURHOODS["of in-edges"]):
+        threads.clear()
+        found = draw(S, G.vertex_ids)
+        same(found, draw(G, G.vertex_ids))
+        streamed = found.stats.streamed
+        assert streamed["chunks_read"] == len(threads)
+        beside = sum(name.startswith("graphdask-read") for name in threads)
+        assert beside == 0 if ahead == 0 else beside > len(threads) // 4
+        assert streamed["chunks_unused"] <= beside
+        assert found.stats.memory <= 24 << 10
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("graphdask-read")]
+
+
+def test_what_was_read_ahead_goes_where_another_chunk_is_entered(stored):
+    S = stored(made("dense random, directed"), inward=False)
+    section, n = S.store.sections["out"], S.num_vertices
+    most = max(sum(section.sizes(number)) + 28 * (int(section.table[number]["rows"]) + 1) for number in range(4))
+    memory = (per_vertex(S.store, False, False) * n + most + section.most_bytes + 64) * SPARE // (SPARE - 1) + 1
+    env = ChunkEnvironment(get_backend("cpu"), 0, 1, "selective", np.inf, ahead=1)
+    rows = StoredRows(env, S.store, section, memory, "a test", 0, lambda csr: 0)
+    waiting = np.zeros(len(rows), np.int64)
+    rows.enter(0, waiting)
+    rows.settle(0)
+    rows.read_ahead([0, 1, 2], waiting)
+    assert rows.held == [0, 1]
+    rows._coming[1].result()
+    rows.read_ahead([2], waiting)  # one at a time
+    assert rows.held == [0, 1]
+    waiting[0] = 1
+    rows.enter(3, waiting)  # for which 1 goes, where nobody waits
+    assert (rows.traffic.chunks, rows.traffic.unused) == (3, 1)
+    rows.close()
+
+
 def test_ranks_draw_their_shares_and_chunks_of_instances_are_those_of_all(stored):
     G = made("sparse random, undirected")
     S, at = stored(G), G.vertex_ids
@@ -168,8 +218,10 @@ def test_a_damaged_chunk_is_refused_by_name(stored):
     with S.store.path.open("r+b") as file:
         file.seek(int(entry["offset"]) + S.store.sections["out"].sizes(1)[0])
         file.write(b"\xff\xff\xff\xff")
-    with pytest.raises(gd.errors.FormatError, match="chunk 1 of out"):
-        gd.sample.random_walk(gd.stream.open(S.store.path), np.arange(200), 9)
+    for memory in ("1GiB", "12KiB"):  # all at once; one chunk after the other, read ahead
+        with pytest.raises(gd.errors.FormatError, match="chunk 1 of out"):
+            gd.sample.random_walk(gd.stream.open(S.store.path, memory), np.arange(200), 9)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("graphdask-read")]
 
 
 MEASURED = """
