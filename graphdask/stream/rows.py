@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.comm.arguments import settle
 from graphdask.engine import Environment
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
@@ -306,6 +307,7 @@ class StoredRows:
         else:
             array, tell = self.env.host.take(self.section, number)
             buffer[:size].set(array)
+            settle(self.env.backend)  # a copy from page-locked memory is not done when it is asked for
             tell(None)
             chunk = self.section.chunk_of(number, buffer[:size])
         seconds = time.perf_counter() - started

@@ -191,9 +191,9 @@ def test_memory_of_the_host_is_for_a_gpu(stored):
 class Late(Copies):
     """Copies that destroy at once what was there, and come only when somebody waits for them."""
 
-    def __init__(self):
+    def __init__(self, backend):
         super().__init__()
-        self.lock, self.coming = threading.RLock(), []
+        self.backend, self.lock, self.coming = backend, threading.RLock(), []
 
     def copy(self, place, out, array):
         out.fill(0xA5)
@@ -206,6 +206,7 @@ class Late(Copies):
         with self.lock:
             for place, out, array in self.coming[:count]:
                 super().copy(place, out, array)
+            self.backend.synchronize()  # CuPy does not wait for what is page-locked
             del self.coming[:count]
 
     def visit(self, place):
@@ -218,7 +219,7 @@ class Late(Copies):
 
 @pytest.mark.parametrize("ahead", [0, 3])
 def test_no_buffer_changes_before_its_copy_has_come(streamed, monkeypatch, ahead):
-    monkeypatch.setattr(device, "copies_of", lambda backend: Late())
+    monkeypatch.setattr(device, "copies_of", Late)
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     S = streamed(G, "28KiB", ahead, "12KiB")
