@@ -29,6 +29,7 @@ from graphdask.partition import VertexMap
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
+from graphdask.sample.starts import Starts
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
@@ -104,7 +105,7 @@ class Walkers(Sampler[Any]):
     bias: str | None = None
     """What edges are drawn by: None, weight or degree."""
 
-    def __init__(self, starts: np.ndarray, length: int, seed: int):
+    def __init__(self, starts: np.ndarray | Starts, length: int, seed: int):
         self.starts, self.length, self.seed = starts, length, np.uint64(seed & (2**64 - 1))
         self.first, self.last = 0, len(starts)
 
@@ -291,17 +292,31 @@ def biases_memory(part: Part, bias: str | None, method: str) -> int:
     return EdgeBiases.memory(part.out, bias, method)
 
 
-def checked_starts(G: Graph, starts: Any, walks_per_start: Any, name: str = "start") -> np.ndarray:
-    """Vertex numbers where walks start, each as often as walks start there; int64."""
+def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray | Starts:
+    """Vertex numbers where walks start, each as often as walks start there; int64 where they are an array."""
     each = integer("walks_per_start", walks_per_start)
     if each < 1:
         raise InputError(f"walks_per_start={each} must be 1 or more")
-    given = np.asarray(starts)
+    numbers = _numbers_of(G, starts) if isinstance(starts, range) else checked_vertices(G, starts, "start")
+    return Starts.every(numbers, each) if each > 1 or isinstance(numbers, range) else numbers
+
+
+def checked_vertices(G: Graph, vertices: Any, name: str) -> np.ndarray:
+    """Their numbers, int64, shape (k,); `name` is what errors call them."""
+    given = np.asarray(vertices)
     numbers = G.ids.to_internal(given, name) if given.size else np.zeros(given.shape, np.int64)
     numbers = np.atleast_1d(numbers)
     if numbers.ndim != 1:
         raise InputError(f"{name}s must be one vertex or a list of them; got an array of shape {numbers.shape}")
-    return numbers if each == 1 else np.repeat(numbers, each)
+    return numbers
+
+
+def _numbers_of(G: Graph, starts: range) -> np.ndarray | range:
+    """As a range, where ids are numbers without gaps."""
+    ends = [starts[0], starts[-1]] if len(starts) else []
+    if G.ids.table is None and all(G.ids.start <= end < G.ids.start + G.num_vertices for end in ends):
+        return range(starts.start - G.ids.start, starts.stop - G.ids.start, starts.step)
+    return checked_vertices(G, starts, "start")
 
 
 def checked_length(length: Any) -> int:
@@ -314,5 +329,9 @@ def checked_length(length: Any) -> int:
 
 def expected_reuse(G: Graph, starts: Any, length: Any, walks_per_start: Any) -> float:
     """About how often walks draw an edge of each vertex, for each edge."""
-    steps = checked_length(length) * max(integer("walks_per_start", walks_per_start), 0) * int(np.size(starts))
+    steps = checked_length(length) * max(integer("walks_per_start", walks_per_start), 0) * _size(starts)
     return steps / max(G.source.num_edges * (1 if G.directed else 2), 1)
+
+
+def _size(starts: Any) -> int:
+    return len(starts) if isinstance(starts, range) else int(np.size(starts))

@@ -22,6 +22,7 @@ from graphdask.part import Csr, Part
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import checked_placement, sampled
+from graphdask.sample.starts import Starts
 from graphdask.sample.walks import FirstOrder, Rows
 
 
@@ -40,7 +41,7 @@ class MetapathWalk(FirstOrder):
     streamer = on_disk = ""
     needs_whole = "its rows are divided by the types of their edges on the device"
 
-    def __init__(self, starts: np.ndarray, length: int, seed: int, metapath: tuple[int, ...]):
+    def __init__(self, starts: np.ndarray | Starts, length: int, seed: int, metapath: tuple[int, ...]):
         super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)
         self.metapath = metapath
 

@@ -24,7 +24,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.sample._walkers import LAUNCH, checked_starts, sent_to
+from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, checked_placement, routed, sampled
 
@@ -250,7 +250,7 @@ def personalized_pagerank(
     """
     where = checked_placement(placement)
     checked_graph(G)
-    numbers = checked_starts(G, sources, 1, "source")
+    numbers = checked_vertices(G, sources, "source")
     count, chance = integer("walks", walks), probability("restart", restart)
     if count < 1 or count * len(numbers) >= 2**62:
         raise InputError(f"walks={count} must be 1 or more, and of all sources together below 2**62")

@@ -96,7 +96,7 @@ class Sampler(Primitive[S]):
         shared.first, shared.last, shared.origin = first, last, first
         return shared
 
-    def of(self, values: np.ndarray, first: int, last: int) -> np.ndarray:
+    def of(self, values: Any, first: int, last: int) -> Any:
         """Those of instances `first` to `last` - 1, of what is kept of each instance."""
         return values[first - self.origin : last - self.origin]
 

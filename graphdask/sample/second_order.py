@@ -36,6 +36,7 @@ from graphdask.sample._walkers import (
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import checked_placement, sampled
+from graphdask.sample.starts import Starts
 
 ONE = 1 << 63
 """What stands for the probability 1."""
@@ -55,7 +56,7 @@ class SecondOrder(Walkers):
     }  # fmt: skip
 
     def __init__(
-        self, starts: np.ndarray, length: int, seed: int, method: str, bias: str | None, p: float, q: float,
+        self, starts: np.ndarray | Starts, length: int, seed: int, method: str, bias: str | None, p: float, q: float,
         directed: bool,
     ):  # fmt: skip
         super().__init__(starts, length, seed)

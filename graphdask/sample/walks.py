@@ -35,6 +35,7 @@ from graphdask.sample._walkers import (
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, sampled
+from graphdask.sample.starts import Starts
 
 METROPOLIS = 4
 """As kernels/walk.py has it."""
@@ -61,7 +62,14 @@ class FirstOrder(Walkers):
     record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
 
     def __init__(
-        self, starts: np.ndarray, length: int, seed: int, method: str, bias: str | None, restart: float, jump: float
+        self,
+        starts: np.ndarray | Starts,
+        length: int,
+        seed: int,
+        method: str,
+        bias: str | None,
+        restart: float,
+        jump: float,
     ):
         super().__init__(starts, length, seed)
         self.method, self.bias, self.restart, self.jump = method, bias, restart, jump
@@ -154,7 +162,8 @@ def random_walk(
     G : Graph
         Parallel edges count as often as they stand there; a self-loop is an edge to the vertex itself.
     starts : int, str or array-like of shape (k,)
-        Where walks start, by the caller's ids; a vertex may stand there more than once.
+        Where walks start, by the caller's ids; a vertex may stand there more than once. A `range`, such as one of all
+        vertices, goes to workers as it is, in no time.
     length : int
         Steps of a walk, 0 or more.
     bias : {None, "weight", "degree"}

@@ -48,7 +48,7 @@ def shaped(context: RankContext, part: Part, primitive: Walkers, result: RankRes
     least = primitive.length if never_ends else 0
     columns = xp.arange(primitive.length + 1)
     inside = columns[None, :] <= lengths[:, None]
-    starts = context.backend.from_host(primitive.of(primitive.starts, first, last))
+    starts = context.backend.from_host(primitive.of(primitive.starts, first, last).astype(np.int64))
     checks = (
         ((lengths < least) | (lengths > primitive.length), "has a length that no walk has"),
         (walks[:, 0] != starts, "does not begin at its start"),
