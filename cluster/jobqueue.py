@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+from graphdask.cluster import encryption
 from graphdask.cluster.local import wait_for_workers
 from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
 from graphdask.errors import InputError, MissingDependency
@@ -40,6 +41,7 @@ def slurm_cluster(
     account: str | None = None,
     interface: str | None = None,
     directives: Sequence[str] = (),
+    tls: bool = True,
     timeout: float = START_SECONDS,
 ) -> Iterator[Any]:
     """Start workers, a Slurm job each, and yield a `distributed.Client` for them; the scheduler is this process.
@@ -56,13 +58,18 @@ def slurm_cluster(
     partition, account, interface : str, optional
     directives : sequence of str
         More of a job's header, such as --qos=high.
+    tls : bool
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host, or one of the
+        user's own in a folder that all hosts see.
     timeout : float
         Seconds within which all workers must be there.
 
     Raises
     ------
+    InputError
+        For certificates that cannot be used, and without TLS where Dask's configuration requires encryption.
     MissingDependency
-        Without dask-jobqueue or, for GPUs, dask-cuda.
+        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without openssl.
     DeadlineExceeded
         Where the workers do not come in time.
     """
@@ -74,18 +81,20 @@ def slurm_cluster(
         need_dask_cuda()
         settings["worker_command"] = "dask cuda worker"
         more.append("--gpus-per-task=1")
-    slurm = _jobqueue()
+    slurm, encrypted = _jobqueue(), encryption.settings(tls)
 
     import dask.config
     from distributed import Client
 
     scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface}
+    encryption.prepare(tls)
     # `dask cuda worker` does not know that option; what is said last of the memory counts.
     with (
-        dask.config.set({"jobqueue.slurm.death-timeout": None if gpu else 120}),
+        dask.config.set({"jobqueue.slurm.death-timeout": None if gpu else 120} | encrypted),
         slurm.SLURMCluster(
-            **settings, queue=partition, account=account, interface=interface, job_extra_directives=more,
-            worker_extra_args=["--memory-limit", "0", "--no-dashboard"], scheduler_options=scheduler,
+            **settings, **_encryption(tls), queue=partition, account=account, interface=interface,
+            job_extra_directives=more, worker_extra_args=["--memory-limit", "0", "--no-dashboard"],
+            scheduler_options=scheduler,
         ) as cluster,
     ):  # fmt: skip
         cluster.scale(workers)
@@ -96,8 +105,9 @@ def slurm_cluster(
 
 @contextmanager
 def slurm_runner(
-    *, gpu: bool = False, interface: str | None = None, scheduler_file: str = "scheduler-{job_id}.json"
-) -> Iterator[Any]:
+    *, gpu: bool = False, interface: str | None = None, tls: bool = True,
+    scheduler_file: str = "scheduler-{job_id}.json",
+) -> Iterator[Any]:  # fmt: skip
     """In a Slurm job of several tasks: task 0 is the scheduler, 1 goes on with the client, the others are workers.
 
     Tasks other than 1 do not come back from this call.
@@ -107,15 +117,19 @@ def slurm_runner(
     gpu : bool
         `dask_cuda.CUDAWorker` on the GPU of each task; `srun --gpus-per-task=1`.
     interface : str, optional
+    tls : bool
+        Encrypt Dask's messages, with the certificates that Dask's configuration names on every host, or one of the
+        user's own in a folder that all hosts see.
     scheduler_file : str
         Where all tasks see it.
 
     Raises
     ------
     InputError
-        Outside a Slurm job, and with fewer than 3 tasks.
+        Outside a Slurm job, with fewer than 3 tasks, for certificates that cannot be used, and without TLS where Dask's
+        configuration requires encryption.
     MissingDependency
-        Without dask-jobqueue or, for GPUs, dask-cuda.
+        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without openssl.
     """
     slurm = _jobqueue()
     if gpu:
@@ -125,17 +139,39 @@ def slurm_runner(
         found = "this is none" if tasks is None else f"this has {tasks}"
         raise InputError(f"slurm_runner is for a job of {LEAST_TASKS} tasks or more, and {found}: srun -n 4 python ...")
 
-    from distributed import Client
+    import dask.config
+    from distributed import Client, rpc
+    from distributed.security import Security
 
+    encrypted = encryption.settings(tls)
+    if os.environ["SLURM_PROCID"] == "0":
+        encryption.prepare(tls)  # the others look for the certificate once there is a scheduler
+    scheduler: dict[str, Any] = {"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface}
     worker: dict[str, Any] = {"nthreads": 1, "memory_limit": 0, "interface": interface}
+    if tls:
+        scheduler["protocol"] = "tls://"
     if gpu:
         worker |= {"device_memory_limit": 0, "dashboard": False}
-    runner = slurm.SLURMRunner(
-        scheduler_file=scheduler_file,
-        scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface},
-        worker_class="dask_cuda.CUDAWorker" if gpu else None,
-        worker_options=worker,
-    )
-    with runner, closing(Client(runner, set_as_default=False)) as client:
-        wait_for_workers(client, runner.n_workers, START_SECONDS, "see the output of the job's tasks")
-        yield client
+    with dask.config.set(encrypted):
+        runner = slurm.SLURMRunner(
+            scheduler_file=scheduler_file,
+            scheduler_options=scheduler,
+            worker_class="dask_cuda.CUDAWorker" if gpu else None,
+            worker_options=worker,
+        )
+        if tls:  # by which the runner ends the scheduler
+            runner.scheduler_comm = rpc(
+                runner.scheduler_address, connection_args=Security().get_connection_args("client")
+            )
+        with runner, closing(Client(runner, set_as_default=False)) as client:
+            wait_for_workers(client, runner.n_workers, START_SECONDS, "see the output of the job's tasks")
+            yield client
+
+
+def _encryption(tls: bool) -> dict[str, Any]:
+    """What dask-jobqueue is told of it."""
+    if not tls:
+        return {}
+    from graphdask.cluster.tls import security_of_cluster
+
+    return {"protocol": "tls://", "security": security_of_cluster()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -70,7 +71,9 @@ def test_workers_of_ranks_and_of_hosts_get_what_dask_cuda_knows():
     assert parsed([*words[4:], "tcp://10.0.0.1:8786"])["scheduler"] == "tcp://10.0.0.1:8786"
 
 
-def test_workers_of_dask_jobqueue_get_what_dask_cuda_knows(monkeypatch):
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
+def test_workers_of_dask_jobqueue_get_what_dask_cuda_knows(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     slurm = pytest.importorskip("dask_jobqueue.slurm", reason="needs dask-jobqueue, which the extra 'slurm' installs")
     monkeypatch.setattr(slurm, "SLURMCluster", asked)
     with pytest.raises(Asked) as caught:
@@ -80,6 +83,8 @@ def test_workers_of_dask_jobqueue_get_what_dask_cuda_knows(monkeypatch):
         words_of_worker(slurm.SLURMJob("tcp://10.0.0.1:8786", "0", death_timeout=None, **options).job_script())
     )
     assert (found["nthreads"], found["memory_limit"], found["interface"]) == (1, "0", "ib0")
+    assert found["protocol"] == "tls://"
+    assert found["tls_cert"].startswith(str(tmp_path))
     monkeypatch.setenv("SLURM_PROCID", "1")
     monkeypatch.setenv("SLURM_NTASKS", "4")
     monkeypatch.setattr(slurm, "SLURMRunner", asked)
