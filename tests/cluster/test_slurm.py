@@ -171,23 +171,24 @@ from graphdask.cluster.jobqueue import slurm_cluster, slurm_runner
 if __name__ == "__main__":
     with {cluster} as client:
         r = gd.bfs(gd.from_edges([10, 20, 40], [20, 30, 50], directed=False), 10, client=client)
-        print("depths", r.depth.tolist(), "of", r.stats.ranks)
+        print("depths", r.depth.tolist(), "of", r.stats.ranks, "at", client.scheduler.address.partition(":")[0])
 """
 
 
 @pytest.mark.parametrize(
-    ("cluster", "start"),
+    ("cluster", "start", "protocol"),
     [
-        ("slurm_cluster(2, interface='lo', memory='500MB', time='10')", []),
-        ("slurm_runner(interface='lo')", ["srun", "-n4"]),
+        ("slurm_cluster(2, interface='lo', memory='500MB', time='10')", [], "tls"),
+        ("slurm_cluster(2, interface='lo', memory='500MB', time='10', tls=False)", [], "tcp"),
+        ("slurm_runner(interface='lo')", ["srun", "-n4"], "tls"),
     ],
 )
-def test_dask_jobqueue_starts_workers_that_fit(config, tmp_path, cluster, start):
+def test_dask_jobqueue_starts_workers_that_fit(config, own_folder, tmp_path, cluster, start, protocol):
     pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue, which the extra 'slurm' installs")
     (tmp_path / "script.py").write_text(SCRIPT.format(cluster=cluster))
     done = subprocess.run(
-        [*start, sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"SLURM_CONF": str(config)},
-        capture_output=True, text=True, timeout=DEADLINE,
+        [*start, sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE,
+        env=os.environ | {"SLURM_CONF": str(config), "XDG_CONFIG_HOME": str(own_folder)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "depths [0, 1, 2, -1, -1] of 2\n"
+    assert done.stdout == f"depths [0, 1, 2, -1, -1] of 2 at {protocol}\n"
