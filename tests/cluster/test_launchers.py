@@ -1,4 +1,4 @@
-"""Clusters of ranks and of hosts over SSH: `mpiexec` and `ssh` are programs of ours that start processes here."""
+"""Clusters of ranks and of hosts over SSH, which are processes that start here; with a real `mpiexec` too."""
 
 from __future__ import annotations
 
@@ -106,6 +106,22 @@ def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     assert answer["stats"]["ranks"] == 2
     assert none_is_left(f"TEST={tmp_path}")
     assert not list(tmp_path.glob("graphdask-scheduler*"))
+
+
+@needs_openssl
+@pytest.mark.skipif(shutil.which("mpiexec") is None, reason="needs mpiexec, of Open MPI or another MPI")
+def test_ranks_of_an_mpi_that_is_installed(tmp_path):
+    (tmp_path / "graph.txt").write_text(EDGES)
+    names = "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"
+    here = os.environ | dict.fromkeys(names, "1") | {"TEST": str(tmp_path)}
+    run = subprocess.run(
+        ["mpiexec", "-n", "4", *submit("--mpi", "--interface", "lo", *READ)], cwd=tmp_path, capture_output=True,
+        text=True, timeout=DEADLINE, env=here,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert (answer["answer"]["reached"], answer["stats"]["ranks"]) == (3, 2)
+    assert none_is_left(f"TEST={tmp_path}")
 
 
 @pytest.fixture
