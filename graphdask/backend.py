@@ -8,7 +8,7 @@ Both load the kernel family `kernels/FAMILY.{py,cu}` under one signature:
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
 floats as float64, NumPy scalars as they are, None as a null pointer. A kernel that wants other blocks says so:
 `threads=` of a block, `per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for
-each block.
+each block. A cooperative launch may have several `teams` of so many blocks each, side by side in the grid's y.
 """
 
 from __future__ import annotations
@@ -91,6 +91,10 @@ class Backend(ABC):
     @abstractmethod
     def from_host(self, array: np.ndarray) -> Array:
         """Copy to the device (no copy on the CPU)."""
+
+    def address(self, array: Array) -> int:
+        """Where an array begins, for kernels that find memory by what stands in other memory."""
+        return int(array.data.ptr)
 
     @abstractmethod
     def synchronize(self) -> None:
@@ -332,6 +336,7 @@ class _CudaKernels:
             threads: int = BLOCK,
             per_processor: int = PER_PROCESSOR,
             shared: int = 0,
+            teams: int = 1,
         ) -> None:
             nonlocal granted
             if n <= 0:
@@ -342,7 +347,8 @@ class _CudaKernels:
                     function.max_dynamic_shared_size_bytes = granted = max(shared, granted)
             if cooperative:
                 per_processor = min(per_processor, resident(threads, shared))
-            blocks = min((int(n) * per_item + threads - 1) // threads, backend.processors * per_processor)
+            most = backend.processors * per_processor // teams
+            blocks = max(1, min((int(n) * per_item + threads - 1) // threads, most))
             try:
                 make_current(cupy.cuda.runtime, backend.device)
                 pointers = packed_arguments((int(n), *args), cupy.ndarray)
@@ -350,7 +356,7 @@ class _CudaKernels:
                 if cooperative:
                     # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
                     driver.launchCooperativeKernel(
-                        function.kernel.ptr, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
+                        function.kernel.ptr, blocks, teams, 1, threads, 1, 1, shared, stream, pointers
                     )
                 else:
                     driver.launchKernel(function.kernel.ptr, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, 0)

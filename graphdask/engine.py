@@ -76,6 +76,12 @@ class Environment:
         """NumPy or CuPy."""
         return self.backend.xp
 
+    def record(self, step: Superstep) -> None:
+        """Tell of a superstep that has ended."""
+        self.history.append(step)
+        if self.on_superstep is not None:
+            self.on_superstep(step)
+
     def kernels(self, family: str, **types: Any) -> Any:
         """The kernels of a family, for the given dtypes."""
         return self.backend.kernels(family, **types)
@@ -283,7 +289,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         coded = time.perf_counter()
         said = messages.votes() if callable(messages.votes) else messages.votes
         ready = time.perf_counter()
-        compute = computed - started + ready - coded
+        compute = computed - started + ready - coded - messages.recorded
         sent_before, sent = comm.bytes_sent, sum(meta[:, 1].tolist())
         control = np.array([messages.active, sent, int(compute * 1e9)], np.int64)
         if primitive.votes:
@@ -311,9 +317,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             exchange=exchanged - ready - wait,
             wait=wait,
         )
-        history.append(step)
-        if env.on_superstep is not None:
-            env.on_superstep(step)
+        env.record(step)
         if allocated < 0:
             allocated = holdings.nbytes(state)
         if ends:

@@ -4,35 +4,15 @@
 // that reach it, and does not depend on who comes first. What the queues hold is settled by the next kernel, since bits
 // must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
 // bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
+#include "bfs.cuh"
 #include "grid.cuh"
 #include "rows.cuh"
 
 // Places among the counters of a superstep: as in bfs.py.
 enum { HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS, EDGES = HUBS + 2, WEIGHT, LEVELS, VISITED, LISTED, CYCLE };
 #define BFS_COUNTERS (CYCLE + 6)
-// What a row of more than BFS_LONG edges adds to a weight beside them.
-#define BFS_LONG 1024
-#define BFS_MARK (1ULL << 40)
-
-template <class T> struct bfs_none;
-template <> struct bfs_none<int> { static constexpr int id = 0x7fffffff; };
-template <> struct bfs_none<long long> { static constexpr long long id = 0x7fffffffffffffffLL; };
-
 __device__ __forceinline__ bool bfs_has(const unsigned int *bits, index_t slot) {
     return __ldg(bits + (slot >> 5)) >> (slot & 31) & 1u;
-}
-__device__ __forceinline__ void bfs_set(unsigned int *bits, index_t slot) {
-    atomicOr(bits + (slot >> 5), 1u << (slot & 31));
-}
-
-__device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
-    const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
-    return edges > BFS_LONG ? edges + BFS_MARK : edges;
-}
-// The sum over the lanes of a warp, added to *out.
-__device__ __forceinline__ void bfs_add(unsigned long long mine, unsigned long long *out) {
-    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
-    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
 }
 
 // Make the counters of the next superstep ready.
@@ -45,7 +25,7 @@ struct alignas(16) bfs_chunk {
     index_t of[16 / sizeof(index_t)];
 };
 
-extern "C" __global__ void bfs_init(long long n, index_t *depth, index_t *parent, unsigned int *seen) {
+extern "C" __global__ void bfs_init(long long n, long long depths, index_t *depth, index_t *parent, unsigned int *seen) {
     const int each = 16 / sizeof(index_t);
     const long long chunks = n / each;
     bfs_chunk unreached, none;
@@ -53,14 +33,13 @@ extern "C" __global__ void bfs_init(long long n, index_t *depth, index_t *parent
         unreached.of[i] = -1;
         none.of[i] = bfs_none<index_t>::id;
     }
+    const long long whole = depths / each;
     GD_FOR(i, chunks) {
-        ((bfs_chunk *)depth)[i] = unreached;
         ((bfs_chunk *)parent)[i] = none;
+        if (i < whole) ((bfs_chunk *)depth)[i] = unreached;
     }
-    GD_FOR(i, n - chunks * each) {
-        depth[chunks * each + i] = -1;
-        parent[chunks * each + i] = bfs_none<index_t>::id;
-    }
+    GD_FOR(i, n - chunks * each) parent[chunks * each + i] = bfs_none<index_t>::id;
+    GD_FOR(i, depths - whole * each) depth[whole * each + i] = -1;
     GD_FOR(i, (n + 31) / 32) seen[i] = 0;
 }
 
@@ -143,23 +122,6 @@ extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, con
     bfs_add(weight, counters + WEIGHT);
     bfs_turn(after, (unsigned long long)own, 0);
 }
-
-// Slots that others of the same launch may reach too. An earlier level's have another depth; a slot without one is
-// being reached now, whoever writes the depth first.
-struct Visit {
-    index_t *depth, *parent;
-    unsigned int *seen;
-
-    // Whether this is the first that reaches it.
-    __device__ __forceinline__ bool reach(index_t v, index_t id, long long level) const {
-        const index_t before = *(volatile index_t *)(depth + v), lowest = *(volatile index_t *)(parent + v);
-        if ((before != -1 && before != (index_t)level) || !(id < lowest)) return false;
-        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return false;
-        *(volatile index_t *)(depth + v) = (index_t)level;
-        bfs_set(seen, v);
-        return true;
-    }
-};
 
 extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, index_t *depth,
                                      index_t *parent, unsigned int *seen, long long level, long long owned,

@@ -63,9 +63,9 @@ def _turn(after, here, left):
 
 
 @twin
-def bfs_init(n, depth, parent, seen):
-    """Nothing is reached; n is the number of slots."""
-    depth[:n] = -1
+def bfs_init(n, depths, depth, parent, seen):
+    """Nothing is reached; n is the number of slots, the first `depths` of which have a depth."""
+    depth[:depths] = -1
     parent[:n] = np.iinfo(parent.dtype).max
     seen[: (n + 31) // 32] = 0
 

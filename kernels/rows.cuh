@@ -9,6 +9,7 @@
 
 #define GD_ROWS 256
 #define GD_HUB 4096
+#define GD_CHUNK 1024
 
 // Inclusive sums of scan[1..GD_ROWS] in place; scan[0] is 0. All threads of the block call it.
 __device__ __forceinline__ void gd_scan(int *scan) {
@@ -108,7 +109,7 @@ __device__ __forceinline__ void gd_for_edges(long long n, const Index *rows, con
     body.flush(true);
 }
 
-// body(row, edge) for every edge of the listed rows, in chunks of GD_HUB edges that the blocks deal out among themselves.
+// body(row, edge) for every edge of the listed rows, in chunks of GD_CHUNK edges that the blocks deal out among themselves.
 template <typename Index, typename Body>
 __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned long long *hub_count,
                                             const long long *indptr, const Body &body) {
@@ -120,7 +121,7 @@ __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned lo
         int chunks = 0;
         if (base + t < count) {
             const Index row = hubs[base + t];
-            chunks = (int)((indptr[row + 1] - indptr[row] + GD_HUB - 1) / GD_HUB);
+            chunks = (int)((indptr[row + 1] - indptr[row] + GD_CHUNK - 1) / GD_CHUNK);
         }
         scan[t + 1] = chunks;
         if (t == 0) scan[0] = 0;
@@ -130,8 +131,8 @@ __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned lo
         for (int c = offset; c < total; c += gridDim.x) {
             const int h = gd_row_of(scan, c);
             const Index row = hubs[base + h];
-            const long long begin = indptr[row] + (long long)(c - scan[h]) * GD_HUB;
-            const long long end = min(begin + GD_HUB, indptr[row + 1]);
+            const long long begin = indptr[row] + (long long)(c - scan[h]) * GD_CHUNK;
+            const long long end = min(begin + GD_CHUNK, indptr[row + 1]);
             for (long long e = begin; e < end; e += GD_ROWS) {
                 if (e + t < end) body(row, e + t);
                 body.flush(false);

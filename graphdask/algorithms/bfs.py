@@ -32,10 +32,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, Room, put_aside, reachable
+from graphdask.comm.peers import Peers
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -168,8 +170,10 @@ class BreadthFirstSearch(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
+        peers = self._peers(part, env)
+        depths = slots if peers is None else owned
         state = State(
-            xp.empty(slots, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
+            xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
             (env.room("a level of BFS", owned, dtype), env.room("a level of BFS", owned, dtype)),
             env.room("a level of BFS, of ghosts,", slots - owned, dtype),
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
@@ -178,7 +182,7 @@ class BreadthFirstSearch(Primitive[State]):
             env.kernels("bfs", index_t=dtype), unreached,
         )  # fmt: skip
         kernels = state.kernels
-        kernels.bfs_init(slots, state.depth, state.parent, state.seen)
+        kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
         sources = self.own_sources(part, env)
         state.count = len(sources)
         if state.count:
@@ -187,12 +191,43 @@ class BreadthFirstSearch(Primitive[State]):
                 state.count, sources, part.out.indptr, part.ids, state.depth, state.parent, state.seen, state.queue,
                 state.after, state.counters,
             )  # fmt: skip
+        if peers is not None:
+            return state, self._together(part, state, peers, env)
+        if state.count:
             state.weight = int(env.backend.to_host(state.after)[WEIGHT])
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
         frontier = state.queue[: state.count]
         return state, Messages(
             frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
         )
+
+    def _peers(self, part: Part, env: Environment) -> Peers | None:
+        """The ranks whose GPUs search together, where they can."""
+        assert env.comm is not None
+        apart = env.size == 1 or env.backend.name != "cuda" or env.exchange != "selective" or env.allocation.partial
+        if apart or (self.either_way and len(part.directions) > 1):
+            return None
+        return env.comm.peers(env.backend)
+
+    def _together(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+        """Go through all levels; nothing is left to be said."""
+        owned, dtype = part.num_owned, part.vertex_map.dtype
+        put, waiting = put_aside(part.out), None
+        if state.direction.mode != "push":
+            assert part.inward is not None
+            room = "what is left for BFS to pull", owned, dtype
+            waiting = env.room(*room).fit(owned), env.room(*room).fit(owned)
+            put = max(put, min(owned, part.inward.num_edges // FEW))
+        arrays = {
+            "depth": state.depth, "parent": state.parent, "seen": state.seen, "waiting": waiting,
+            "queues": tuple(queue.fit(owned) for queue in state.queues), "long_rows": state.hubs.fit(put),
+            "ghost_queue": state.ghost_queue.fit(part.num_slots - owned),
+        }  # fmt: skip
+        team, before = TeamSearch(peers, part, env, arrays), len(env.history)
+        state.level, state.pulled = team.run(state.count, state.after[WEIGHT : WEIGHT + 1], state.direction)
+        recorded = sum(step.compute + step.exchange + step.wait for step in env.history[before:])
+        own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
+        return Messages(own, ghosts, {"parent": state.parent}, False, recorded=recorded)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls

@@ -11,13 +11,16 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.outgoing import SendBuffer
 from graphdask.errors import CommunicationError, InputError, PeerLost
+
+if TYPE_CHECKING:
+    from graphdask.comm.peers import Peers
 
 META = 4
 """int64 integers that accompany each payload."""
@@ -106,6 +109,13 @@ class Communicator(ABC):
         if self.sending is None:
             self.sending = SendBuffer(backend)
         return self.sending.take(nbytes)
+
+    def peers(self, backend: Backend) -> Peers | None:
+        """This rank among those whose kernels write into each other's memory; None where they cannot, on all ranks.
+
+        Every rank calls it.
+        """
+        return None
 
     def __enter__(self) -> Communicator:
         return self

@@ -20,9 +20,11 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import checked, settle
+from graphdask.comm.peers import MOST_RANKS, Peers
 from graphdask.comm.protocol import Cancel, Communicator, Received
 from graphdask.comm.shm_board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm_memory import Outbox, Window
+from graphdask.comm.shm_peers import PeerMemory, ShmPeers
 from graphdask.errors import CommunicationError, GraphdaskError, PeerLost, StaleMessage, Unsupported
 
 BULKY = 1 << 25
@@ -53,6 +55,10 @@ class ShmPlane:
         self.boards: list[tuple[int, Board, tuple[Window, Window]]] = []
         """Rank, board and windows of each peer."""
         self.outboxes = (Outbox(backend), Outbox(backend))
+        self.peers: PeerMemory | None = None
+        """For kernels that write into each other's memory, once they do."""
+        self._pids: list[tuple[int, int]] = []
+        """Rank and process of each peer."""
         self._memory: SharedMemory | None = None
 
     def announce(self, size: int) -> np.ndarray:
@@ -83,7 +89,14 @@ class ShmPlane:
                 return f"rank {rank} finds another board than that of rank {q}: its processes are not to be seen"
             windows = (Window(self.backend, q, pid), Window(self.backend, q, pid))
             self.boards.append((q, board, windows))
+            self._pids.append((q, pid))
         return ""
+
+    def peer_memory(self) -> PeerMemory:
+        """What is kept for kernels that write into each other's memory."""
+        if self.peers is None:
+            self.peers = PeerMemory(self.backend, self._pids)
+        return self.peers
 
     def close(self) -> None:
         """Unmap everything."""
@@ -92,7 +105,11 @@ class ShmPlane:
             for window in windows:
                 with contextlib.suppress(Exception):  # of a context that a failed kernel has ended
                     window.close()
-        self.boards = []
+        self.boards, self._pids = [], []
+        if self.peers is not None:
+            with contextlib.suppress(Exception):
+                self.peers.close()
+            self.peers = None
         for outbox in self.outboxes:
             outbox.close()
         self.outboxes = (Outbox(self.backend), Outbox(self.backend))
@@ -316,6 +333,12 @@ class ShmCommunicator(Communicator):
         if waited > self._timeout:
             missing = ", ".join(str(q) for q, _, _ in waiting)
             raise PeerLost(f"an exchange passed its timeout of {self._timeout} s; missing ranks: {missing}")
+
+    def peers(self, backend: Backend) -> Peers | None:
+        if not self._cuda or self.size > MOST_RANKS:
+            return None
+        with backend.activate():
+            return ShmPeers(self, backend, self._timeout, self._plane.peer_memory())
 
     def check(self) -> None:
         self._cancel.check()

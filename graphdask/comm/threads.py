@@ -18,6 +18,7 @@ import numpy as np
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import is_secondary, pack_failure, unpack_failure
+from graphdask.comm.peers import Peers, thread_peers
 from graphdask.comm.protocol import Cancel, Communicator, Received
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, PeerLost
 
@@ -202,6 +203,9 @@ class ThreadCommunicator(Communicator):
             grown = nbytes if buffer is None else max(nbytes, len(buffer) * 3 // 2)
             buffer = self._buffers[q] = self._backend.xp.empty(grown, dtype="uint8")
         return buffer[:nbytes]
+
+    def peers(self, backend: Backend) -> Peers | None:
+        return thread_peers(self, backend, self._group.timeout)
 
     def abort(self, error: BaseException) -> None:
         self._group.fail(self.rank, error)

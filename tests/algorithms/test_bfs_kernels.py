@@ -87,9 +87,10 @@ class World:
 
 @pytest.mark.parametrize("slots", [1, 3, 31, 32, 33, 1027, 5000])
 def test_a_search_begins_with_nothing_reached(backend, dtype, slots):
-    depth, parent = poisoned(dtype, slots + 1, slots + 1)
+    depths = slots * 2 // 3
+    depth, parent = poisoned(dtype, depths + 1, slots + 1)
     seen = np.full((slots + 31) // 32 + 1, 0xABCD, np.uint32)
-    Launch(backend, "bfs", dtype)(slots, depth, parent, seen, names=("bfs_init",))
+    Launch(backend, "bfs", dtype)(slots, depths, depth, parent, seen, names=("bfs_init",))
     assert (depth[:-1] == -1).all()
     assert (parent[:-1] == none(dtype)).all()
     assert (seen[:-1] == 0).all()

@@ -12,9 +12,12 @@
 #define EMULATOR_AT uint64_t place = __builtin_LINE() ^ (uint64_t)__builtin_FILE() << 20
 namespace emulator {
 EMULATOR static Index thread_index() { return {me->thread, 0, 0}; }
-EMULATOR static Index block_index() { return {me->block->index, 0, 0}; }
+EMULATOR static Index block_index() {
+    const unsigned each = blocks_of_grid / teams_of_grid;
+    return {me->block->index % each, me->block->index / each, 0};
+}
 EMULATOR static Index block_size() { return {threads_of_block, 1, 1}; }
-EMULATOR static Index grid_size() { return {blocks_of_grid, 1, 1}; }
+EMULATOR static Index grid_size() { return {blocks_of_grid / teams_of_grid, teams_of_grid, 1}; }
 
 template <class T> EMULATOR static uint64_t bits(T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "CUDA exchanges 4 or 8 bytes");
@@ -134,6 +137,7 @@ EMULATOR_CAS(unsigned)
 EMULATOR_CAS(unsigned long long)
 
 EMULATOR_CALL static void __threadfence() { emulator::maybe_yield(2); }
+EMULATOR_CALL static void __threadfence_system() { emulator::maybe_yield(2); }
 EMULATOR_CALL static void __threadfence_block() { emulator::maybe_yield(2); }
 EMULATOR_CALL static void __nanosleep(unsigned) { emulator::yield(); }
 template <class T> static inline T __ldg(const T *address) { return *address; }
@@ -221,11 +225,12 @@ EMULATOR static int find_file(dl_phdr_info *info, size_t, void *) {
 #define EMULATOR_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread", "undefined")))
 #define EMULATOR_KERNEL(name) \
     EMULATOR_EXPORT const char *types_of_##name() { return emulator::types(name); } \
-    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned threads, unsigned shared, uint64_t seed, \
+    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned teams, unsigned threads, unsigned shared, uint64_t seed, \
                                               unsigned at_once, unsigned preemptive, void **arguments, \
                                               unsigned count, const uint64_t *begins, const uint64_t *ends) { \
         emulator::kernel = #name; \
         emulator::dynamic_bytes = shared; \
+        emulator::teams_of_grid = teams; \
         emulator::arguments = arguments; \
         if (!emulator::ranges[0].end) dl_iterate_phdr(emulator::find_file, nullptr); \
         for (unsigned i = 0; i < count; i++) emulator::ranges[i + 1] = {(uintptr_t)begins[i], (uintptr_t)ends[i]}; \

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cmath>
+#include <ctime>
 #include <link.h>
 #include <sys/mman.h>
 #include <type_traits>
@@ -73,8 +74,8 @@ static Block *blocks;
 static Fiber *me;
 static jmp_buf scheduler;
 static Fiber *ready[MOST_BLOCKS * MOST_THREADS];
-static unsigned num_ready, threads_of_block, blocks_of_grid, preempt;
-static Range ranges[64];
+static unsigned num_ready, threads_of_block, blocks_of_grid, teams_of_grid, preempt;
+static Range ranges[1024];
 static unsigned num_ranges, last_range;
 static uint64_t state;
 static char message[1024];
@@ -108,6 +109,11 @@ EMULATOR static inline void make_ready(Fiber *fiber) {
         fiber->in_ready = true;
         ready[num_ready++] = fiber;
     }
+}
+EMULATOR_CALL static unsigned long long nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 EMULATOR_CALL static void leave() {  // until the scheduler takes this thread again
     if (!_setjmp(me->at)) _longjmp(scheduler, 1);

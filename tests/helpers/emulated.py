@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -187,6 +188,8 @@ class EmulatedKernels:
             for name, arguments in KERNEL.findall(sources()[f"{family}.cu"])
         }
         self._most_threads = {name: int(most) for most, name in BOUNDS.findall(sources()[f"{family}.cu"])}
+        # kernels of GPUs that find the memory of others by its address
+        self._finds_memory = hasattr(importlib.import_module(f"graphdask.kernels.{family}"), "GPU_ONLY")
         self._launched: list[str] = []
 
     def check(self) -> None:
@@ -213,6 +216,7 @@ class EmulatedKernels:
             threads: int = BLOCK,
             per_processor: int = PER_PROCESSOR,
             shared: int = 0,
+            teams: int = 1,
         ) -> None:
             if n <= 0:
                 return
@@ -228,16 +232,18 @@ class EmulatedKernels:
                 argument(value, kind, f"{label}: {parameter}")
                 for value, kind, parameter in zip(values, types, parameters, strict=True)
             ]
-            most_blocks = min(self._backend.most_blocks, self._backend.processors * per_processor)
-            blocks = min((int(n) * per_item + threads - 1) // threads, most_blocks)
+            most_blocks = max(1, min(self._backend.most_blocks, self._backend.processors * per_processor) // teams)
+            blocks = teams * min((int(n) * per_item + threads - 1) // threads, most_blocks)
             at_once = blocks if self._cooperative else 1 + self._backend.draw() % blocks
+            if self._finds_memory:
+                memory += [(memory[0][0], begin, end) for begin, end in self._backend.known_addresses()]
             count = len(memory)
             addresses = (ctypes.c_void_p * count)(*(cell.ctypes.data for cell, _, _ in memory))
             begins = (ctypes.c_uint64 * count)(*(begin for _, begin, _ in memory))
             ends = (ctypes.c_uint64 * count)(*(end for _, _, end in memory))
             seed, preemptive = ctypes.c_uint64(self._backend.draw()), int(self._backend.preemptive)
             self._launched.append(label)
-            failure = run(blocks, threads, shared, seed, at_once, preemptive, addresses, count, begins, ends)
+            failure = run(blocks, teams, threads, shared, seed, at_once, preemptive, addresses, count, begins, ends)
             if failure is not None:
                 raise EmulationError(f"{label}: {failure.decode()} (seed {seed.value}, {at_once} blocks at once)")
 
@@ -293,6 +299,16 @@ class EmulatedCuda(Backend):
         self.most_blocks, self.preemptive = most_blocks, preemptive
         self._random = np.random.default_rng(seed)
         self._modules: dict[tuple[Any, ...], EmulatedKernels] = {}
+        self._addressed: deque[tuple[int, int]] = deque(maxlen=600)
+
+    def address(self, array: Any) -> int:
+        begin = array.memory.ctypes.data
+        self._addressed.append((begin, begin + array.nbytes))
+        return begin
+
+    def known_addresses(self) -> list[tuple[int, int]]:
+        """Memory whose addresses somebody asked for, the last first."""
+        return list(dict.fromkeys(reversed(self._addressed)))
 
     def draw(self) -> int:
         return int(self._random.integers(1, 1 << 31))

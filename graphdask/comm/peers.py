@@ -1,0 +1,141 @@
+"""Peers: ranks whose kernels write into each other's memory and meet there, without their hosts (kernels/team.cuh).
+
+Each rank has a board, which its peers write to when they meet, and memory for what they tell it. On GPUs of a host
+that exchange through shared memory these are mapped into all processes, and each rank launches its own kernel; ranks
+that are threads of one process and share a device are launched together.
+
+Source: the model of one-sided communication of OpenSHMEM and NVSHMEM, of which a meeting is the barrier with a sum.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.comm.protocol import Communicator
+from graphdask.errors import PeerLost
+from graphdask.kernels.bfs_team import (
+    ABORT,
+    BOARD,
+    BOARDS,
+    LIMIT,
+    LOCAL,
+    MEETING,
+    RANK,
+    SIZE,
+    TEAM_LOCAL,
+    TEAM_RANKS,
+    TEAM_WORDS,
+)
+
+MOST_RANKS = TEAM_RANKS
+BOARD_BYTES = 8 * 2 * TEAM_RANKS * TEAM_WORDS
+
+Launch = Callable[[Array, int], None]
+"""Starts a kernel for rows that describe ranks, and so many of them."""
+
+
+class Peers(ABC):
+    """This rank among those that it meets in kernels.
+
+    Parameters
+    ----------
+    comm : Communicator
+        Of the same ranks.
+    backend : Backend
+    timeout : float
+        Seconds that a rank waits for the others in a meeting.
+    """
+
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float):
+        self.comm, self.backend, self.timeout = comm, backend, timeout
+        self._local: Array = backend.from_host(np.zeros(TEAM_LOCAL, np.int64))
+
+    @abstractmethod
+    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+        """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew.
+
+        Parameters
+        ----------
+        nbytes : int
+        said : int64 array, shape (c,)
+            For all ranks.
+
+        Returns
+        -------
+        list of int
+            Where the memory of each rank begins, for kernels of this one.
+        int64 array, shape (size, c)
+            What all ranks said.
+        """
+
+    @abstractmethod
+    def run(self, row: np.ndarray, launch: Launch) -> None:
+        """Let the kernels of all ranks run to their end. Every rank calls it.
+
+        Parameters
+        ----------
+        row : int64 array
+            What the kernel must know of this rank; the part that every team has is filled in here.
+        launch : callable
+            Given the rows, int64 on the device, of shape (ranks, words), and their number.
+
+        Raises
+        ------
+        PeerLost
+            A rank is gone, or did not come to a meeting in time.
+        """
+
+    def _described(self, row: np.ndarray, meeting: int, boards: list[int], abort: int) -> np.ndarray:
+        local = np.zeros(TEAM_LOCAL, np.int64)
+        local[MEETING] = meeting
+        self._local = self.backend.from_host(local)
+        row[RANK], row[SIZE] = self.comm.rank, self.comm.size
+        row[LOCAL], row[LIMIT] = self.backend.address(self._local), int(self.timeout * 1e9)
+        row[ABORT], row[BOARD] = abort, boards[self.comm.rank]
+        row[BOARDS : BOARDS + len(boards)] = boards
+        return row
+
+    def late(self) -> PeerLost:
+        """What to raise where a meeting failed and nobody said why."""
+        return PeerLost(f"a rank did not come to a meeting of kernels within {self.timeout} s, or its kernel failed")
+
+
+class ThreadPeers(Peers):
+    """Ranks that are threads of one process, on one device."""
+
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float):
+        super().__init__(comm, backend, timeout)
+        self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
+        self._memory: Array = backend.xp.empty(0, np.uint8)
+        self._meeting = 0
+        backend.synchronize()
+        self._boards = comm.allgather(np.array([backend.address(self._board)], np.int64))[:, 0].tolist()
+
+    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+        if len(self._memory) < nbytes:
+            self._memory = self.backend.xp.empty(nbytes, np.uint8)
+        told = self.comm.allgather(np.concatenate([[self.backend.address(self._memory)], said]).astype(np.int64))
+        return told[:, 0].tolist(), told[:, 1:]
+
+    def run(self, row: np.ndarray, launch: Launch) -> None:
+        self.backend.synchronize()  # the kernel runs on the stream of another thread
+        rows = self.comm.allgather(self._described(row, self._meeting, self._boards, 0))
+        if self.comm.rank == 0:
+            launch(self.backend.from_host(rows), self.comm.size)
+            self.backend.synchronize()
+        self.comm.barrier()
+        self._meeting = int(self.backend.to_host(self._local)[MEETING])
+
+
+def thread_peers(comm: Communicator, backend: Backend, timeout: float) -> Peers | None:
+    """The peers of a rank that is a thread, where all share one device; else None. Every rank calls it."""
+    device = getattr(backend, "device", -1) if backend.name == "cuda" else -1
+    devices: Any = comm.allgather(np.array([device], np.int64))[:, 0]
+    if comm.size > MOST_RANKS or device < 0 or len(set(devices.tolist())) > 1:
+        return None
+    return ThreadPeers(comm, backend, timeout)

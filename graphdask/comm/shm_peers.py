@@ -1,0 +1,104 @@
+"""ShmPeers: processes of a host, each with a GPU, whose kernels write into each other's memory through CUDA IPC."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphdask.backend import Backend
+from graphdask.comm.arguments import settle
+from graphdask.comm.peers import BOARD_BYTES, Launch, Peers
+from graphdask.comm.protocol import Communicator
+from graphdask.comm.shm_memory import Outbox, Window
+from graphdask.kernels.bfs_team import MEETING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHECK_SECONDS = 0.5e-3
+"""How often the host asks for lost peers while a kernel runs."""
+
+
+class PeerMemory:
+    """What a rank keeps for its peers between runs, and what it has mapped of them: a board, and memory to write to.
+
+    Parameters
+    ----------
+    backend : Backend
+    pids : sequence of (int, int)
+        Rank and process of each peer.
+    """
+
+    def __init__(self, backend: Backend, pids: Sequence[tuple[int, int]]):
+        self.backend, self.meeting = backend, 0
+        self.mine = Outbox(backend), Outbox(backend)
+        self.theirs = [(q, (Window(backend, q, pid), Window(backend, q, pid))) for q, pid in pids]
+        self.abort = backend.xp.cuda.alloc_pinned_memory(8)
+        self.mine[0].take(BOARD_BYTES)[:] = 0
+
+    def close(self) -> None:
+        """Unmap and give up everything."""
+        for _, windows in self.theirs:
+            for window in windows:
+                window.close()
+        for outbox in self.mine:
+            outbox.close()
+
+
+class ShmPeers(Peers):
+    """This rank among those of its host."""
+
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: PeerMemory):
+        super().__init__(comm, backend, timeout)
+        self._kept = kept
+        self._boards: list[int] = []
+
+    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+        kept, comm = self._kept, self.comm
+        memory = kept.mine[1]
+        for outbox in kept.mine:
+            outbox.clear()  # what was replaced: all have mapped what took its place, for they have met since
+        memory.take(max(nbytes, 1))
+        settle(self.backend)  # the board is clear
+        mine: list[Any] = [kept.meeting]
+        for outbox in kept.mine:
+            generation, capacity, handle = outbox.memory
+            mine += [generation, capacity, *handle.tolist()]
+        told = comm.allgather(np.concatenate([mine, said]).astype(np.int64))
+        kept.meeting = int(told[:, 0].max())
+        words = (len(mine) - 1) // 2
+        addresses = [[0, 0] for _ in range(comm.size)]
+        for at, outbox in enumerate(kept.mine):
+            addresses[comm.rank][at] = self.backend.address(outbox.bytes)
+        for q, windows in kept.theirs:
+            for at, window in enumerate(windows):
+                generation, capacity, *handle = told[q, 1 + at * words : 1 + (at + 1) * words].tolist()
+                window.follow(generation, capacity, np.array(handle, np.int64))
+                addresses[q][at] = self.backend.address(window.bytes)
+        self._boards = [first for first, _ in addresses]
+        return [second for _, second in addresses], told[:, len(mine) :]
+
+    def run(self, row: np.ndarray, launch: Launch) -> None:
+        kept, cuda = self._kept, self.backend.xp.cuda
+        stop = np.frombuffer(kept.abort, np.int32, 1)
+        stop[0] = 0
+        described = self._described(row, kept.meeting, self._boards, kept.abort.ptr)
+        launch(self.backend.from_host(described[None, :]), 1)
+        event = cuda.Event(disable_timing=True)
+        event.record()
+        looked = time.perf_counter()
+        try:
+            while not event.done:
+                now = time.perf_counter()
+                if now - looked > CHECK_SECONDS:
+                    looked = now
+                    self.comm.check()
+                os.sched_yield()
+        except BaseException:
+            stop[0] = 1
+            settle(self.backend)
+            raise
+        kept.meeting = int(self.backend.to_host(self._local)[MEETING])

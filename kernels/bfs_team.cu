@@ -1,0 +1,373 @@
+// Breadth-first search by the GPUs of a host together: one launch on each goes through all levels, and nothing waits for
+// the host. Ranks write what they tell each other straight into the receiver's memory, and meet (team.cuh) where a level
+// needs what others found. A push sends each owner the ghosts that were reached and their parents as lists; a pull sends
+// who holds ghosts the bits of what is settled. Which way the next level goes follows from the same sums on every rank,
+// by the rule of graphdask.algorithms._direction. Levels, parents and their uniqueness: bfs.cu.
+//
+// Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
+// one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
+// in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
+#include "bfs.cuh"
+#include "rows.cuh"
+#include "team.cuh"
+
+// Places in a row of counters; the first TEAM_VOTES are what ranks vote.
+enum { FOUND, WEIGHT, EDGES, SENT, TO, GHOSTS = TO + TEAM_RANKS, HUBS, LEFT, BFS_ROW };
+// Of what describes a rank, after what every team has.
+enum {
+    OWNED = ROW_OWN, SLOTS, INDPTR, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES,
+    GHOST_QUEUE = QUEUES + 2, WAITING, LONG_ROWS = WAITING + 2, COUNTERS, LOG, BOUNDS,
+    MIRRORS = BOUNDS + TEAM_RANKS + 1, HELD = MIRRORS + TEAM_RANKS, LISTS = HELD + TEAM_RANKS,
+    BITS = LISTS + TEAM_RANKS, IN_LISTS = BITS + TEAM_RANKS, IN_BITS = IN_LISTS + TEAM_RANKS
+};
+// An entry of the log for each level, and what the host reads at the end, in front of it.
+enum { LOG_PULLS, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
+enum { END_LEVELS, END_PULLS, END_UNEXPLORED, END_FOUND, END_DONE, END_PULLED, END_WORDS };
+#define BFS_FEW 64
+
+// Bits change between the phases of the launch, so that they are not read as constants.
+__device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot) {
+    return bits[slot >> 5] >> (slot & 31) & 1u;
+}
+
+struct TeamPush {
+    const index_t *indices, *ids;
+    const unsigned int *seen;
+    index_t *parent;
+    long long owned;
+    index_t *own_queue, *ghost_queue;
+    gd_count *next;
+    Queue<index_t> *own, *ghosts;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = __ldcs(indices + edge);
+        if (bfs_bit(seen, v)) return;
+        const index_t id = ids[row];
+        if (!(id < *(volatile index_t *)(parent + v))) return;
+        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
+        if (v < owned) own->push(v);
+        else ghosts->push(v);
+    }
+    __device__ __forceinline__ void flush(bool all) const {
+        own->flush(own_queue, next + FOUND, all);
+        ghosts->flush(ghost_queue, next + GHOSTS, all);
+    }
+};
+
+struct Search {
+    Team team;
+    const long long *row;
+    Queue<index_t> *own, *others;
+    gd_count *agreed;
+    gd_count exchanged, sent_bytes;
+
+    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
+    __device__ __forceinline__ index_t *queue(long long level) const { return ids_at(QUEUES + (int)(level & 1)); }
+    __device__ __forceinline__ index_t *waiting(long long level) const { return ids_at(WAITING + (int)(level & 1)); }
+    __device__ __forceinline__ gd_count *counters(long long level) const {
+        return (gd_count *)row[COUNTERS] + level % 3 * BFS_ROW;
+    }
+    __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
+    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
+
+    // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
+    GD_PHASE void settle(long long level, gd_count *next) {
+        __shared__ int counts[TEAM_RANKS];
+        __shared__ gd_count bases[TEAM_RANKS];
+        const long long *const indptr = (const long long *)row[INDPTR];
+        index_t *const depth = ids_at(DEPTH);
+        const index_t *const found = queue(level), *const ghosts = ids_at(GHOST_QUEUE), *const parent = ids_at(PARENT);
+        const long long mine = (long long)read(next + FOUND), count = (long long)read(next + GHOSTS);
+        gd_count weight = 0;
+        GD_FOR(i, mine) {
+            const index_t v = found[i];
+            depth[v] = (index_t)level;
+            bfs_set(seen(), v);
+            weight += bfs_weight(indptr, v);
+        }
+        bfs_add(weight, next + WEIGHT);
+        const int t = threadIdx.x, size = team.size;
+        const long long threads = (long long)gridDim.x * blockDim.x;
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+            if (t < TEAM_RANKS) counts[t] = 0;
+            __syncthreads();
+            int step = 0, place = 0;
+            index_t v = 0;
+            if (begin + t < count) {
+                v = ghosts[begin + t];
+                bfs_set(seen(), v);
+                step = 1;
+                while (step + 1 < size && v >= row[BOUNDS + step + 1]) step++;
+                place = atomicAdd(counts + step, 1);
+            }
+            __syncthreads();
+            if (t > 0 && t < size && counts[t])
+                bases[t] = atomicAdd(next + TO + (team.rank + t) % size, (gd_count)counts[t]);
+            if (t == 0) atomicAdd(next + SENT, (gd_count)min((long long)blockDim.x, count - begin));
+            __syncthreads();
+            if (step) {
+                const long long first = row[BOUNDS + step], room = row[BOUNDS + step + 1] - first;
+                index_t *const list = ids_at(LISTS + step) + bases[step] + place;
+                list[0] = (index_t)(v - first);
+                list[room] = parent[v];
+            }
+            __syncthreads();
+        }
+    }
+    // Own vertices that other ranks reached in this level.
+    GD_PHASE void take_in(long long level, gd_count *next) {
+        const Visit visit{ids_at(DEPTH), ids_at(PARENT), seen()};
+        const long long *const indptr = (const long long *)row[INDPTR];
+        const long long threads = (long long)gridDim.x * blockDim.x;
+        gd_count weight = 0;
+        for (int step = 1; step < team.size; step++) {
+            const long long count = (long long)agreed[TEAM_SUMS + (team.rank + step) % team.size], room = row[HELD + step];
+            const index_t *const list = ids_at(IN_LISTS + step), *const mirror = ids_at(MIRRORS + step);
+            for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+                const long long i = begin + threadIdx.x;
+                if (i < count) {
+                    const index_t v = mirror ? mirror[list[i]] : list[i];
+                    if (visit.reach(v, list[room + i], level)) {
+                        weight += bfs_weight(indptr, v);
+                        own->push(v);
+                    }
+                }
+                own->flush(queue(level), next + FOUND, false);
+            }
+        }
+        own->flush(queue(level), next + FOUND, true);
+        bfs_add(weight, next + WEIGHT);
+    }
+    // Write to every rank which of the vertices that it holds ghosts of are settled.
+    GD_PHASE void tell_bits() {
+        const unsigned int *const bits = seen();
+        const int lane = threadIdx.x & 31;
+        for (int step = 1; step < team.size; step++) {
+            const long long held = row[HELD + step], words = (held + 31) / 32;
+            const index_t *const mirror = ids_at(MIRRORS + step);
+            unsigned int *const out = (unsigned int *)row[BITS + step];
+            sent_bytes += (gd_count)(4 * words);
+            if (!mirror) {
+                GD_FOR(w, words) out[w] = bits[w];
+                continue;
+            }
+            const long long warps = (long long)gridDim.x * blockDim.x / 32;
+            for (long long base = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; 32 * base < words; base += warps) {
+                unsigned int mine = 0;
+                for (int j = 0; j < 32; j++) {
+                    const long long i = 32 * (32 * base + j) + lane;
+                    const unsigned int word = __ballot_sync(0xffffffffu, i < held && bfs_bit(bits, mirror[min(i, held - 1)]));
+                    if (lane == j) mine = word;
+                }
+                if (32 * base + lane < words) out[32 * base + lane] = mine;
+            }
+        }
+    }
+    // Settle the ghosts whose owners told of them.
+    GD_PHASE void take_bits() {
+        for (int step = 1; step < team.size; step++) {
+            const long long first = row[BOUNDS + step], held = row[BOUNDS + step + 1] - first, words = (held + 31) / 32;
+            const unsigned int *const in = (const unsigned int *)row[IN_BITS + step];
+            unsigned int *const out = seen() + (first >> 5);
+            const int shift = (int)(first & 31);
+            GD_FOR(w, words) {
+                const long long left = held - 32 * w;
+                const unsigned int word = in[w] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
+                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
+                if (low) atomicOr(out + w, low);
+                if (high) atomicOr(out + w + 1, high);
+            }
+        }
+        team.barrier();
+    }
+    GD_PHASE void list_unvisited(long long level, gd_count *here) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR];
+        const long long n = row[OWNED], threads = (long long)gridDim.x * blockDim.x;
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+            const long long v = begin + threadIdx.x;
+            if (v < n && !bfs_bit(seen(), v) && indptr[v + 1] > indptr[v]) others->push((index_t)v);
+            others->flush(waiting(level), here + LEFT, false);
+        }
+        others->flush(waiting(level), here + LEFT, true);
+    }
+    GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const index_t *const indices = ids_at(IN_INDICES), *const unvisited = waiting(level - 1);
+        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
+        const unsigned int *const bits = seen();
+        gd_count edges = 0, weight = 0;
+        const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)read(here + LEFT);
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+            const long long i = begin + threadIdx.x;
+            if (i < count) {
+                const index_t v = unvisited[i];
+                const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
+                long long e = first;
+                while (e < few && !bfs_bit(bits, indices[e])) e++;
+                edges += (gd_count)(min(e + 1, few) - first);
+                if (e < few) {
+                    depth[v] = (index_t)level;
+                    parent[v] = -2 - indices[e];
+                    weight += bfs_weight(out_indptr, v);
+                    own->push(v);
+                } else if (few < last) {
+                    hubs[gd_reserve(next + HUBS)] = v;
+                } else {
+                    others->push(v);
+                }
+            }
+            own->flush(queue(level), next + FOUND, false);
+            others->flush(waiting(level), next + LEFT, false);
+        }
+        own->flush(queue(level), next + FOUND, true);
+        others->flush(waiting(level), next + LEFT, true);
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+        team.barrier();
+        if (read(next + HUBS)) {
+            pull_hubs(level, next);
+            team.barrier();
+        }
+    }
+    // The rows that were given up after BFS_FEW edges, a warp each.
+    GD_PHASE void pull_hubs(long long level, gd_count *next) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const index_t *const indices = ids_at(IN_INDICES), *const hubs = ids_at(LONG_ROWS);
+        const unsigned int *const bits = seen();
+        const int lane = threadIdx.x & 31;
+        const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)read(next + HUBS);
+        gd_count edges = 0, weight = 0;
+        for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
+            const index_t v = hubs[h];
+            const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
+            bool found = false;
+            for (long long base = first; base < last && !found; base += 32) {
+                const long long e = base + lane;
+                const unsigned hits = __ballot_sync(0xffffffffu, e < last && bfs_bit(bits, indices[min(e, last - 1)]));
+                found = hits != 0;
+                if (found && lane == __ffs(hits) - 1) {
+                    ids_at(DEPTH)[v] = (index_t)level;
+                    ids_at(PARENT)[v] = -2 - indices[e];
+                    weight += bfs_weight(out_indptr, v);
+                    queue(level)[atomicAdd(next + FOUND, (gd_count)1)] = v;
+                }
+                if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
+            }
+            if (!found && lane == 0) waiting(level)[atomicAdd(next + LEFT, (gd_count)1)] = v;
+        }
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+    }
+    // The bits of what a pull has found.
+    __device__ __forceinline__ void mark(long long level, const gd_count *next) {
+        const index_t *const found = queue(level);
+        const long long count = (long long)read(next + FOUND);
+        GD_FOR(i, count) bfs_set(seen(), found[i]);
+    }
+    GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        const TeamPush body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[OWNED], queue(level),
+                            ids_at(GHOST_QUEUE), next, own, others};
+        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
+                     next + HUBS, next + EDGES, body);
+        team.barrier();
+        if (read(next + HUBS)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
+            team.barrier();
+        }
+        settle(level, next);
+        if (!team.meet(next, agreed)) return false;
+        if (agreed[SENT] == 0) return true;
+        const gd_count began = gd_nanoseconds(), waited = team.waited;
+        take_in(level, next);
+        const bool fine = team.meet(next, agreed);
+        exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return fine;
+    }
+    __device__ __forceinline__ bool tell(gd_count *votes) {
+        const gd_count began = gd_nanoseconds(), waited = team.waited;
+        tell_bits();
+        if (!team.meet(votes, agreed)) return false;
+        take_bits();
+        exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return true;
+    }
+    __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
+        pull(level, here, next);
+        mark(level, next);
+        if (!team.meet(next, agreed)) return false;
+        return agreed[FOUND] == 0 || tell(next);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+bfs_team(long long n, const long long *rows, long long row_words, long long level, long long most, long long pulls,
+         long long may_pull, double unexplored, double before, double vertices, double alpha, double beta) {
+    __shared__ Queue<index_t> own, others;
+    __shared__ gd_count agreed[TEAM_VOTES];
+    own.open();
+    others.open();
+    const long long *const row = rows + blockIdx.y * row_words;
+    Search search{Team(row), row, &own, &others, agreed, 0, 0};
+    gd_count *const ends = (gd_count *)row[LOG];
+    const bool leads = search.team.leads();
+    bool pulled = false, done = false, fine = true;
+    long long levels = 0;
+    const auto decide = [&] {
+        const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
+        if (may_pull == 1)
+            pulls = pulls ? found >= vertices / beta || found > before
+                          : edges > max(unexplored / alpha, floor(vertices / beta));
+        unexplored = max(unexplored - edges, 0.0);
+        before = found;
+        done = agreed[FOUND] == 0;
+        __syncthreads();  // everyone has read what was agreed
+    };
+    if (level == 0) {  // all are to know where it begins, and how many edges there are
+        fine = search.team.meet(search.counters(0), agreed);
+        unexplored = (double)agreed[EDGES];
+        decide();
+    }
+    while (fine && !done && levels < most) {
+        const gd_count began = gd_nanoseconds();
+        search.exchanged = search.sent_bytes = search.team.waited = 0;
+        gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
+        if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
+            *(volatile gd_count *)(search.counters(level + 2) + threadIdx.x) = 0;
+        if (pulls) {
+            if (!pulled) {
+                search.list_unvisited(level, here);
+                fine = search.tell(here);
+            }
+            if (fine) fine = search.pull_and_tell(level + 1, here, next);
+        } else {
+            fine = search.push(level + 1, here, next);
+        }
+        pulled = pulls != 0;
+        level++;
+        levels++;
+        if (leads) {
+            volatile gd_count *const log = ends + END_WORDS + (levels - 1) * LOG_WORDS;
+            const gd_count sent = search.read(next + SENT), took = gd_nanoseconds() - began;
+            log[LOG_PULLS] = (gd_count)pulls;
+            log[LOG_FRONTIER] = search.read(here + FOUND);
+            log[LOG_EDGES] = search.read(next + EDGES);
+            log[LOG_SENT] = sent;
+            log[LOG_BYTES] = search.sent_bytes + 2 * sizeof(index_t) * sent;
+            log[LOG_COMPUTE] = took - search.exchanged - search.team.waited;
+            log[LOG_EXCHANGE] = search.exchanged;
+            log[LOG_WAIT] = search.team.waited;
+        }
+        decide();
+    }
+    if (leads) {
+        volatile gd_count *const end = ends;
+        end[END_LEVELS] = (gd_count)levels;
+        end[END_PULLS] = (gd_count)pulls;
+        ((volatile double *)end)[END_UNEXPLORED] = unexplored;
+        ((volatile double *)end)[END_FOUND] = before;
+        end[END_DONE] = fine ? done : 2;
+        end[END_PULLED] = pulled;
+    }
+    search.team.close();
+}

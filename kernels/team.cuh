@@ -1,0 +1,126 @@
+// Meetings of several GPUs that write into each other's memory, in the middle of a kernel: all ranks of a host run one
+// cooperative launch each, and go through supersteps without the host. Ranks that share a device run in one launch, a
+// row of the grid (blockIdx.y) each. In a meeting all blocks of all ranks wait for each other, and what each rank voted
+// is summed up.
+//
+// A rank has words of its own (`local`, zeros when the kernel starts) and a board, which the others map and write to:
+// for each sender two slots of TEAM_WORDS, in turn, of which the last is a flag that has the number of the meeting. A
+// sender writes a slot again two meetings later, when all have read it. Places in the words that describe a rank, and
+// what the host must know: graphdask.comm.peers.
+#pragma once
+#include "grid.cuh"
+
+#define TEAM_RANKS 8
+#define TEAM_SUMS 4
+#define TEAM_VOTES (TEAM_SUMS + TEAM_RANKS)
+#define TEAM_WORDS 16
+// Of a rank's own words: those of the barrier, what the meetings are at, and what they came to, in turn.
+enum { TEAM_ARRIVED, TEAM_RELEASED, TEAM_FAILED, TEAM_MEETING, TEAM_AGREED, TEAM_LOCAL = TEAM_AGREED + 2 * TEAM_VOTES };
+// Of what describes a rank to the kernel.
+enum { ROW_RANK, ROW_SIZE, ROW_LOCAL, ROW_LIMIT, ROW_ABORT, ROW_BOARD, ROW_BOARDS, ROW_OWN = ROW_BOARDS + TEAM_RANKS };
+#define TEAM_LOOKS 1024
+// A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
+#ifdef __CUDACC_RTC__
+#define GD_PHASE __device__ __noinline__
+#else
+#define GD_PHASE __device__
+#endif
+
+__device__ __forceinline__ unsigned long long gd_nanoseconds() {
+#ifdef __CUDACC_RTC__
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#else
+    return emulator::nanoseconds();
+#endif
+}
+
+struct Team {
+    const long long *row;
+    gd_count *local;
+    int rank, size;
+    gd_count meeting;
+    gd_count waited;  // nanoseconds, known to the thread that leads
+
+    __device__ __forceinline__ explicit Team(const long long *description) : row(description), waited(0) {
+        rank = (int)row[ROW_RANK];
+        size = (int)row[ROW_SIZE];
+        local = (gd_count *)row[ROW_LOCAL];
+        meeting = *(volatile gd_count *)(local + TEAM_MEETING);
+    }
+    __device__ __forceinline__ bool leads() const { return blockIdx.x == 0 && threadIdx.x == 0; }
+    // Wait for the blocks of this rank alone.
+    __device__ __forceinline__ void barrier() const { gd_grid_barrier(local + TEAM_ARRIVED); }
+
+    // A slot of a board, of a sender.
+    __device__ __forceinline__ volatile gd_count *slot(long long board, int sender) const {
+        return (volatile gd_count *)board + (2 * sender + (int)(meeting & 1)) * TEAM_WORDS;
+    }
+    GD_PHASE void lead(const gd_count *votes) {
+        const volatile gd_count *const mine = votes;
+        volatile gd_count *const agreed = local + TEAM_AGREED + (meeting & 1) * TEAM_VOTES;
+        for (int q = 0; q < size; q++) {
+            volatile gd_count *const there = slot(row[ROW_BOARDS + q], rank);
+            for (int i = 0; i < TEAM_VOTES; i++) there[i] = mine[i];
+        }
+        __threadfence_system();
+        for (int q = 0; q < size; q++) slot(row[ROW_BOARDS + q], rank)[TEAM_WORDS - 1] = meeting;
+        const gd_count began = gd_nanoseconds(), limit = (gd_count)row[ROW_LIMIT];
+        const volatile int *const abort = (const volatile int *)row[ROW_ABORT];
+        int looks = 0;
+        for (int q = 0; q < size; q++) {
+            volatile gd_count *const from = slot(row[ROW_BOARD], q);
+            while (from[TEAM_WORDS - 1] != meeting) {
+                if (++looks % TEAM_LOOKS == 0 && (gd_nanoseconds() - began > limit || (abort && *abort))) {
+                    *(volatile gd_count *)(local + TEAM_FAILED) = 1;
+                    return;
+                }
+                __nanosleep(20);
+            }
+        }
+        __threadfence_system();
+        gd_count sums[TEAM_SUMS] = {0, 0, 0, 0};
+        for (int q = 0; q < size; q++) {
+            volatile gd_count *const from = slot(row[ROW_BOARD], q);
+            for (int i = 0; i < TEAM_SUMS; i++) sums[i] += from[i];
+            agreed[TEAM_SUMS + q] = from[TEAM_SUMS + rank];
+        }
+        for (int i = 0; i < TEAM_SUMS; i++) agreed[i] = sums[i];
+        waited += gd_nanoseconds() - began;
+    }
+
+    // All threads of all ranks come here with the same place of votes in their rank's memory: TEAM_SUMS numbers, of
+    // which everyone gets the sums, and one for each rank, which it alone gets. `agreed`, shared, has TEAM_VOTES. What a
+    // thread wrote to memory of any rank before is seen by every thread after. False where it has failed: a rank did
+    // not come within the limit, or the host said that it is to end.
+    GD_PHASE bool meet(const gd_count *votes, gd_count *agreed) {
+        meeting++;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence_system();
+            const gd_count blocks = gridDim.x;
+            const gd_count goal = (atomicAdd(local + TEAM_ARRIVED, (gd_count)1) / blocks + 1) * blocks;
+            if (blockIdx.x == 0) {
+                while (*(volatile gd_count *)(local + TEAM_ARRIVED) < goal) __nanosleep(20);
+                __threadfence();
+                lead(votes);
+                __threadfence();
+                *(volatile gd_count *)(local + TEAM_RELEASED) = meeting;
+            } else {
+                while (*(volatile gd_count *)(local + TEAM_RELEASED) != meeting) __nanosleep(20);
+            }
+            __threadfence_system();
+        }
+        __syncthreads();
+        const volatile gd_count *const came_to = local + TEAM_AGREED + (meeting & 1) * TEAM_VOTES;
+        if (threadIdx.x < TEAM_VOTES) agreed[threadIdx.x] = came_to[threadIdx.x];
+        const bool fine = *(volatile gd_count *)(local + TEAM_FAILED) == 0;
+        __syncthreads();
+        return fine;
+    }
+    // At the end of the kernel, so that the next launch goes on from here.
+    __device__ __forceinline__ void close() const {
+        if (leads()) *(volatile gd_count *)(local + TEAM_MEETING) = meeting;
+    }
+};
