@@ -12,17 +12,15 @@
 #include "team.cuh"
 
 // Places in a row of counters; the first TEAM_VOTES are what ranks vote.
-enum { FOUND, WEIGHT, EDGES, SENT, TO, GHOSTS = TO + TEAM_RANKS, HUBS, LEFT, BFS_ROW };
+enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, BFS_ROW };
 // Of what describes a rank, after what every team has.
 enum {
-    OWNED = ROW_OWN, SLOTS, INDPTR, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES,
-    GHOST_QUEUE = QUEUES + 2, WAITING, LONG_ROWS = WAITING + 2, COUNTERS, LOG, BOUNDS,
-    MIRRORS = BOUNDS + TEAM_RANKS + 1, HELD = MIRRORS + TEAM_RANKS, LISTS = HELD + TEAM_RANKS,
-    BITS = LISTS + TEAM_RANKS, IN_LISTS = BITS + TEAM_RANKS, IN_BITS = IN_LISTS + TEAM_RANKS
+    INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
+    WAITING, LONG_ROWS = WAITING + 2, COUNTERS
 };
-// An entry of the log for each level, and what the host reads at the end, in front of it.
-enum { LOG_PULLS, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
-enum { END_LEVELS, END_PULLS, END_UNEXPLORED, END_FOUND, END_DONE, END_PULLED, END_WORDS };
+// Where it stopped, for the next launch; and the areas for what a rank is told.
+enum { END_PULLS = END_OWN, END_UNEXPLORED, END_FOUND };
+enum { LISTS, BITS };
 #define BFS_FEW 64
 
 // Bits change between the phases of the launch, so that they are not read as constants.
@@ -59,7 +57,6 @@ struct Search {
     const long long *row;
     Queue<index_t> *own, *others;
     gd_count *agreed;
-    gd_count exchanged, sent_bytes;
 
     __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
     __device__ __forceinline__ index_t *queue(long long level) const { return ids_at(QUEUES + (int)(level & 1)); }
@@ -68,74 +65,39 @@ struct Search {
         return (gd_count *)row[COUNTERS] + level % 3 * BFS_ROW;
     }
     __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
-    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
+    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
 
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
-        __shared__ int counts[TEAM_RANKS];
-        __shared__ gd_count bases[TEAM_RANKS];
         const long long *const indptr = (const long long *)row[INDPTR];
         index_t *const depth = ids_at(DEPTH);
-        const index_t *const found = queue(level), *const ghosts = ids_at(GHOST_QUEUE), *const parent = ids_at(PARENT);
-        const long long mine = (long long)read(next + FOUND), count = (long long)read(next + GHOSTS);
+        const index_t *const found = queue(level), *const parent = ids_at(PARENT);
+        const long long count = (long long)read(next + FOUND);
         gd_count weight = 0;
-        GD_FOR(i, mine) {
+        GD_FOR(i, count) {
             const index_t v = found[i];
             depth[v] = (index_t)level;
             bfs_set(seen(), v);
             weight += bfs_weight(indptr, v);
         }
         bfs_add(weight, next + WEIGHT);
-        const int t = threadIdx.x, size = team.size;
-        const long long threads = (long long)gridDim.x * blockDim.x;
-        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
-            if (t < TEAM_RANKS) counts[t] = 0;
-            __syncthreads();
-            int step = 0, place = 0;
-            index_t v = 0;
-            if (begin + t < count) {
-                v = ghosts[begin + t];
-                bfs_set(seen(), v);
-                step = 1;
-                while (step + 1 < size && v >= row[BOUNDS + step + 1]) step++;
-                place = atomicAdd(counts + step, 1);
-            }
-            __syncthreads();
-            if (t > 0 && t < size && counts[t])
-                bases[t] = atomicAdd(next + TO + (team.rank + t) % size, (gd_count)counts[t]);
-            if (t == 0) atomicAdd(next + SENT, (gd_count)min((long long)blockDim.x, count - begin));
-            __syncthreads();
-            if (step) {
-                const long long first = row[BOUNDS + step], room = row[BOUNDS + step + 1] - first;
-                index_t *const list = ids_at(LISTS + step) + bases[step] + place;
-                list[0] = (index_t)(v - first);
-                list[room] = parent[v];
-            }
-            __syncthreads();
-        }
+        unsigned int *const bits = seen();
+        team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), ids_at(GHOST_QUEUE), next, SENT,
+                                           [&](index_t v) {
+                                               bfs_set(bits, v);
+                                               return parent[v];
+                                           });
     }
     // Own vertices that other ranks reached in this level.
     GD_PHASE void take_in(long long level, gd_count *next) {
         const Visit visit{ids_at(DEPTH), ids_at(PARENT), seen()};
         const long long *const indptr = (const long long *)row[INDPTR];
-        const long long threads = (long long)gridDim.x * blockDim.x;
         gd_count weight = 0;
-        for (int step = 1; step < team.size; step++) {
-            const long long count = (long long)agreed[TEAM_SUMS + (team.rank + step) % team.size], room = row[HELD + step];
-            const index_t *const list = ids_at(IN_LISTS + step), *const mirror = ids_at(MIRRORS + step);
-            for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
-                const long long i = begin + threadIdx.x;
-                if (i < count) {
-                    const index_t v = mirror ? mirror[list[i]] : list[i];
-                    if (visit.reach(v, list[room + i], level)) {
-                        weight += bfs_weight(indptr, v);
-                        own->push(v);
-                    }
-                }
-                own->flush(queue(level), next + FOUND, false);
-            }
-        }
-        own->flush(queue(level), next + FOUND, true);
+        team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
+            if (!visit.reach(v, parent, level)) return;
+            weight += bfs_weight(indptr, v);
+            own->push(v);
+        }, [&](bool all) { own->flush(queue(level), next + FOUND, all); });
         bfs_add(weight, next + WEIGHT);
     }
     // Write to every rank which of the vertices that it holds ghosts of are settled.
@@ -143,10 +105,10 @@ struct Search {
         const unsigned int *const bits = seen();
         const int lane = threadIdx.x & 31;
         for (int step = 1; step < team.size; step++) {
-            const long long held = row[HELD + step], words = (held + 31) / 32;
-            const index_t *const mirror = ids_at(MIRRORS + step);
-            unsigned int *const out = (unsigned int *)row[BITS + step];
-            sent_bytes += (gd_count)(4 * words);
+            const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
+            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + BITS * TEAM_RANKS + step];
+            team.told += (gd_count)(4 * words);
             if (!mirror) {
                 GD_FOR(w, words) out[w] = bits[w];
                 continue;
@@ -166,8 +128,8 @@ struct Search {
     // Settle the ghosts whose owners told of them.
     GD_PHASE void take_bits() {
         for (int step = 1; step < team.size; step++) {
-            const long long first = row[BOUNDS + step], held = row[BOUNDS + step + 1] - first, words = (held + 31) / 32;
-            const unsigned int *const in = (const unsigned int *)row[IN_BITS + step];
+            const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + BITS * TEAM_RANKS + step];
             unsigned int *const out = seen() + (first >> 5);
             const int shift = (int)(first & 31);
             GD_FOR(w, words) {
@@ -182,7 +144,7 @@ struct Search {
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
         const long long *const indptr = (const long long *)row[IN_INDPTR];
-        const long long n = row[OWNED], threads = (long long)gridDim.x * blockDim.x;
+        const long long n = row[ROW_OWNED], threads = (long long)gridDim.x * blockDim.x;
         for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
             const long long v = begin + threadIdx.x;
             if (v < n && !bfs_bit(seen(), v) && indptr[v + 1] > indptr[v]) others->push((index_t)v);
@@ -266,7 +228,7 @@ struct Search {
     }
     GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
         const long long *const indptr = (const long long *)row[INDPTR];
-        const TeamPush body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[OWNED], queue(level),
+        const TeamPush body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[ROW_OWNED], queue(level),
                             ids_at(GHOST_QUEUE), next, own, others};
         gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
                      next + HUBS, next + EDGES, body);
@@ -281,7 +243,7 @@ struct Search {
         const gd_count began = gd_nanoseconds(), waited = team.waited;
         take_in(level, next);
         const bool fine = team.meet(next, agreed);
-        exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
         return fine;
     }
     __device__ __forceinline__ bool tell(gd_count *votes) {
@@ -289,7 +251,7 @@ struct Search {
         tell_bits();
         if (!team.meet(votes, agreed)) return false;
         take_bits();
-        exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
         return true;
     }
     __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
@@ -308,8 +270,7 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
     own.open();
     others.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    Search search{Team(row), row, &own, &others, agreed, 0, 0};
-    gd_count *const ends = (gd_count *)row[LOG];
+    Search search{Team(row), row, &own, &others, agreed};
     const bool leads = search.team.leads();
     bool pulled = false, done = false, fine = true;
     long long levels = 0;
@@ -330,7 +291,6 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
     }
     while (fine && !done && levels < most) {
         const gd_count began = gd_nanoseconds();
-        search.exchanged = search.sent_bytes = search.team.waited = 0;
         gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
         if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
             *(volatile gd_count *)(search.counters(level + 2) + threadIdx.x) = 0;
@@ -347,27 +307,19 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         level++;
         levels++;
         if (leads) {
-            volatile gd_count *const log = ends + END_WORDS + (levels - 1) * LOG_WORDS;
-            const gd_count sent = search.read(next + SENT), took = gd_nanoseconds() - began;
-            log[LOG_PULLS] = (gd_count)pulls;
-            log[LOG_FRONTIER] = search.read(here + FOUND);
-            log[LOG_EDGES] = search.read(next + EDGES);
-            log[LOG_SENT] = sent;
-            log[LOG_BYTES] = search.sent_bytes + 2 * sizeof(index_t) * sent;
-            log[LOG_COMPUTE] = took - search.exchanged - search.team.waited;
-            log[LOG_EXCHANGE] = search.exchanged;
-            log[LOG_WAIT] = search.team.waited;
+            const gd_count sent = search.read(next + SENT);
+            search.team.log(levels - 1, began, (gd_count)pulls, search.read(here + FOUND), search.read(next + EDGES), sent,
+                            2 * sizeof(index_t) * sent);
         }
         decide();
     }
     if (leads) {
-        volatile gd_count *const end = ends;
-        end[END_LEVELS] = (gd_count)levels;
-        end[END_PULLS] = (gd_count)pulls;
-        ((volatile double *)end)[END_UNEXPLORED] = unexplored;
-        ((volatile double *)end)[END_FOUND] = before;
-        end[END_DONE] = fine ? done : 2;
-        end[END_PULLED] = pulled;
+        volatile gd_count *const ends = search.team.ends();
+        ends[END_STEPS] = (gd_count)levels;
+        ends[END_DONE] = fine ? done : 2;
+        ends[END_PULLS] = (gd_count)pulls;
+        ((volatile double *)ends)[END_UNEXPLORED] = unexplored;
+        ((volatile double *)ends)[END_FOUND] = before;
     }
     search.team.close();
 }

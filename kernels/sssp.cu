@@ -1,98 +1,7 @@
 // Single-source shortest paths, near-far: all steps of a superstep in one kernel whose blocks wait for each other. A step
-// relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Labels are
-// lowered by atomic minima; of all who lower one, the label that the minimum replaced decides who puts the vertex where,
-// so that a vertex stands in a queue at most once. Twins, arguments and the layout of `counters`: sssp.py.
-#include "grid.cuh"
-#include "paths.cuh"
-
-#define EDGES 0
-#define ACTED 1
-#define STEP 2
-#define SPLIT 3
-#define ARRIVED 4
-#define GHOSTS 5
-#define NEAR 7
-#define FAR 10
-#define HUBS 13
-
-typedef Labels<dist_t, label_t> Label;
-typedef Distance<label_t> Least;
-
-// The smallest of a value of every thread, into *out; all threads of the block call it.
-__device__ __forceinline__ void gd_least(double mine, double *out) {
-    const bool any = __syncthreads_or(mine < Distance<double>::none());
-    if (!any) return;
-    for (int lanes = 16; lanes; lanes >>= 1) mine = fmin(mine, __shfl_xor_sync(0xffffffffu, mine, lanes));
-    if ((threadIdx.x & 31) == 0 && mine < Distance<double>::none()) Distance<double>::lower(out, mine);
-}
-
-struct Queues {
-    Queue<index_t> near, ghosts, far;
-
-    __device__ __forceinline__ void open() {
-        near.open();
-        ghosts.open();
-        far.open();
-    }
-};
-
-struct Relax {
-    const index_t *indices;
-    const weight_t *weights;
-    long long each;
-    const index_t *ids;
-    label_t *labels;
-    int *stamp;
-    dist_t limit;
-    long long owned;
-    int round, mark;
-    index_t *next, *ghost_queue, *far;
-    unsigned long long *near_count, *ghost_count, *far_count;
-    bool tells;  // whether ghosts are told to their owners
-    Queues *queues;
-    double *least;  // of this thread
-
-    // Labels only fall: one that a cache kept is the present one or larger, and costs a look at memory, nothing else.
-    __device__ __forceinline__ void reach(index_t v, label_t label) const {
-        if (!(label < labels[v]) || !(label < *(volatile label_t *)(labels + v))) return;
-        const label_t before = Least::lower(labels + v, label);
-        if (!(label < before)) return;
-        const dist_t d = Label::distance(label);
-        if (!(d < limit)) {
-            if (before == Least::none()) queues->far.push(v);
-            *least = fmin(*least, (double)d);
-        } else if (v < owned) {
-            if (d < Label::distance(before) && atomicExch(stamp + v, round) != round) queues->near.push(v);
-        } else if (tells) {
-            if (atomicExch(stamp + v, mark) != mark) queues->ghosts.push(v);
-        }
-    }
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(indices[edge], Label::extend(labels[row], weights[edge & each], ids[row]));
-    }
-    __device__ __forceinline__ void flush(bool all) const {
-        queues->near.flush(next, near_count, all);
-        queues->ghosts.flush(ghost_queue, ghost_count, all);
-        queues->far.flush(far, far_count, all);
-    }
-};
-
-// All entries of a list, dealt out among all threads; those of a block flush together.
-template <typename Visit, typename Flush>
-__device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        if (begin + threadIdx.x < n) visit(begin + threadIdx.x);
-        flush(false);
-    }
-    flush(true);
-}
-
-// Where the bucket of a distance ends: above it, whatever rounding does.
-__device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta) {
-    const double above = __longlong_as_double(__double_as_longlong(nearest) + 1);
-    return Distance<dist_t>::at_least(fmax((floor(nearest / delta) + 1) * delta, above));
-}
+// relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Twins,
+// arguments and the layout of `counters`: sssp.py.
+#include "sssp.cuh"
 
 extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
                                        const label_t *values, label_t *labels, int *stamp, const dist_t *limit,
@@ -107,9 +16,6 @@ extern "C" __global__ void sssp_arrive(long long n, long long step, long long sp
     gd_least(mine, least + split % 3);
 }
 
-// Of three places that steps (or splits) take in turn, one is read, the next is filled, and the third is cleared for the
-// step after: those who read or filled it last have passed a barrier since, and those who fill it next come after one.
-// The fences of the barrier order what it parts, so that plain reads see it.
 // As many blocks as fit hide the latency of memory: hence the bound on registers.
 extern "C" __global__ void __launch_bounds__(256, 8)
 sssp_advance(long long n, long long step, long long split, long long splits, long long enough, double nearest,
@@ -119,71 +25,13 @@ sssp_advance(long long n, long long step, long long split, long long splits, lon
              index_t *hubs, unsigned long long *counters, double *least) {
     __shared__ Queues queues;
     queues.open();
-    const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
-    const long long last = split + splits, begun = step;
-    dist_t bound = *limit;
-    bool relaxed = false;
-    if (first_thread) counters[GHOSTS + (mark + 1) % 2] = 0;
-    for (;; step++) {
-        const long long length = *(volatile long long *)(counters + NEAR + step % 3);
-        const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
-        if (length == 0 && (split == last || !(from < Distance<double>::none()))) break;
-        if (relaxed && length >= enough) break;
-        if (first_thread) {
-            counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
-            counters[ACTED] += length;
-        }
-        const index_t *const far = split % 2 ? odd_far : even_far;
-        const unsigned long long *const far_count = counters + FAR + split % 3;
-        const dist_t before = bound;
-        if (length == 0) {
-            split++;
-            bound = gd_next_limit(from, delta);
-            if (first_thread) {
-                counters[FAR + (split + 1) % 3] = 0;
-                least[(split + 1) % 3] = Distance<double>::none();
-            }
-        }
-        double mine = Distance<double>::none();
-        const Relax relax{indices, weights, each, ids, labels, stamp, bound, owned, (int)step + 1, (int)mark,
-                          step % 2 ? even_near : odd_near, ghost_queue, split % 2 ? odd_far : even_far,
-                          counters + NEAR + (step + 1) % 3, counters + GHOSTS + mark % 2, counters + FAR + split % 3,
-                          true, &queues, &mine};
-        if (length) {
-            relaxed = true;
-            unsigned long long *const hub_count = counters + HUBS + step % 3;
-            gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, counters + EDGES, relax);
-            gd_least(mine, least + split % 3);
-            gd_grid_barrier(counters + ARRIVED);
-            if (*(volatile unsigned long long *)hub_count) {
-                gd_for_hubs(hubs, hub_count, indptr, relax);
-                gd_least(mine, least + split % 3);
-                gd_grid_barrier(counters + ARRIVED);
-            }
-        } else {
-            gd_for_list(*(volatile long long *)far_count, [&](long long i) {
-                const index_t v = far[i];
-                const dist_t d = Label::distance(labels[v]);
-                if (!(d < bound)) {
-                    queues.far.push(v);
-                    mine = fmin(mine, (double)d);
-                } else if (!(d < before)) {
-                    if (v < owned) {
-                        queues.near.push(v);
-                    } else {
-                        stamp[v] = (int)mark;
-                        queues.ghosts.push(v);
-                    }
-                }
-            }, [&](bool all) { relax.flush(all); });
-            gd_least(mine, least + split % 3);
-            gd_grid_barrier(counters + ARRIVED);
-        }
-    }
-    if (first_thread) {
-        counters[STEP] = step;
-        counters[SPLIT] = split;
-        *limit = bound;
+    Bucket bucket{indptr, indices, weights, each, ids, labels, stamp, owned, even_near, odd_near, even_far, odd_far,
+                  ghost_queue, hubs, counters, least, &queues, step, split, *limit};
+    bucket.advance(split + splits, enough, nearest, delta, mark, [&] { gd_grid_barrier(counters + ARRIVED); });
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counters[STEP] = bucket.step;
+        counters[SPLIT] = bucket.split;
+        *limit = bucket.bound;
     }
 }
 

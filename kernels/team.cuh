@@ -12,12 +12,22 @@
 
 #define TEAM_RANKS 8
 #define TEAM_SUMS 4
-#define TEAM_VOTES (TEAM_SUMS + TEAM_RANKS)
+#define TEAM_LEAST TEAM_SUMS
+#define TEAM_TO (TEAM_LEAST + 1)
+#define TEAM_VOTES (TEAM_TO + TEAM_RANKS)
 #define TEAM_WORDS 16
 // Of a rank's own words: those of the barrier, what the meetings are at, and what they came to, in turn.
 enum { TEAM_ARRIVED, TEAM_RELEASED, TEAM_FAILED, TEAM_MEETING, TEAM_AGREED, TEAM_LOCAL = TEAM_AGREED + 2 * TEAM_VOTES };
 // Of what describes a rank to the kernel.
-enum { ROW_RANK, ROW_SIZE, ROW_LOCAL, ROW_LIMIT, ROW_ABORT, ROW_BOARD, ROW_BOARDS, ROW_OWN = ROW_BOARDS + TEAM_RANKS };
+enum {
+    ROW_RANK, ROW_SIZE, ROW_LOCAL, ROW_LIMIT, ROW_ABORT, ROW_BOARD, ROW_BOARDS,
+    ROW_OWNED = ROW_BOARDS + TEAM_RANKS, ROW_LOG, ROW_BOUNDS, ROW_MIRRORS = ROW_BOUNDS + TEAM_RANKS + 1,
+    ROW_HELD = ROW_MIRRORS + TEAM_RANKS, ROW_OUT = ROW_HELD + TEAM_RANKS, ROW_IN = ROW_OUT + 2 * TEAM_RANKS,
+    ROW_OWN = ROW_IN + 2 * TEAM_RANKS
+};
+// An entry of the log for each superstep; and before them, what the host reads first, of which each kernel has some.
+enum { LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
+enum { END_STEPS, END_DONE, END_OWN, END_WORDS = 16 };
 #define TEAM_LOOKS 1024
 // A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
 #ifdef __CUDACC_RTC__
@@ -36,14 +46,19 @@ __device__ __forceinline__ unsigned long long gd_nanoseconds() {
 #endif
 }
 
+// Where the places stand, behind the values of an area that has room for so many.
+template <class Index, class Value> __device__ __forceinline__ Index *gd_places(Value *values, long long room) {
+    return (Index *)((char *)values + ((room * (long long)sizeof(Value) + 7) & ~7LL));
+}
+
 struct Team {
     const long long *row;
     gd_count *local;
     int rank, size;
     gd_count meeting;
-    gd_count waited;  // nanoseconds, known to the thread that leads
+    gd_count waited, exchanged, told;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
 
-    __device__ __forceinline__ explicit Team(const long long *description) : row(description), waited(0) {
+    __device__ __forceinline__ explicit Team(const long long *description) : row(description), waited(0), exchanged(0), told(0) {
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
         local = (gd_count *)row[ROW_LOCAL];
@@ -80,18 +95,20 @@ struct Team {
             }
         }
         __threadfence_system();
-        gd_count sums[TEAM_SUMS] = {0, 0, 0, 0};
+        gd_count sums[TEAM_SUMS] = {0, 0, 0, 0}, least = ~0ULL;
         for (int q = 0; q < size; q++) {
             volatile gd_count *const from = slot(row[ROW_BOARD], q);
             for (int i = 0; i < TEAM_SUMS; i++) sums[i] += from[i];
-            agreed[TEAM_SUMS + q] = from[TEAM_SUMS + rank];
+            least = min(least, (gd_count)from[TEAM_LEAST]);
+            agreed[TEAM_TO + q] = from[TEAM_TO + rank];
         }
         for (int i = 0; i < TEAM_SUMS; i++) agreed[i] = sums[i];
+        agreed[TEAM_LEAST] = least;
         waited += gd_nanoseconds() - began;
     }
 
     // All threads of all ranks come here with the same place of votes in their rank's memory: TEAM_SUMS numbers, of
-    // which everyone gets the sums, and one for each rank, which it alone gets. `agreed`, shared, has TEAM_VOTES. What a
+    // which everyone gets the sums, one of which everyone gets the least, and one for each rank, which it alone gets. `agreed`, shared, has TEAM_VOTES. What a
     // thread wrote to memory of any rank before is seen by every thread after. False where it has failed: a rank did
     // not come within the limit, or the host said that it is to end.
     GD_PHASE bool meet(const gd_count *votes, gd_count *agreed) {
@@ -119,6 +136,78 @@ struct Team {
         __syncthreads();
         return fine;
     }
+    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
+
+    // Tell owners of their ghosts: of each of so many slots its place among the owner's ghosts here, and value(slot). They
+    // go to `area` of the peer's memory, the places behind the values of all. Counts are added to those in `votes`: one of
+    // the sums, and those for each rank. All threads of this rank call it.
+    template <class Index, class Value, class Of>
+    __device__ __forceinline__ void tell_owners(int area, long long count, const Index *slots, gd_count *votes, int sum,
+                                                const Of &value) const {
+        __shared__ int counts[TEAM_RANKS];
+        __shared__ gd_count bases[TEAM_RANKS];
+        const int t = threadIdx.x;
+        const long long threads = (long long)gridDim.x * blockDim.x;
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+            if (t < TEAM_RANKS) counts[t] = 0;
+            __syncthreads();
+            int step = 0, place = 0;
+            Index v = 0;
+            if (begin + t < count) {
+                v = slots[begin + t];
+                step = 1;
+                while (step + 1 < size && v >= row[ROW_BOUNDS + step + 1]) step++;
+                place = atomicAdd(counts + step, 1);
+            }
+            __syncthreads();
+            if (t > 0 && t < size && counts[t])
+                bases[t] = atomicAdd(votes + TEAM_TO + (rank + t) % size, (gd_count)counts[t]);
+            if (t == 0) atomicAdd(votes + sum, (gd_count)min((long long)blockDim.x, count - begin));
+            __syncthreads();
+            if (step) {
+                const long long first = row[ROW_BOUNDS + step], room = row[ROW_BOUNDS + step + 1] - first;
+                Value *const out = (Value *)row[ROW_OUT + area * TEAM_RANKS + step];
+                const long long at = (long long)bases[step] + place;
+                out[at] = value(v);
+                gd_places<Index>(out, room)[at] = (Index)(v - first);
+            }
+            __syncthreads();
+        }
+    }
+
+    // take(i, slot, value) for all that was told to this rank in `area`, once `agreed` says how much; flush(all) where all
+    // threads of a block are together. All threads of this rank call it.
+    template <class Index, class Value, class Take, class Flush>
+    __device__ __forceinline__ void take_told(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
+        const long long threads = (long long)gridDim.x * blockDim.x;
+        for (int step = 1; step < size; step++) {
+            const long long count = (long long)agreed[TEAM_TO + (rank + step) % size], room = row[ROW_HELD + step];
+            Value *const in = (Value *)row[ROW_IN + area * TEAM_RANKS + step];
+            const Index *const places = gd_places<Index>(in, room), *const mirror = (const Index *)row[ROW_MIRRORS + step];
+            for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+                const long long i = begin + threadIdx.x;
+                if (i < count) take(mirror ? mirror[places[i]] : places[i], in[i]);
+                flush(false);
+            }
+        }
+        flush(true);
+    }
+    // Write down a superstep, `number` of this launch, that began then; one thread does.
+    __device__ __forceinline__ void log(long long number, gd_count began, gd_count kind, gd_count frontier, gd_count edges,
+                                        gd_count sent, gd_count bytes) {
+        volatile gd_count *const entry = (gd_count *)row[ROW_LOG] + END_WORDS + number * LOG_WORDS;
+        entry[LOG_KIND] = kind;
+        entry[LOG_FRONTIER] = frontier;
+        entry[LOG_EDGES] = edges;
+        entry[LOG_SENT] = sent;
+        entry[LOG_BYTES] = bytes + told;
+        entry[LOG_COMPUTE] = gd_nanoseconds() - began - exchanged - waited;
+        entry[LOG_EXCHANGE] = exchanged;
+        entry[LOG_WAIT] = waited;
+        waited = exchanged = told = 0;
+    }
+    __device__ __forceinline__ volatile gd_count *ends() const { return (volatile gd_count *)row[ROW_LOG]; }
+
     // At the end of the kernel, so that the next launch goes on from here.
     __device__ __forceinline__ void close() const {
         if (leads()) *(volatile gd_count *)(local + TEAM_MEETING) = meeting;

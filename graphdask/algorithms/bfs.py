@@ -35,12 +35,14 @@ import numpy as np
 from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory
+from graphdask.algorithms._team import peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, Room, put_aside, reachable
 from graphdask.comm.peers import Peers
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
+from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.result import Result
@@ -170,7 +172,7 @@ class BreadthFirstSearch(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
-        peers = self._peers(part, env)
+        peers = None if self.either_way and len(part.directions) > 1 else peers_of(env)
         depths = slots if peers is None else owned
         state = State(
             xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
@@ -201,14 +203,6 @@ class BreadthFirstSearch(Primitive[State]):
             frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
         )
 
-    def _peers(self, part: Part, env: Environment) -> Peers | None:
-        """The ranks whose GPUs search together, where they can."""
-        assert env.comm is not None
-        apart = env.size == 1 or env.backend.name != "cuda" or env.exchange != "selective" or env.allocation.partial
-        if apart or (self.either_way and len(part.directions) > 1):
-            return None
-        return env.comm.peers(env.backend)
-
     def _together(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
         """Go through all levels; nothing is left to be said."""
         owned, dtype = part.num_owned, part.vertex_map.dtype
@@ -218,14 +212,18 @@ class BreadthFirstSearch(Primitive[State]):
             room = "what is left for BFS to pull", owned, dtype
             waiting = env.room(*room).fit(owned), env.room(*room).fit(owned)
             put = max(put, min(owned, part.inward.num_edges // FEW))
+        inward = None if waiting is None else part.inward
         arrays = {
-            "depth": state.depth, "parent": state.parent, "seen": state.seen, "waiting": waiting,
-            "queues": tuple(queue.fit(owned) for queue in state.queues), "long_rows": state.hubs.fit(put),
-            "ghost_queue": state.ghost_queue.fit(part.num_slots - owned),
+            at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
+            at.IN_INDPTR: inward and inward.indptr, at.IN_INDICES: inward and inward.indices,
+            at.DEPTH: state.depth, at.PARENT: state.parent, at.SEEN: state.seen,
+            at.QUEUES: state.queues[0].fit(owned), at.QUEUES + 1: state.queues[1].fit(owned),
+            at.WAITING: waiting and waiting[0], at.WAITING + 1: waiting and waiting[1],
+            at.GHOST_QUEUE: state.ghost_queue.fit(part.num_slots - owned), at.LONG_ROWS: state.hubs.fit(put),
         }  # fmt: skip
-        team, before = TeamSearch(peers, part, env, arrays), len(env.history)
-        state.level, state.pulled = team.run(state.count, state.after[WEIGHT : WEIGHT + 1], state.direction)
-        recorded = sum(step.compute + step.exchange + step.wait for step in env.history[before:])
+        team = TeamSearch(peers, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
+        recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
+        state.level, state.pulled = team.level, team.pulled
         own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
         return Messages(own, ghosts, {"parent": state.parent}, False, recorded=recorded)
 

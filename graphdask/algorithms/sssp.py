@@ -45,11 +45,15 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
+from graphdask.algorithms._sssp_team import TeamPaths
+from graphdask.algorithms._team import peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
+from graphdask.comm.peers import Peers
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
+from graphdask.kernels import sssp_team as at
 from graphdask.part import Part, WeightFacts
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -65,6 +69,8 @@ BREADTH = {"cpu": (1.5, 0.5), "cuda": (12.0, 96.0)}
 """Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
 vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds: of R-MAT 19 in two parts
 47 supersteps look at 44 M edges with 12, 15 at 53 M with 96."""
+TEAM_BREADTH = 12.0
+"""The same where the GPUs of a host go through all supersteps by themselves, which costs little."""
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
 """Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: the next bucket
 is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets are wide from the start."""
@@ -202,7 +208,27 @@ class ShortestPaths(Primitive[State]):
             xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
         )  # fmt: skip
+        peers = peers_of(env)
+        if peers is not None:
+            return state, self._together(part, state, peers, env)
         return state, self._said(state, state.work.ghost_queue[:0])
+
+    def _together(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+        """Go through all supersteps; nothing is left to be said."""
+        work = state.work
+        assert work is not None
+        arrays = {
+            at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.WEIGHTS: state.weights, at.IDS: part.ids,
+            at.LABELS: state.labels, at.STAMP: work.stamp, at.LIMIT: work.limit,
+            at.NEARS: work.near[0], at.NEARS + 1: work.near[1], at.FARS: work.far[0], at.FARS + 1: work.far[1],
+            at.GHOST_QUEUE: work.ghost_queue, at.LONG_ROWS: work.hubs, at.COUNTERS: work.counters,
+            at.LEASTS: work.least,
+        }  # fmt: skip
+        delta = self.delta or self.unit * TEAM_BREADTH
+        team = TeamPaths(peers, part, env, self._kernels(part, state, env, "sssp_team"), arrays, state.each, delta)
+        recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
+        none = work.ghost_queue[:0]
+        return Messages(none, none, {"label": state.labels}, False, recorded=recorded)
 
     def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
         busy = len(ghosts) > 0 or near > 0
@@ -211,9 +237,9 @@ class ShortestPaths(Primitive[State]):
             votes=(float(busy), state.nearest, float(edges)),
         )  # fmt: skip
 
-    def _kernels(self, part: Part, state: State, env: Environment) -> Any:
+    def _kernels(self, part: Part, state: State, env: Environment, family: str = "sssp") -> Any:
         types = {"index_t": part.vertex_map.dtype, "weight_t": state.weights.dtype}
-        return env.kernels("sssp", cooperative=True, **types, dist_t=self.distance, label_t=self.label)
+        return env.kernels(family, cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         work, owned = state.work, part.num_owned

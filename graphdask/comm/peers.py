@@ -18,7 +18,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import PeerLost
-from graphdask.kernels.bfs_team import (
+from graphdask.kernels.team import (
     ABORT,
     BOARD,
     BOARDS,

@@ -13,7 +13,7 @@ from graphdask.comm.arguments import settle
 from graphdask.comm.peers import BOARD_BYTES, Launch, Peers
 from graphdask.comm.protocol import Communicator
 from graphdask.comm.shm_memory import Outbox, Window
-from graphdask.kernels.bfs_team import MEETING
+from graphdask.kernels.team import MEETING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

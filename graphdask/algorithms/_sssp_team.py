@@ -1,0 +1,58 @@
+"""Shortest paths by the GPUs of a host together: all supersteps in one launch on each (kernels/sssp_team.cu)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms._team import MOST_STEPS, TeamRun
+from graphdask.backend import Array
+from graphdask.comm.peers import Peers
+from graphdask.engine import Environment
+from graphdask.kernels import sssp_team as at
+from graphdask.kernels.team import TEAM_WORDS
+from graphdask.part import Part
+
+ENOUGH = 1 << 16
+"""Near vertices from which a rank tells what it knows before it goes on."""
+
+
+class TeamPaths(TeamRun):
+    """The part of one rank. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    kernels : object
+        Of the family, for the types in use.
+    arrays : dict of int to array
+        By the places of kernels/sssp_team.py, but for the votes.
+    each : int
+        -1 where each edge has its own weight, 0 where all have one.
+    delta : float
+        Width of a bucket.
+    """
+
+    name = "SSSP"
+    kinds: ClassVar[tuple[str, ...]] = ("list",)
+
+    def __init__(
+        self,
+        peers: Peers,
+        part: Part,
+        env: Environment,
+        kernels: Any,
+        arrays: dict[int, Array | None],
+        each: int,
+        delta: float,
+    ):
+        self.each, self.delta = each, delta
+        votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
+        labels = arrays[at.LABELS]
+        assert labels is not None
+        told = part.vertex_map.dtype.itemsize + labels.dtype.itemsize
+        super().__init__(peers, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes}, ((told, 0), (told, 0)))
+
+    def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
+        superstep, step, split = (0, 0, 0) if ends is None else ends[at.END_SUPERSTEP : at.END_SPLIT + 1].tolist()
+        return superstep, MOST_STEPS, step, split, self.each, ENOUGH, float(self.delta)

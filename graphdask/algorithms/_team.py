@@ -1,0 +1,137 @@
+"""A primitive whose ranks' GPUs go through all supersteps together, in one launch on each (kernels/team.cuh).
+
+What the engine does superstep by superstep with mail between, kernels do here by themselves: they write into each
+other's memory and meet there. It is used where ranks can (`Communicator.peers`), for a selective exchange with room for
+everything; the answer is the same.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.comm.peers import Peers
+from graphdask.engine import Environment, Superstep
+from graphdask.ghosts import mirrors
+from graphdask.kernels import team as at
+from graphdask.part import Part
+
+THREADS = 1 << 24
+"""More than run at the same time: as many as can take part."""
+MOST_STEPS = 1 << 10
+"""Supersteps of a launch: some ten milliseconds, after which the host looks at its deadline."""
+FIRST_READ = 1024
+"""Words of the log that are read at once: that of some hundred supersteps."""
+ALIGNED = 256
+
+
+def peers_of(env: Environment) -> Peers | None:
+    """The ranks whose GPUs go on together, where they can; None on all ranks alike. Every rank calls it."""
+    assert env.comm is not None
+    apart = env.size == 1 or env.backend.name != "cuda" or env.exchange != "selective" or env.allocation.partial
+    return None if apart else env.comm.peers(env.backend)
+
+
+class TeamRun(ABC):
+    """The part of one rank. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    peers : Peers
+    part : Part
+    env : Environment
+    kernel : callable
+        The kernel, which takes rows, their length, and `numbers`.
+    own : dict of int to array or None
+        What the kernel wants besides, by the place in the row.
+    areas : sequence of (int, int)
+        Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of
+        the peer's that it has ghosts of itself.
+    """
+
+    name: str
+    kinds: ClassVar[tuple[str, ...]]
+    """By the kind of a superstep, how what ranks tell is coded."""
+
+    def __init__(
+        self,
+        peers: Peers,
+        part: Part,
+        env: Environment,
+        kernel: Any,
+        own: Mapping[int, Array | None],
+        areas: Sequence[tuple[int, int]],
+    ):
+        self.peers, self.env, self.kernel = peers, env, kernel
+        size, rank = part.size, part.rank
+        self.log = env.xp.empty(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
+        whole = part.ghosts is None
+        held = [] if whole else mirrors(env.comm, env.backend, part)  # type: ignore[arg-type]
+        peer_of = [(rank + step) % size for step in range(size)]
+        counts = [0] + [part.num_owned if whole else len(held[peer]) for peer in peer_of[1:]]
+        ghosts = [0, *np.diff(part.slot_bounds)[1:].tolist()]
+        places, end = np.zeros((len(areas), size), np.int64), 0
+        for area, (nbytes, bits) in enumerate(areas):
+            for step, peer in enumerate(peer_of[1:], start=1):
+                places[area, peer] = end
+                room = -(-counts[step] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
+                end += -(-room // ALIGNED) * ALIGNED
+        addresses, told = peers.memory(end, places.reshape(-1))
+        told = told.reshape(size, len(areas), size)
+        self._kept = [array for array in own.values() if array is not None]
+        row = self.row = np.zeros(max(own) + 1, np.int64)
+        for place, array in own.items():
+            row[place] = 0 if array is None else env.backend.address(array)
+        row[at.OWNED], row[at.LOG] = part.num_owned, env.backend.address(self.log)
+        row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
+        for step, peer in enumerate(peer_of[1:], start=1):
+            row[at.HELD + step] = counts[step]
+            if counts[step] < part.num_owned:
+                row[at.MIRRORS + step] = env.backend.address(held[peer])
+            for area in range(len(areas)):
+                row[at.OUT + area * at.TEAM_RANKS + step] = addresses[peer] + told[peer, area, rank]
+                row[at.IN + area * at.TEAM_RANKS + step] = addresses[rank] + places[area, peer]
+
+    @abstractmethod
+    def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
+        """What the kernel takes besides rows; `ends` is what the launch before left, int64 of shape (END_WORDS,)."""
+
+    def run(self) -> list[Superstep]:
+        """Go through all supersteps, which are recorded; returns them. Every rank calls it."""
+        env, ends, steps = self.env, None, []
+        while ends is None or not ends[at.END_DONE]:
+            numbers = self.numbers(ends)
+
+            def launch(rows: Array, teams: int, numbers: tuple[Any, ...] = numbers) -> None:
+                self.kernel(THREADS, rows, rows.shape[1], *numbers, teams=teams)
+
+            self.peers.run(self.row, launch)
+            told = env.backend.to_host(self.log[:FIRST_READ])
+            ends, count = told[: at.END_WORDS], int(told[at.END_STEPS])
+            if ends[at.END_DONE] == at.GAVE_UP:
+                raise self.peers.late()
+            if at.END_WORDS + count * at.LOG_WORDS > FIRST_READ:
+                told = env.backend.to_host(self.log)
+            for line in told[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, -1).tolist():
+                steps.append(self._superstep(line))
+                env.record(steps[-1])
+            env.check_deadline(self.name, f"superstep {len(env.history)}")
+        return steps
+
+    def _superstep(self, line: list[int]) -> Superstep:
+        return Superstep(
+            number=len(self.env.history),
+            frontier=line[at.LOG_FRONTIER],
+            edges=line[at.LOG_EDGES],
+            messages=line[at.LOG_SENT],
+            bytes_sent=line[at.LOG_BYTES],
+            codes=(self.kinds[line[at.LOG_KIND]],) if line[at.LOG_BYTES] else (),
+            compute=line[at.LOG_COMPUTE] / 1e9,
+            code=0.0,
+            exchange=line[at.LOG_EXCHANGE] / 1e9,
+            wait=line[at.LOG_WAIT] / 1e9,
+        )

@@ -1,0 +1,28 @@
+"""What kernels of GPUs that work together are given of a rank, and give back: the places in team.cuh.
+
+A rank is described by a row of int64: numbers and addresses. Of places that stand for several, the first is named;
+those by peer are counted by step, peer = (rank + step) % size, and begin with the one of step 0, which stays 0. What a
+kernel wants besides begins at OWN.
+
+RANK, SIZE     of the team
+LOCAL          TEAM_LOCAL words of the rank's own, 0 but for MEETING, the number of the last meeting
+LIMIT, ABORT   nanoseconds that a rank waits for the others; an int32 that the host sets to end all waiting, or 0
+BOARD, BOARDS  the rank's board, and by rank those of all, as far as this device maps them
+OWNED          vertices of its own
+LOG            END_WORDS words, then LOG_WORDS for each superstep of a launch
+BOUNDS         its slot bounds
+MIRRORS, HELD  by step: the own vertices that the peer has ghosts of, ascending, 0 if these are all; and their number
+OUT, IN        by area (2) and step: where in the peer's memory this rank writes, and where in its own the peer does
+"""
+
+TEAM_RANKS = 8
+TEAM_VOTES, TEAM_WORDS = 4 + 1 + TEAM_RANKS, 16
+MEETING, TEAM_LOCAL = 3, 4 + 2 * TEAM_VOTES
+RANK, SIZE, LOCAL, LIMIT, ABORT, BOARD, BOARDS = range(7)
+OWNED, LOG, BOUNDS = BOARDS + TEAM_RANKS, BOARDS + TEAM_RANKS + 1, BOARDS + TEAM_RANKS + 2
+MIRRORS = BOUNDS + TEAM_RANKS + 1
+HELD, OUT, IN, OWN = MIRRORS + TEAM_RANKS, MIRRORS + 2 * TEAM_RANKS, MIRRORS + 4 * TEAM_RANKS, MIRRORS + 6 * TEAM_RANKS
+LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS = range(9)
+END_STEPS, END_DONE, END_OWN, END_WORDS = 0, 1, 2, 16
+GAVE_UP = 2
+"""END_DONE of a launch in which a meeting failed; 1 says that all is done, 0 that another launch is to go on."""
