@@ -18,6 +18,19 @@ extern "C" __global__ void components_sample(long long n, const long long *indpt
     }
 }
 
+// The slots that a search has reached are one tree, whose root is the smallest of them.
+extern "C" __global__ void components_lowest(long long n, const unsigned int *seen, index_t *lowest) {
+    GD_FOR(w, n) {
+        if (!seen[w]) continue;
+        const index_t slot = (index_t)(32 * w + __ffs((int)seen[w]) - 1);
+        if (slot < *(volatile index_t *)lowest) gd_atomic_min(lowest, slot);
+    }
+}
+
+extern "C" __global__ void components_flood(long long n, const unsigned int *seen, const index_t *lowest, index_t *link) {
+    GD_FOR(v, n) link[v] = seen[v >> 5] >> (v & 31) & 1u ? *lowest : (index_t)v;
+}
+
 extern "C" __global__ void components_hook(long long n, const index_t *rows, const long long *indptr,
                                            const index_t *indices, index_t *link, index_t *hubs,
                                            unsigned long long *counters) {
@@ -29,26 +42,29 @@ extern "C" __global__ void components_hook_hubs(long long n, const long long *in
     gd_for_hubs(hubs, counters, indptr, Hook{{}, indices, link});
 }
 
-extern "C" __global__ void components_outside(long long n, const index_t *link, long long root, index_t *rows,
+extern "C" __global__ void components_outside(long long n, const index_t *link, long long root, const long long *indptr,
+                                              const long long *other_indptr, index_t *rows,
                                               unsigned long long *counters) {
     __shared__ Queue<index_t> outside;
     outside.open();
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long v = begin + threadIdx.x;
-        if (v < n && link[v] != root) outside.push((index_t)v);
+        if (v < n && link[v] != root && (indptr[v + 1] > indptr[v] || other_indptr[v + 1] > other_indptr[v]))
+            outside.push((index_t)v);
         outside.flush(rows, counters, false);
     }
     outside.flush(rows, counters, true);
 }
 
 extern "C" __global__ void components_meet(long long n, long long owned, const index_t *link, const index_t *label,
-                                           const index_t *told, const long long *bounds, const index_t *giants,
-                                           int *found, index_t *here, index_t *there, unsigned long long *counters) {
+                                           const index_t *told, long long flood, long long untold,
+                                           const long long *bounds, const index_t *giants, int *found, index_t *here, index_t *there, unsigned long long *counters) {
     GD_FOR(i, n) {
         const index_t ghost = (index_t)(owned + i), root = link[ghost];
         if (root == ghost) continue;
-        const index_t mine = label[root], theirs = told[i];
+        const index_t mine = label[root], theirs = told[i] < 0 ? (index_t)untold : told[i];
+        if (mine == theirs || (told[i] < 0 && root == flood)) continue;
         int step = 1;
         while (ghost >= bounds[step + 1]) step++;
         if (mine == giants[0] && theirs == giants[step]) {

@@ -27,7 +27,7 @@ enum {
 };
 // An entry of the log for each superstep; and before them, what the host reads first, of which each kernel has some.
 enum { LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
-enum { END_STEPS, END_DONE, END_OWN, END_WORDS = 16 };
+enum { END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 16 };
 #define TEAM_LOOKS 1024
 // A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
 #ifdef __CUDACC_RTC__
@@ -210,6 +210,6 @@ struct Team {
 
     // At the end of the kernel, so that the next launch goes on from here.
     __device__ __forceinline__ void close() const {
-        if (leads()) *(volatile gd_count *)(local + TEAM_MEETING) = meeting;
+        if (leads()) ends()[END_MEETING] = meeting;
     }
 };

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, BETA, Direction
-from graphdask.algorithms._team import MOST_STEPS, TeamRun
+from graphdask.algorithms._team import MOST_STEPS, TeamMemory, TeamRun
 from graphdask.backend import Array
 from graphdask.comm.peers import Peers
 from graphdask.engine import Environment, Superstep
@@ -27,20 +28,28 @@ class TeamSearch(TeamRun):
     direction : Direction
     arrays : dict of int to array or None
         By the places of kernels/bfs_team.py, but for the counters.
+    levels : int, optional
+        After which it stops, even if more vertices are to be found.
     """
 
     name = "BFS"
     kinds: ClassVar[tuple[str, ...]] = ("list", "bitmap")
 
+    @staticmethod
+    def memory(peers: Peers, part: Part, env: Environment, said: Sequence[int] = ()) -> TeamMemory:
+        """For lists of ghosts and their parents, and for bits."""
+        return TeamMemory(peers, part, env, ((2 * part.vertex_map.dtype.itemsize, 0), (0, 1)), said)
+
     def __init__(
         self,
-        peers: Peers,
+        memory: TeamMemory,
         part: Part,
         env: Environment,
         count: int,
         weight: Array,
         direction: Direction,
         arrays: dict[int, Array | None],
+        levels: int | None = None,
     ):
         dtype = part.vertex_map.dtype
         counters = np.zeros((3, at.BFS_ROW), np.int64)
@@ -48,9 +57,9 @@ class TeamSearch(TeamRun):
         on_device = env.backend.from_host(counters)
         on_device[0, at.WEIGHT : at.WEIGHT + 1] = weight
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        areas = (2 * dtype.itemsize, 0), (0, 1)
-        super().__init__(peers, part, env, kernel, {**arrays, at.COUNTERS: on_device}, areas)
+        super().__init__(memory, part, env, kernel, {**arrays, at.COUNTERS: on_device})
         self.direction, self.level, self.pulled = direction, 0, False
+        self.most, self.stops = levels or MOST_STEPS, levels is not None
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         may_pull = {"push": 0, "auto": 1, "pull": 2}[self.direction.mode]
@@ -59,7 +68,7 @@ class TeamSearch(TeamRun):
             pulls = int(ends[at.END_PULLS])
             unexplored, found = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
         vertices = float(self.direction.num_vertices)
-        return self.level, MOST_STEPS, pulls, may_pull, unexplored, found, vertices, ALPHA, BETA
+        return self.level, self.most, pulls, may_pull, unexplored, found, vertices, ALPHA, BETA
 
     def _superstep(self, line: list[int]) -> Superstep:
         self.level += 1

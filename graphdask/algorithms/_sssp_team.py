@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._team import MOST_STEPS, TeamRun
+from graphdask.algorithms._team import MOST_STEPS, TeamMemory, TeamRun
 from graphdask.backend import Array
 from graphdask.comm.peers import Peers
 from graphdask.engine import Environment
@@ -36,9 +36,15 @@ class TeamPaths(TeamRun):
     name = "SSSP"
     kinds: ClassVar[tuple[str, ...]] = ("list",)
 
+    @staticmethod
+    def memory(peers: Peers, part: Part, env: Environment, label: np.dtype) -> TeamMemory:
+        """For lists of ghosts and their labels, in turn."""
+        told = part.vertex_map.dtype.itemsize + label.itemsize
+        return TeamMemory(peers, part, env, ((told, 0), (told, 0)))
+
     def __init__(
         self,
-        peers: Peers,
+        memory: TeamMemory,
         part: Part,
         env: Environment,
         kernels: Any,
@@ -48,10 +54,7 @@ class TeamPaths(TeamRun):
     ):
         self.each, self.delta = each, delta
         votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
-        labels = arrays[at.LABELS]
-        assert labels is not None
-        told = part.vertex_map.dtype.itemsize + labels.dtype.itemsize
-        super().__init__(peers, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes}, ((told, 0), (told, 0)))
+        super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         superstep, step, split = (0, 0, 0) if ends is None else ends[at.END_SUPERSTEP : at.END_SPLIT + 1].tolist()

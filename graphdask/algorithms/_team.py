@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.comm.peers import Peers
+from graphdask.comm.peers import NoPeers, Peers
 from graphdask.engine import Environment, Superstep
 from graphdask.ghosts import mirrors
 from graphdask.kernels import team as at
@@ -29,46 +29,38 @@ FIRST_READ = 1024
 ALIGNED = 256
 
 
-def peers_of(env: Environment) -> Peers | None:
-    """The ranks whose GPUs go on together, where they can; None on all ranks alike. Every rank calls it."""
+def peers_of(env: Environment, alone: bool = False) -> Peers | None:
+    """The ranks whose GPUs go on together, where they can; None on all ranks alike. Every rank calls it.
+
+    One rank is a team where `alone` is true.
+    """
     assert env.comm is not None
+    if env.size == 1 and alone and env.backend.name == "cuda" and not env.allocation.partial:
+        return NoPeers(env.comm, env.backend)
     apart = env.size == 1 or env.backend.name != "cuda" or env.exchange != "selective" or env.allocation.partial
     return None if apart else env.comm.peers(env.backend)
 
 
-class TeamRun(ABC):
-    """The part of one rank. Every rank makes it, from `init`.
+class TeamMemory:
+    """Where this rank is told, and where it tells others. Every rank makes it, in `init`, before it launches anything.
 
     Parameters
     ----------
     peers : Peers
     part : Part
     env : Environment
-    kernel : callable
-        The kernel, which takes rows, their length, and `numbers`.
-    own : dict of int to array or None
-        What the kernel wants besides, by the place in the row.
     areas : sequence of (int, int)
         Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of
         the peer's that it has ghosts of itself.
+    said : sequence of int
+        For all ranks, besides; `heard` has what they said, int64 of shape (size, len(said)).
     """
 
-    name: str
-    kinds: ClassVar[tuple[str, ...]]
-    """By the kind of a superstep, how what ranks tell is coded."""
-
     def __init__(
-        self,
-        peers: Peers,
-        part: Part,
-        env: Environment,
-        kernel: Any,
-        own: Mapping[int, Array | None],
-        areas: Sequence[tuple[int, int]],
+        self, peers: Peers, part: Part, env: Environment, areas: Sequence[tuple[int, int]], said: Sequence[int] = ()
     ):
-        self.peers, self.env, self.kernel = peers, env, kernel
+        self.peers, self.words = peers, {}
         size, rank = part.size, part.rank
-        self.log = env.xp.empty(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
         whole = part.ghosts is None
         held = [] if whole else mirrors(env.comm, env.backend, part)  # type: ignore[arg-type]
         peer_of = [(rank + step) % size for step in range(size)]
@@ -80,21 +72,52 @@ class TeamRun(ABC):
                 places[area, peer] = end
                 room = -(-counts[step] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
                 end += -(-room // ALIGNED) * ALIGNED
-        addresses, told = peers.memory(end, places.reshape(-1))
-        told = told.reshape(size, len(areas), size)
+        addresses, all_said = peers.memory(end, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
+        self.heard = all_said[:, places.size :]
+        told, mine = all_said[:, : places.size].reshape(size, len(areas), size), places.tolist()
+        for step, bound in enumerate(part.slot_bounds.tolist()):
+            self.words[at.BOUNDS + step] = bound
+        for step, peer in enumerate(peer_of[1:], start=1):
+            self.words[at.HELD + step] = counts[step]
+            if counts[step] < part.num_owned:
+                self.words[at.MIRRORS + step] = env.backend.address(held[peer])
+            for area in range(len(areas)):
+                self.words[at.OUT + area * at.TEAM_RANKS + step] = addresses[peer] + int(told[peer, area, rank])
+                self.words[at.IN + area * at.TEAM_RANKS + step] = addresses[rank] + mine[area][peer]
+
+
+class TeamRun(ABC):
+    """The part of one rank. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    memory : TeamMemory
+    part : Part
+    env : Environment
+    kernel : callable
+        The kernel, which takes rows, their length, and `numbers`.
+    own : dict of int to array or None
+        What the kernel wants besides, by the place in the row.
+    """
+
+    name: str
+    stops = False
+    """Whether one launch is enough, however far it came."""
+    kinds: ClassVar[tuple[str, ...]]
+    """By the kind of a superstep, how what ranks tell is coded."""
+
+    def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Mapping[int, Array | None]):
+        self.peers, self.env, self.kernel = memory.peers, env, kernel
+        self.ends = np.zeros(at.END_WORDS, np.int64)
+        """What the last launch left."""
+        self.log = env.xp.empty(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
         self._kept = [array for array in own.values() if array is not None]
         row = self.row = np.zeros(max(own) + 1, np.int64)
         for place, array in own.items():
             row[place] = 0 if array is None else env.backend.address(array)
+        for place, word in memory.words.items():
+            row[place] = word
         row[at.OWNED], row[at.LOG] = part.num_owned, env.backend.address(self.log)
-        row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
-        for step, peer in enumerate(peer_of[1:], start=1):
-            row[at.HELD + step] = counts[step]
-            if counts[step] < part.num_owned:
-                row[at.MIRRORS + step] = env.backend.address(held[peer])
-            for area in range(len(areas)):
-                row[at.OUT + area * at.TEAM_RANKS + step] = addresses[peer] + told[peer, area, rank]
-                row[at.IN + area * at.TEAM_RANKS + step] = addresses[rank] + places[area, peer]
 
     @abstractmethod
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
@@ -103,7 +126,7 @@ class TeamRun(ABC):
     def run(self) -> list[Superstep]:
         """Go through all supersteps, which are recorded; returns them. Every rank calls it."""
         env, ends, steps = self.env, None, []
-        while ends is None or not ends[at.END_DONE]:
+        while ends is None or not (ends[at.END_DONE] or self.stops):
             numbers = self.numbers(ends)
 
             def launch(rows: Array, teams: int, numbers: tuple[Any, ...] = numbers) -> None:
@@ -112,6 +135,8 @@ class TeamRun(ABC):
             self.peers.run(self.row, launch)
             told = env.backend.to_host(self.log[:FIRST_READ])
             ends, count = told[: at.END_WORDS], int(told[at.END_STEPS])
+            self.peers.met(int(ends[at.END_MEETING]))
+            self.ends = ends
             if ends[at.END_DONE] == at.GAVE_UP:
                 raise self.peers.late()
             if at.END_WORDS + count * at.LOG_WORDS > FIRST_READ:

@@ -35,10 +35,9 @@ import numpy as np
 from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory
-from graphdask.algorithms._team import peers_of
+from graphdask.algorithms._team import TeamMemory, peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, Room, put_aside, reachable
-from graphdask.comm.peers import Peers
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -173,7 +172,8 @@ class BreadthFirstSearch(Primitive[State]):
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
         peers = None if self.either_way and len(part.directions) > 1 else peers_of(env)
-        depths = slots if peers is None else owned
+        memory = None if peers is None else TeamSearch.memory(peers, part, env)
+        depths = slots if memory is None else owned
         state = State(
             xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
             (env.room("a level of BFS", owned, dtype), env.room("a level of BFS", owned, dtype)),
@@ -193,8 +193,8 @@ class BreadthFirstSearch(Primitive[State]):
                 state.count, sources, part.out.indptr, part.ids, state.depth, state.parent, state.seen, state.queue,
                 state.after, state.counters,
             )  # fmt: skip
-        if peers is not None:
-            return state, self._together(part, state, peers, env)
+        if memory is not None:
+            return state, self._together(part, state, memory, env)
         if state.count:
             state.weight = int(env.backend.to_host(state.after)[WEIGHT])
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
@@ -203,7 +203,7 @@ class BreadthFirstSearch(Primitive[State]):
             frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
         )
 
-    def _together(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+    def _together(self, part: Part, state: State, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all levels; nothing is left to be said."""
         owned, dtype = part.num_owned, part.vertex_map.dtype
         put, waiting = put_aside(part.out), None
@@ -221,7 +221,7 @@ class BreadthFirstSearch(Primitive[State]):
             at.WAITING: waiting and waiting[0], at.WAITING + 1: waiting and waiting[1],
             at.GHOST_QUEUE: state.ghost_queue.fit(part.num_slots - owned), at.LONG_ROWS: state.hubs.fit(put),
         }  # fmt: skip
-        team = TeamSearch(peers, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
+        team = TeamSearch(memory, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
         recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
         state.level, state.pulled = team.level, team.pulled
         own, ghosts = state.queue[:0], state.ghost_queue.array[:0]

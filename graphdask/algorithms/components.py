@@ -7,6 +7,10 @@ there are one component. What no rank has seen are edges between the giants of t
 such edge is searched for, and usually the first that is looked at is one. The distinct pairs of labels, few in all but
 contrived cases, go to every rank, and each joins them by itself: two supersteps, whatever the graph.
 
+Where GPUs can search together (graphdask.algorithms._flood), a search from a vertex of very many edges takes the
+place of the few neighbours. If it reaches half of the edges, what it reaches is the giant, of all ranks alike, and
+owners tell the labels of other rows only.
+
 Allocated just-enough or in part, the list of the rows outside the giant has room for those that a count has found.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC); Sutton, Ben-Nun, Barak, Optimizing parallel graph
@@ -21,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._flood import flood
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside
 from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -49,6 +54,8 @@ class State:
     """Root of the giant; -1 without vertices."""
     pairs: Array
     """Labels of this rank, each followed by one of another rank that is the same component."""
+    flooded: bool = False
+    """Whether the giants of all ranks are one component, as one search has reached them."""
 
 
 class ComponentsResult(Result):
@@ -92,34 +99,48 @@ class ConnectedComponents(Primitive[State]):
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
-        link = xp.arange(slots, dtype=dtype)
-        for csr in part.directions:
-            kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
-        kernels.components_compress(slots, link)
-        giant = _most_frequent(env, link[:owned])
-        room, counters, edges = env.room("the list of rows outside the giant", owned, dtype), xp.zeros(1, np.int64), 0
+        flooded = flood(part, env)
+        if flooded is None:
+            link, looked = xp.arange(slots, dtype=dtype), 0
+            for csr in part.directions:
+                kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
+                looked += min(FEW * owned, csr.num_edges)
+            kernels.components_compress(slots, link)
+            giant = _most_frequent(env, link[:owned])
+        else:
+            link, lowest = xp.empty(slots, dtype), xp.full(1, slots, dtype)
+            kernels.components_lowest(len(flooded.seen), flooded.seen, lowest)
+            kernels.components_flood(slots, flooded.seen, lowest, link)
+            giant, looked = int(lowest[0]), 0  # that of the search stands in its supersteps
+            giant = giant if giant < slots else -1
+        room, edges = env.room("the list of rows outside the giant", owned, dtype), looked
+        counters = xp.zeros(1, np.int64)
         if env.allocation.partial:
             room.fit(int((link[:owned] != giant).sum()))
         rows = room.array
-        kernels.components_outside(owned, link, giant, rows, counters)
+        kernels.components_outside(
+            owned, link, giant, part.directions[0].indptr, part.directions[-1].indptr, rows, counters
+        )
         rows = rows[: int(counters[0])]
         hubs = xp.empty(put_aside(*part.directions) if env.allocation.partial else len(rows), dtype)
         for csr in part.directions:
             counters = xp.zeros(2, np.int64)
             kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
             kernels.components_hook_hubs(HUB_THREADS, csr.indptr, csr.indices, link, hubs, counters)
-            edges += int(counters[1]) + min(FEW * owned, csr.num_edges)
+            edges += int(counters[1])
         kernels.components_compress(slots, link)
         label = xp.full(slots, np.iinfo(dtype).max, dtype)
         kernels.components_label(owned, part.ids, link, label)
         giant = int(link[giant]) if giant >= 0 else -1
         none = link[:0]
-        state = State(link, label, giant, none)
+        state = State(link, label, giant, none, flooded is not None)
         if part.size == 1:
             return state, Messages(none, none, {}, False, owned, edges)
         vote = float(label[giant]) if giant >= 0 else -1.0
         values = {"label": label[link[:owned]]}
-        return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
+        told = ALL if flooded is None else rows
+        vote = -1.0 if vote == np.iinfo(dtype).max else vote
+        return state, Messages(told, none, values, flooded is not None, owned, edges, to="ghosts", votes=(vote,))
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -131,18 +152,34 @@ class ConnectedComponents(Primitive[State]):
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
         here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
+        untold, joins = -1, np.empty((0, 2), dtype)
+        if state.flooded:
+            untold = int(giants[giants >= 0].min())
+            joins = self._joins_flood(state, untold, int(giants[0]), dtype)
+            giants = np.full_like(giants, -1)
         env.kernels("components", index_t=dtype).components_meet(
-            ghosts, owned, state.link, state.label, told, bounds, env.backend.from_host(giants), found, here, there,
-            counters,
+            ghosts, owned, state.link, state.label, told, state.giant, untold, bounds, env.backend.from_host(giants),
+            found, here, there, counters,
         )  # fmt: skip
         joined = self._giants_joined(part, state, told, giants, bounds, found, env)
         others = giants[joined]
         count = int(counters[0])
         pairs = _distinct(xp, here[:count], there[:count])
         pairs.append(xp.stack([xp.full(len(others), giants[0], dtype), env.backend.from_host(others)], axis=1))
+        pairs.append(env.backend.from_host(joins))
         state.pairs = xp.concatenate(pairs).reshape(-1)
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
+
+    @staticmethod
+    def _joins_flood(state: State, label: int, mine: int, dtype: np.dtype) -> np.ndarray:
+        """What was reached from the start of the search has that label; `mine` is this rank's of it, -1 for none."""
+        if state.giant < 0 or mine == label:
+            return np.empty((0, 2), dtype)
+        if mine < 0:
+            state.label[state.giant] = label
+            return np.empty((0, 2), dtype)
+        return np.array([[mine, label]], dtype)
 
     def _giants_joined(
         self, part: Part, state: State, told: Array, giants: np.ndarray, bounds: Array, found: Array, env: Environment

@@ -46,10 +46,9 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
 from graphdask.algorithms._sssp_team import TeamPaths
-from graphdask.algorithms._team import peers_of
+from graphdask.algorithms._team import TeamMemory, peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
-from graphdask.comm.peers import Peers
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -188,6 +187,8 @@ class ShortestPaths(Primitive[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+        peers = peers_of(env)
+        memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
         control = np.zeros(COUNTERS + 4, np.int64)
         control[COUNTERS : COUNTERS + 3].view(np.float64)[:] = math.inf
@@ -208,12 +209,11 @@ class ShortestPaths(Primitive[State]):
             xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
         )  # fmt: skip
-        peers = peers_of(env)
-        if peers is not None:
-            return state, self._together(part, state, peers, env)
+        if memory is not None:
+            return state, self._together(part, state, memory, env)
         return state, self._said(state, state.work.ghost_queue[:0])
 
-    def _together(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+    def _together(self, part: Part, state: State, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all supersteps; nothing is left to be said."""
         work = state.work
         assert work is not None
@@ -225,7 +225,7 @@ class ShortestPaths(Primitive[State]):
             at.LEASTS: work.least,
         }  # fmt: skip
         delta = self.delta or self.unit * TEAM_BREADTH
-        team = TeamPaths(peers, part, env, self._kernels(part, state, env, "sssp_team"), arrays, state.each, delta)
+        team = TeamPaths(memory, part, env, self._kernels(part, state, env, "sssp_team"), arrays, state.each, delta)
         recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
         none = work.ghost_queue[:0]
         return Messages(none, none, {"label": state.labels}, False, recorded=recorded)

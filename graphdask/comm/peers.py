@@ -53,7 +53,8 @@ class Peers(ABC):
 
     def __init__(self, comm: Communicator, backend: Backend, timeout: float):
         self.comm, self.backend, self.timeout = comm, backend, timeout
-        self._local: Array = backend.from_host(np.zeros(TEAM_LOCAL, np.int64))
+        self.meeting = 0
+        """Number of the last meeting, the same on all ranks."""
 
     @abstractmethod
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
@@ -90,19 +91,39 @@ class Peers(ABC):
             A rank is gone, or did not come to a meeting in time.
         """
 
-    def _described(self, row: np.ndarray, meeting: int, boards: list[int], abort: int) -> np.ndarray:
-        local = np.zeros(TEAM_LOCAL, np.int64)
-        local[MEETING] = meeting
-        self._local = self.backend.from_host(local)
+    def _described(self, row: np.ndarray, boards: list[int], abort: int) -> Array:
+        """The row, filled in and on the device, and behind it the words of the rank's own."""
+        words = np.concatenate([row, np.zeros(TEAM_LOCAL, np.int64)])
+        described = self.backend.xp.empty(len(words), np.int64)
+        row, words[len(row) + MEETING] = words[: len(row)], self.meeting
         row[RANK], row[SIZE] = self.comm.rank, self.comm.size
-        row[LOCAL], row[LIMIT] = self.backend.address(self._local), int(self.timeout * 1e9)
+        row[LOCAL], row[LIMIT] = self.backend.address(described) + row.nbytes, int(self.timeout * 1e9)
         row[ABORT], row[BOARD] = abort, boards[self.comm.rank]
         row[BOARDS : BOARDS + len(boards)] = boards
-        return row
+        described.set(words)
+        return described
+
+    def met(self, number: int) -> None:
+        """Write down the number of the last meeting of a run."""
+        self.meeting = number
 
     def late(self) -> PeerLost:
         """What to raise where a meeting failed and nobody said why."""
         return PeerLost(f"a rank did not come to a meeting of kernels within {self.timeout} s, or its kernel failed")
+
+
+class NoPeers(Peers):
+    """A rank that is alone."""
+
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float = 0.0):
+        super().__init__(comm, backend, timeout)
+        self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
+
+    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+        return [0], said[None, :]
+
+    def run(self, row: np.ndarray, launch: Launch) -> None:
+        launch(self._described(row, [self.backend.address(self._board)], 0)[None, : len(row)], 1)
 
 
 class ThreadPeers(Peers):
@@ -112,7 +133,6 @@ class ThreadPeers(Peers):
         super().__init__(comm, backend, timeout)
         self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
         self._memory: Array = backend.xp.empty(0, np.uint8)
-        self._meeting = 0
         backend.synchronize()
         self._boards = comm.allgather(np.array([backend.address(self._board)], np.int64))[:, 0].tolist()
 
@@ -123,13 +143,13 @@ class ThreadPeers(Peers):
         return told[:, 0].tolist(), told[:, 1:]
 
     def run(self, row: np.ndarray, launch: Launch) -> None:
+        described = self._described(row, self._boards, 0)
         self.backend.synchronize()  # the kernel runs on the stream of another thread
-        rows = self.comm.allgather(self._described(row, self._meeting, self._boards, 0))
+        rows = self.comm.allgather(self.backend.to_host(described)[: len(row)])
         if self.comm.rank == 0:
             launch(self.backend.from_host(rows), self.comm.size)
             self.backend.synchronize()
         self.comm.barrier()
-        self._meeting = int(self.backend.to_host(self._local)[MEETING])
 
 
 def thread_peers(comm: Communicator, backend: Backend, timeout: float) -> Peers | None:

@@ -13,7 +13,6 @@ from graphdask.comm.arguments import settle
 from graphdask.comm.peers import BOARD_BYTES, Launch, Peers
 from graphdask.comm.protocol import Communicator
 from graphdask.comm.shm_memory import Outbox, Window
-from graphdask.kernels.team import MEETING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +37,7 @@ class PeerMemory:
         self.theirs = [(q, (Window(backend, q, pid), Window(backend, q, pid))) for q, pid in pids]
         self.abort = backend.xp.cuda.alloc_pinned_memory(8)
         self.mine[0].take(BOARD_BYTES)[:] = 0
+        settle(backend)
 
     def close(self) -> None:
         """Unmap and give up everything."""
@@ -56,19 +56,22 @@ class ShmPeers(Peers):
         self._kept = kept
         self._boards: list[int] = []
 
+    def met(self, number: int) -> None:
+        super().met(number)
+        self._kept.meeting = number
+
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
         kept, comm = self._kept, self.comm
         memory = kept.mine[1]
         for outbox in kept.mine:
             outbox.clear()  # what was replaced: all have mapped what took its place, for they have met since
         memory.take(max(nbytes, 1))
-        settle(self.backend)  # the board is clear
         mine: list[Any] = [kept.meeting]
         for outbox in kept.mine:
             generation, capacity, handle = outbox.memory
             mine += [generation, capacity, *handle.tolist()]
         told = comm.allgather(np.concatenate([mine, said]).astype(np.int64))
-        kept.meeting = int(told[:, 0].max())
+        self.met(int(told[:, 0].max()))
         words = (len(mine) - 1) // 2
         addresses = [[0, 0] for _ in range(comm.size)]
         for at, outbox in enumerate(kept.mine):
@@ -85,8 +88,8 @@ class ShmPeers(Peers):
         kept, cuda = self._kept, self.backend.xp.cuda
         stop = np.frombuffer(kept.abort, np.int32, 1)
         stop[0] = 0
-        described = self._described(row, kept.meeting, self._boards, kept.abort.ptr)
-        launch(self.backend.from_host(described[None, :]), 1)
+        described = self._described(row, self._boards, kept.abort.ptr)
+        launch(described[None, : len(row)], 1)
         event = cuda.Event(disable_timing=True)
         event.record()
         looked = time.perf_counter()
@@ -101,4 +104,3 @@ class ShmPeers(Peers):
             stop[0] = 1
             settle(self.backend)
             raise
-        kept.meeting = int(self.backend.to_host(self._local)[MEETING])
