@@ -1,6 +1,6 @@
 // What a device does over a chunk of a layered edge list besides paths and sums: trees are joined over its edges, rows
-// with an edge to themselves are marked, positions become slots; and which chunks are left to do, for the host, which reads it behind the chunks
-// that are under way. Twins and arguments: layered_trees.py.
+// with an edge to themselves are marked, positions become slots; and which chunks are left to do, for the host, which
+// reads it behind the chunks that are under way. Twins and arguments: layered_trees.py.
 #include "grid.cuh"
 #include "trees.cuh"
 
@@ -96,6 +96,15 @@ extern "C" __global__ void layered_slots(long long n, index_t *targets, long lon
         const index_t target = targets[i];
         if (target >= begin && target < end) targets[i] = target - begin;
         else if (target < moved) targets[i] = target + place;
+    }
+}
+
+// The own rows come first, and the others follow in their order, from the first one again after the last.
+extern "C" __global__ void layered_cyclic(long long n, index_t *targets, long long first, long long vertices) {
+    const index_t begin = (index_t)first, size = (index_t)vertices;
+    GD_FOR(i, n) {
+        const index_t target = targets[i] - begin;
+        targets[i] = target < 0 ? target + size : target;
     }
 }
 

@@ -12,7 +12,8 @@ marks    uint64: eight marks, of 8 bits each, of positions that follow each othe
 loop     uint8 per position: whether it has an edge to itself
 
 `layered_slots` makes positions, n of them in `targets`, slots of a part whose own vertices are the `rows` positions
-from `first` on: these and those whose places they take change places.
+from `first` on: these and those whose places they take change places. `layered_cyclic` makes them slots of one whose
+slots begin there, and go on with the first of all `vertices` after the last.
 
 A launch of `layered_join` must be cooperative.
 """
@@ -65,6 +66,12 @@ def layered_slots(n, targets, first, rows):
         own, before = (some >= first) & (some < first + rows), some < moved
         np.subtract(some, np.int32(first), out=some, where=own)
         np.add(some, np.int32(max(first, rows)), out=some, where=before)
+
+
+def layered_cyclic(n, targets, first, vertices):
+    some = targets[:n]
+    some -= np.int32(first)
+    np.add(some, np.int32(vertices), out=some, where=some < 0)
 
 
 def layered_own(n, first, indptr, targets, loop, hubs, counters):

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphdask.algorithms.betweenness import Betweenness
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import InputError, OverBudget, Unsupported
@@ -18,7 +17,6 @@ from graphdask.gang.progress import is_watched
 from graphdask.gang.replicas import fill_up
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
-from graphdask.sample.sampler import Sampler
 from graphdask.stats import Stats
 from graphdask.stream import sampling
 from graphdask.stream.construct import PER_VERTEX
@@ -27,9 +25,6 @@ from graphdask.stream.host import Shelf
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
-
-ON_CPU = (Betweenness, Sampler)
-"""What several ranks, and workers, do on their CPUs."""
 
 
 @dataclass
@@ -47,15 +42,15 @@ class Opened:
     """How: where that changes, it is opened anew."""
 
 
-def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config, work: Any = None) -> Opened:
-    """The graph, opened by every rank, for some work."""
+def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) -> Opened:
+    """The graph, opened by every rank."""
     # a sweep may take long; who is lost is known from the signs of life
     config = replace(config, exchange_timeout=max(config.exchange_timeout, config.deadline))
     parts, built, store = graph.plan.parts, graph.built, graph.store
     store.check_open()
     if client is None and parts in (None, 1):
         return _told(graph, LocalGang(1, "cpu", config), graph, ())
-    device = _device(graph, work)
+    device = Config.load(device=graph.device).device
     asked = device, graph.memory, graph.read_ahead, graph.passes, graph.host_memory
     there = built is not None and built.gang.is_whole(workers) and getattr(built.gang, "client", None) is client
     if there and built.asked == asked:
@@ -68,18 +63,6 @@ def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config, 
 
         graph.built = _told(graph, DaskGang(client, workers, parts, device, config), store.path, asked)
     return graph.built
-
-
-def _device(graph: StreamedGraph, work: Any) -> str:
-    """Where several ranks, or workers, do some work."""
-    if not isinstance(work, ON_CPU):
-        return Config.load(device=graph.device).device
-    if graph.device == "cuda":
-        raise Unsupported(
-            f"for {work.name} several ranks, and workers, stream through their CPUs; open {graph.store.path} with "
-            'device="cpu"'
-        )
-    return "cpu"
 
 
 def _told(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -> Opened:
@@ -97,7 +80,7 @@ def _told(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -
 
 def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Run a primitive; its result is as that of any run."""
-    built, show = opened(graph, client, workers, config, primitive), is_watched(config.progress)
+    built, show = opened(graph, client, workers, config), is_watched(config.progress)
     started = time.perf_counter()
     kept = built.gang.run(
         execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show
@@ -111,7 +94,7 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
 
 def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Draw the samples, each rank its share; they stay there."""
-    built, show = opened(graph, client, workers, config, sampler), is_watched(config.progress)
+    built, show = opened(graph, client, workers, config), is_watched(config.progress)
     sampler.check(graph, built.weights)
     started = time.perf_counter()
     kept = built.gang.run(

@@ -204,9 +204,9 @@ class InnerVertices(StreamedBetweenness):
         self, part: Part, state: State, rows: Array, masks: Array, indptr: Array, slots: Array, out: Array,
         env: Environment,
     ) -> None:  # fmt: skip
-        counted = np.zeros(1, np.int64)
+        counted = env.xp.zeros(1, np.int64)
         self._kernels(part, env).bc_lanes(len(masks), masks, counted)
-        self.inner += int(counted[0]) * (len(state.levels) - 1)
+        self.inner += int(env.backend.to_host(counted)[0]) * (len(state.levels) - 1)
 
     def _turn(self, part: Part, state: State, env: Environment) -> Messages:
         return self._next_batch(part, state, env, 0)

@@ -9,7 +9,7 @@ Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,8 @@ class DeviceWindow:
         Chunks that are copied while another is worked on, where memory allows; 0: copies and kernels take turns.
     chunks : range, optional
         Those that will be asked for. Default: all.
+    arrived : callable, optional
+        Called with a chunk that has been copied, before it is worked on, to change it for as long as it is there.
 
     Raises
     ------
@@ -76,8 +78,9 @@ class DeviceWindow:
     def __init__(
         self, host: HostChunks, backend: Backend, section: Section, memory: int, what: str, log: Log,
         ahead: int | None = None, per_edge: float = 0.0, chunks: range | None = None,
+        arrived: Callable[[DeviceChunk], None] | None = None,
     ):  # fmt: skip
-        self._host, self._section, self._backend = host, section, backend
+        self._host, self._section, self._backend, self._arrived = host, section, backend, arrived
         self._chunks = chunks = range(len(section)) if chunks is None else chunks
         some, sizes = section.table[chunks.start : chunks.stop], [sum(section.sizes(number)) for number in chunks]
         most, rows = max(sizes, default=0), int(some["rows"].max(initial=0))
@@ -99,6 +102,8 @@ class DeviceWindow:
         """Chunks that stay."""
         self._coming: dict[int, Place] = {}
         """Chunks in buffers, which have not been worked on."""
+        self._fresh: set[int] = set()
+        """Chunks that have been copied, and not worked on since."""
         self._wanted = np.zeros(len(section), np.int64)
         self._current: tuple[Place, int] | None = None
         self._copies: Copies = copies_of(backend)
@@ -150,7 +155,12 @@ class DeviceWindow:
         self._copies.visit(place.number)
         self._current = place, number
         self.ask(ahead)
-        return self._chunk(number, place)
+        chunk = self._chunk(number, place)
+        if number in self._fresh:
+            self._fresh.remove(number)
+            if self._arrived is not None:
+                self._arrived(chunk)
+        return chunk
 
     def _leave(self) -> None:
         if self._current is not None:
@@ -202,6 +212,7 @@ class DeviceWindow:
         array, tell = self._host.take(self._section, number)
         tell(self._copies.copy(place.number, self._arena[place.begin : place.begin + len(array)], array))
         (self._there if place.stays else self._coming)[number] = place
+        self._fresh.add(number)
         self.traffic.nbytes += len(array)
         self.traffic.chunks += 1
 

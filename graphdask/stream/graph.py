@@ -37,8 +37,8 @@ class StreamedGraph(Graph):
 
     It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, and most
     samplers of `gd.sample` draw from it: in this process or on the workers of a Dask client, each of which opens the
-    file under the same name and streams its own rows, through its CPU or GPU (betweenness and samples of several ranks
-    through CPUs). What has no streamed form says so, and takes `in_memory()`.
+    file under the same name and streams its own rows, or what it draws from, through its CPU or GPU. What has no
+    streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(
@@ -207,8 +207,7 @@ def open_(
         for `bfs`, and for `sssp` without weights, from the `root` of a file in the order of layers, by one rank.
         Whatever else it would be asked for, where edges can lead back and be the shorter way, is refused.
     device : {"auto", "cpu", "cuda"}, optional
-        Where it is worked on: on workers each has its GPU. `betweenness` and samples of several ranks, or of workers,
-        go through CPUs alone, and refuse "cuda". Default: the setting graphdask.device.
+        Where it is worked on: on workers each has its GPU. Default: the setting graphdask.device.
     host_memory : int or str, optional
         For GPUs: bytes of main memory of each rank in which its chunks stay, page-locked, from where its GPU takes
         them. Default: as much as the setting graphdask.memory-fraction allows of what is free at the first call, shared
@@ -234,9 +233,9 @@ def open_(
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. With several workers each has room for all vertices: 38, 24, 38 or
     73, and 80 bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is
-    searched at a time (42 with several workers, 29 on a GPU, and 36 where they are more than 8): up to 64, or as many
-    as take half of `memory`; with fewer the last bits of scores may differ, which are those in memory on the same
-    device.
+    searched at a time (42 with several workers; on a GPU 29, or 36 where they are more than 8, and with several workers
+    45, or 52): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are
+    those in memory on the same device.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
@@ -247,7 +246,7 @@ def open_(
     layers, and 8 more where they ask for degrees, that is for `bias="degree"` and by `metropolis_hastings`; besides
     `memory` there are the samples and, of neighbourhoods, what a hop is sorted with. On a GPU walks that do not fit
     into an eighth of `memory` are made in batches, which go to main memory. `gd.sample.in_chunks` draws some at a time.
-    With several workers each draws its share of the instances, from the whole file.
+    With several workers each draws its share of the instances, from the whole file, through its CPU or GPU.
 
     Examples
     --------

@@ -67,11 +67,6 @@ class HostChunks:
         Held by the run that uses it.
     nbytes : int
         That were read from the file so far.
-
-    Raises
-    ------
-    OverBudget
-        Where not one chunk fits.
     """
 
     def __init__(self, store: Store, backend: Backend, memory: int, own: Own):
@@ -81,31 +76,49 @@ class HostChunks:
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
         self._pool: ThreadPoolExecutor | None = None
-        sizes = [sum(section.sizes(k)) for name, section in store.sections.items() for k in own.chunks[name]]
-        most, total = max(sizes, default=0), sum(sizes)
-        memory -= 8 * store.num_vertices
-        stages = 0 if total <= memory else max(1, min(STAGES, memory // max(most, 1) // 2))
-        if total > memory and memory < most:
-            raise OverBudget(
-                f"chunks of {store.path} have up to {most / 2**20:,.1f} MiB, and of host_memory= "
-                f"{max(memory, 0) / 2**20:,.1f} MiB are left for them; give more, or build the file with a smaller "
-                "chunk="
-            )
-        self._room = memory - stages * most
-        self._stages = [page_locked_room(backend, most) for _ in range(stages)]
-        self._free: list[tuple[int, Done]] = [(stage, None) for stage in range(stages)]
+        self._memory = self._room = memory - 8 * store.num_vertices
+        self._stages: list[np.ndarray] = []
+        self._free: list[tuple[int, Done]] = []
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Threads read while it lasts."""
+    def reading(self, wanted: Own | None = None) -> Iterator[None]:
+        """Threads read while it lasts, those chunks that are wanted: by default the rank's own.
+
+        Raises
+        ------
+        OverBudget
+            Where not one of them fits.
+        """
         count = min(READERS, len(os.sched_getaffinity(0)))
         with self.lock, ThreadPoolExecutor(count, "graphdask-read") as self._pool:
             try:
+                self._make_stages(self._own if wanted is None else wanted)
                 yield
             finally:
                 for key in list(self._coming):
                     self._give_up(key)
                 self._pool = None
+
+    def _make_stages(self, wanted: Own) -> None:
+        """Buffers for the chunks that are wanted and cannot all stay; what stays makes room for them."""
+        sections, memory = self._store.sections, self._memory
+        sizes = [sum(section.sizes(k)) for name, section in sections.items() for k in wanted.chunks[name]]
+        most, total = max(sizes, default=0), sum(sizes)
+        if total <= memory - sum(map(len, self._stages)) or (self._stages and most <= len(self._stages[0])):
+            return
+        if memory < most:
+            raise OverBudget(
+                f"chunks of {self._store.path} have up to {most / 2**20:,.1f} MiB, and of host_memory= "
+                f"{max(memory, 0) / 2**20:,.1f} MiB are left for them; give more, or build the file with a smaller "
+                "chunk="
+            )
+        count = max(1, min(STAGES, memory // max(most, 1) // 2))
+        self._room += sum(map(len, self._stages)) - count * most
+        self._stages = []
+        while self._room < 0:
+            self._room += len(self._kept.popitem()[1])
+        self._stages = [page_locked_room(self._backend, most) for _ in range(count)]
+        self._free = [(stage, None) for stage in range(count)]
 
     def ask(self, section: Section, number: int) -> bool:
         """Begin to read a chunk that is not there, where there is room; whether there was."""

@@ -14,11 +14,9 @@ from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.backend import get_backend
-from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.stream import betweenness, components, pagerank, paths
-from graphdask.stream.shared import StreamedPart, Streaming
+from graphdask.stream.shared import StreamedPart, Streaming, backend_of
 from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
 from graphdask.stream.shared_paths import SharedDistances, SharedSearch
@@ -33,13 +31,14 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
 
 
 def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -> RankResult:
-    started, backend = time.perf_counter(), get_backend(Config.load(device=part.device).device)
+    started, backend = time.perf_counter(), backend_of(context, part)
     search: betweenness.StreamedBetweenness
     more: dict[str, Any] = {}
     if backend.name == "cuda":
         from graphdask.stream import device_betweenness  # as in _alone
 
-        result, search, more = device_betweenness.run(context, part, primitive, backend)
+        kind = device_betweenness.DeviceBetweenness
+        result, search, more = device_betweenness.run(context, part, primitive, backend, kind)
     else:
         result, search = betweenness.run(context, part, primitive, betweenness.StreamedBetweenness)
         score = result.columns["score"]
@@ -58,7 +57,7 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
 
 def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     store, memory, ahead = part.store, part.memory, part.read_ahead
-    log, backend = Log(context, primitive.name), get_backend(Config.load(device=part.device).device)
+    log, backend = Log(context, primitive.name), backend_of(context, part)
     more: dict[str, Any] = {}
     started = time.perf_counter()
     if backend.name == "cuda":

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
 from graphdask.comm.single import SingleCommunicator
-from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.part import Csr
 from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.own import Own
 from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
-from graphdask.stream.shared import StreamedPart, part_of
+from graphdask.stream.shared import StreamedPart, backend_of, part_of
 
 PLACEMENT = "on disk"
 """What samples say of where they come from; chunks of them ask for it again."""
@@ -64,13 +63,13 @@ def refuse_proof(graph: StreamedGraph, primitive: Any) -> None:
 def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResult:
     """Draw a rank's share of the samples; among the values is what was read, as `streamed`."""
     rank, size, started = context.comm.rank, context.comm.size, time.perf_counter()
-    mine, backend = sampler.share(rank, size), get_backend(Config.load(device=part.device).device)
+    mine, backend = sampler.share(rank, size), backend_of(context, part)
     host, before, memory, ahead = None, 0, part.memory, AHEAD
     with SingleCommunicator() as comm, backend.activate(), ExitStack() as stack:
         if backend.name == "cuda":
             assert part.chunks is not None
             host = part.chunks(backend)
-            stack.enter_context(host.reading())
+            stack.enter_context(host.reading(Own.whole(part.store)))
             ahead = AHEAD_OF_DEVICE
             before, memory = host.nbytes, min(memory, int(backend.free_memory() * context.memory_share))
         env = ChunkEnvironment(

@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.backend import Array, Backend, get_backend
 from graphdask.buffers import Allocation
 from graphdask.build import cyclic_bounds
-from graphdask.engine import Environment, Primitive
+from graphdask.config import Config
+from graphdask.engine import Environment, Primitive, RankContext
 from graphdask.errors import FormatError
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
@@ -68,6 +69,13 @@ class StreamedPart(Part):
     """As `graphdask.stream.open` takes it."""
     chunks: Callable[[Backend], HostChunks] | None = field(kw_only=True, default=None)
     """What a device takes chunks from."""
+
+
+def backend_of(context: RankContext, part: StreamedPart) -> Backend:
+    """Where a rank streams: on its device; alone in this process on the one for which the file was opened."""
+    if part.device == context.backend.name:
+        return context.backend
+    return get_backend(Config.load(device=part.device).device)
 
 
 def map_of(store: Store, size: int) -> VertexMap:

@@ -77,13 +77,25 @@ def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, re
             mine = Violation(int(ids[wrong].min()), -1, message)
     if first_of_all(context, mine):
         return mine
-    _, search = betweenness.run(context, part, primitive, betweenness.InnerVertices)
-    assert isinstance(search, betweenness.InnerVertices)
+    search = _searched(context, part, primitive)
     sums = np.array([float(score.sum()), float(search.inner) * primitive.scale])
     found, expected = context.comm.allgather(sums).sum(axis=0)
     if abs(found - expected) <= TOLERANCE * max(abs(expected), 1.0) or context.comm.rank != 0:
         return None
     return Violation(-1, -1, f"the scores add up to {found:.15g}, the inner vertices of all paths to {expected:.15g}")
+
+
+def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness) -> betweenness.InnerVertices:
+    """The searches alone, where ranks tell each other what they find."""
+    search: betweenness.StreamedBetweenness
+    if context.backend.name == "cuda":
+        from graphdask.stream import device_betweenness as on_device  # its kernels import Numba, which takes long
+
+        _, search, _ = on_device.run(context, part, primitive, context.backend, on_device.DeviceInnerVertices)
+    else:
+        _, search = betweenness.run(context, part, primitive, betweenness.InnerVertices)
+    assert isinstance(search, betweenness.InnerVertices)
+    return search
 
 
 def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> RankResult | None:

@@ -36,14 +36,16 @@ def stored(tmp_path: Path) -> Callable[..., Any]:
 def streamed(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, stored: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Store a graph, and open it for a device."""
+    """Store a graph, and open it for a device, or for so many ranks that have one."""
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
 
     def store(
-        G: Any, memory: Any = "96KiB", read_ahead: int | None = None, host_memory: Any = None, **options: Any
-    ) -> Any:
+        G: Any, memory: Any = "96KiB", read_ahead: int | None = None, host_memory: Any = None,
+        parts: int | None = None, **options: Any,
+    ) -> Any:  # fmt: skip
         path = stored(G, **options).store.path
-        return gd.stream.open(path, memory, read_ahead=read_ahead, device="cuda", host_memory=host_memory)
+        S = gd.stream.open(path, memory, read_ahead=read_ahead, device="cuda", host_memory=host_memory)
+        return S if parts is None else S.partition(parts)
 
     return store

@@ -7,18 +7,13 @@ import threading
 import numpy as np
 import pytest
 from graphs import GRAPHS, two_stars
+from streams import weights_of
 
 import graphdask as gd
 from graphdask.stream import device
 from graphdask.stream.copies import Copies
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
-
-
-def weights_of(kind, count):
-    rng = np.random.default_rng(7)
-    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 3, count), "floats": rng.random(count)}
-    return drawn.get(kind)
 
 
 def hub():
@@ -238,10 +233,3 @@ def test_one_pass_from_the_root_is_exact(streamed):
     equal(a.depth, b.depth)
     equal(a.parent, b.parent)
     assert b.stats.streamed["sweeps"] == 1
-
-
-def test_what_only_a_cpu_streams_is_refused_where_a_gpu_is_asked_for(streamed):
-    S = streamed(gd.from_edges([0, 1], [1, 2]))
-    for draw in (gd.betweenness, lambda S: gd.sample.random_walk(S, [0], 2)):
-        with pytest.raises(gd.Unsupported, match="several ranks, and workers, stream through their CPUs"):
-            draw(S.partition(2))

@@ -133,6 +133,9 @@ def test_positions_become_slots(both, rng, first, rows):
     order[:moved], order[place : place + moved] = np.arange(place, place + moved), np.arange(moved)
     order[first : first + rows] = np.arange(rows)
     np.testing.assert_array_equal(left(targets)[0], order[targets])
+    left = both("layered_trees", [("layered_cyclic", len(targets), targets, first, COUNT)], index_t=np.int32)
+    same(left(targets))
+    np.testing.assert_array_equal(left(targets)[0], (targets - first) % COUNT)
 
 
 @pytest.mark.parametrize("giant", [-1, 77])

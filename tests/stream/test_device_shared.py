@@ -8,9 +8,9 @@ from __future__ import annotations
 import dask
 import numpy as np
 import pytest
-from emulated import emulated, stand_in
 from gangs import dask_cluster
 from graphs import GRAPHS
+from streams import WALKS, equal, weights_of
 
 import graphdask as gd
 from graphdask.cluster.local import local_cluster
@@ -27,25 +27,6 @@ CALLS = {
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
 
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def streamed(request, monkeypatch, stored):
-    """Store a graph, and open it for ranks that have a device."""
-    if request.param == "emulated":
-        stand_in(monkeypatch, emulated())
-
-    def store(G, parts, memory="1MiB", host_memory=None, **options):
-        path = stored(G, **options).store.path
-        return gd.stream.open(path, memory, device="cuda", host_memory=host_memory).partition(parts)
-
-    return store
-
-
-def weights_of(kind, count):
-    rng = np.random.default_rng(7)
-    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 2, count), "floats": rng.random(count)}
-    return drawn.get(kind)
-
-
 def hubs():
     """Rows that all blocks share, of a section whose chunks lie across the border of ranks."""
     rng = np.random.default_rng(8)
@@ -59,10 +40,8 @@ MADE = GRAPHS | {"hubs": hubs}
 def same(G, S, calls=CALLS):
     """All answers over S are those over G in memory."""
     for name in calls:
-        a, b = CALLS[name](G), CALLS[name](S)
-        for column in a.columns:
-            assert getattr(a, column).dtype == getattr(b, column).dtype
-            np.testing.assert_array_equal(getattr(a, column), getattr(b, column), err_msg=name)
+        b = CALLS[name](S)
+        equal(b, CALLS[name](G))
         assert b.stats.ranks == S.plan.parts
         assert b.stats.streamed["device"] == "cuda"
     return b
@@ -85,7 +64,51 @@ def same(G, S, calls=CALLS):
 def test_ranks_together_answer_as_one_in_memory(streamed, name, kind, order, parts):
     n, src, dst, directed = MADE[name]()
     G = gd.from_edges(src, dst, weights_of(kind, len(src)), num_vertices=n, directed=directed)
-    same(G, streamed(G, parts, order=order, chunk=4096 if name == "hubs" else 1024))
+    same(G, streamed(G, "1MiB", parts=parts, order=order, chunk=4096 if name == "hubs" else 1024))
+
+
+@pytest.mark.parametrize(
+    ("name", "sources", "order", "parts"),
+    [
+        ("sparse random, directed", 12, "ids", 4),
+        ("sparse random, undirected", 5, "layers", 3),
+        ("isolated vertices", None, "layers", 2),
+        ("hubs", 3, "layers", 3),
+        ("hubs", [3], "ids", 1),
+        ("only self-loops", None, "layers", 2),
+    ],
+)
+def test_betweenness_is_that_in_memory_on_a_device(streamed, name, sources, order, parts):
+    n, src, dst, directed = MADE[name]()
+    G = gd.from_edges(src, dst, weights_of("whole", len(src)), num_vertices=n, directed=directed)
+    S = streamed(G, "4MiB", parts=parts, order=order, chunk=4096 if name == "hubs" else 1024)
+    found = gd.betweenness(S, sources)
+    equal(found, gd.betweenness(G.partition(1, device="cuda"), sources))
+    np.testing.assert_allclose(found.score, gd.betweenness(G, sources).score, rtol=1e-12, atol=1e-12)
+    assert (found.stats.ranks, found.stats.streamed["device"]) == (parts, "cuda")
+    found.verify()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_betweenness_with_room_for_any_number_of_chunks(streamed, directed):
+    src, dst = np.random.default_rng(3).integers(0, 60, (2, 4500))
+    G = gd.from_edges(src, dst, num_vertices=60, directed=directed)
+    S = streamed(G, parts=3)
+    one, some = (gd.betweenness(G.partition(1, device="cuda"), sources).score for sources in ([5], 9))
+    read = []
+    for memory in (16 << 10, 20 << 10, 24 << 10, 32 << 10, 40 << 10):
+        S.memory = memory
+        try:
+            found = gd.betweenness(S, [5])
+        except gd.OverBudget:
+            assert not read
+            continue
+        np.testing.assert_array_equal(found.score, one)
+        assert found.stats.memory <= memory
+        read.append(found.stats.streamed["chunks_read"])
+    np.testing.assert_allclose(gd.betweenness(S, 9).score, some, rtol=1e-12, atol=1e-12)
+    assert read == sorted(read, reverse=True)
+    assert read[0] > read[-1]
 
 
 @pytest.mark.parametrize("kind", ["whole", "nothing"])
@@ -96,7 +119,7 @@ def test_a_path_to_and_fro_among_ranks_is_told_in_pieces(streamed, monkeypatch, 
     weights = np.append(rng.integers(1, 9, len(order) - 1), np.full(n, 50)) * (kind == "whole")
     src, dst = np.concatenate([order[:-1], np.full(n, 7)]), np.concatenate([order[1:], np.arange(n)])
     G = gd.from_edges(src, dst, weights, num_vertices=n)
-    same(G, streamed(G, 3, order="ids"), ("sssp", "bfs"))
+    same(G, streamed(G, "1MiB", parts=3, order="ids"), ("sssp", "bfs"))
 
 
 def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed):
@@ -104,19 +127,19 @@ def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed):
     src = np.concatenate([np.zeros(centre - 1, int), np.full(n - centre - 1, centre), [5]])
     dst = np.concatenate([np.arange(1, centre), np.arange(centre + 1, n), [n - 1]])
     G = gd.from_edges(src, dst, num_vertices=n, directed=False)
-    assert gd.connected_components(streamed(G, 2, order="ids")).label.tolist() == [0] * n
+    assert gd.connected_components(streamed(G, "1MiB", parts=2, order="ids")).label.tolist() == [0] * n
 
 
 def test_results_are_proved(streamed):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
-    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), 2)
-    for call in CALLS.values():
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB", parts=2)
+    for call in (*CALLS.values(), gd.betweenness):
         call(S).verify()
 
 
 def test_chunks_stay_in_memory_of_the_host_and_all_are_counted(streamed):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
-    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), 3)
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB", parts=3)
     size = sum(sum(S.store.sections["out"].sizes(number)) for number in range(S.chunks))
     first, then = (gd.pagerank(S, max_iter=3).stats.streamed for _ in range(2))
     assert first["from_disk"] == first["nbytes"] == first["least"] == size
@@ -126,14 +149,14 @@ def test_chunks_stay_in_memory_of_the_host_and_all_are_counted(streamed):
 def test_little_memory_moves_chunks_again(streamed):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-    found = same(G, streamed(G, 2, "32KiB", "12KiB"), ("bfs", "pagerank")).stats.streamed
+    found = same(G, streamed(G, "32KiB", None, "12KiB", parts=2), ("bfs", "pagerank")).stats.streamed
     assert found["nbytes"] > found["least"]
     assert found["from_disk"] > found["least"]
 
 
 def test_each_rank_needs_its_own_memory(streamed):
     n, src, dst, directed = GRAPHS["scale-free"]()
-    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), 2, "8KiB")
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "8KiB", parts=2)
     with pytest.raises(gd.OverBudget, match="MiB are left"):
         gd.bfs(S, 0)
     S.memory = 1 << 20
@@ -141,41 +164,40 @@ def test_each_rank_needs_its_own_memory(streamed):
 
 
 def test_a_distance_that_is_too_large_names_the_vertex(streamed):
-    S = streamed(gd.from_edges([5, 6], [6, 7], [2**62, 2**62]), 2)
+    S = streamed(gd.from_edges([5, 6], [6, 7], [2**62, 2**62]), "1MiB", parts=2)
     with pytest.raises(gd.InputError, match="the distance of vertex 7 is too large for int64"):
         gd.sssp(S, 5)
 
 
 def test_a_graph_without_vertices(streamed):
-    S = streamed(gd.from_edges([], []), 2)
-    assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == 0
+    S = streamed(gd.from_edges([], []), "1MiB", parts=2)
+    assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
 
 
-def test_what_is_done_on_cpus_alone_says_so(streamed, stored):
-    S = streamed(gd.from_edges([0, 1], [1, 2]), 2)
-    for call in (gd.betweenness, lambda graph: gd.sample.random_walk(graph, [0], 2)):
-        with pytest.raises(gd.Unsupported, match=r'through .* CPUs?; open .* with\s+device="cpu"'):
-            call(S)
+def test_one_pass_is_for_one_rank(streamed):
+    S = streamed(gd.from_edges([0, 1], [1, 2]))
     once = gd.stream.open(S.store.path, device="cuda", passes="one")
     with pytest.raises(gd.Unsupported, match='passes="one" is for one rank'):
         gd.bfs(once.partition(2), 0)
+
+
+def test_ranks_take_the_devices_that_are_there(streamed):
+    S = streamed(gd.from_edges([0, 1], [1, 2]))
     with dask.config.set({"graphdask.device": "auto"}):
         either = gd.stream.open(S.store.path, "1MiB", host_memory="1MiB").partition(2)
-        with pytest.raises(gd.InputError, match="host_memory= is for a GPU"):
-            gd.betweenness(either)
-        either.host_memory = None
-        assert "device" not in gd.betweenness(either).stats.streamed
-        assert gd.bfs(either, 0).stats.streamed["device"] == "cuda"
+        for found in (gd.betweenness(either), gd.bfs(either, 0), gd.sample.neighbors(either, [0], [2])):
+            assert found.stats.streamed["device"] == "cuda"
 
 
 @pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
 def test_a_worker_streams_through_its_device(streamed):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     G = gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed)
-    distance, rank = gd.sssp(G, 2).distance, gd.pagerank(G, max_iter=3).rank
+    distance, rank, at = gd.sssp(G, 2).distance, gd.pagerank(G, max_iter=3).rank, G.vertex_ids[::9]
+    score = gd.betweenness(G.partition(1, device="cuda"), 3)
     with dask_cluster(1, processes=False) as client, client.as_current():
         for parts in (1, 2):
-            S = streamed(G, parts)
+            S = streamed(G, "3MiB", parts=parts)
             for again in (False, True):
                 found = gd.sssp(S, 2)
                 np.testing.assert_array_equal(found.distance, distance)
@@ -184,6 +206,8 @@ def test_a_worker_streams_through_its_device(streamed):
                 assert (found.stats.streamed["from_disk"] == 0) == again
                 found.verify()
             np.testing.assert_array_equal(gd.pagerank(S, max_iter=3).rank, rank)
+            equal(gd.betweenness(S, 3).verify(), score)
+            equal(WALKS["alias"](S, at), WALKS["alias"](G, at))
 
 
 @pytest.mark.multigpu
@@ -193,15 +217,22 @@ def test_a_process_for_each_gpu(stored, comm):
     src, dst = (20_000 * rng.random((2, 300_000)) ** 2).astype(np.int64)
     G = gd.from_edges(src, dst, rng.random(len(src)), num_vertices=20_000, directed=False)
     path = stored(G, chunk="64KiB", building="1GiB").store.path
-    answers = {name: CALLS[name](G) for name in CALLS}
-    S = gd.stream.open(path, "16MiB", device="cuda")
+    alone, at = G.partition(1, device="cuda"), G.vertex_ids
+    calls = CALLS | {
+        "betweenness": lambda G: gd.betweenness(G, 8),
+        "walk": lambda G: gd.sample.random_walk(G, at, 20, bias="weight"),
+        "neighbors": lambda G: gd.sample.neighbors(G, at[::7], [9, 5]),
+    }
+    answers = {name: calls[name](alone if name == "betweenness" else G) for name in calls}
+    S = gd.stream.open(path, "32MiB", device="cuda")
     with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": comm}):
         for again in (False, True):
             for name, expected in answers.items():
-                found = CALLS[name](S)
-                for column in expected.columns:
-                    np.testing.assert_array_equal(getattr(found, column), getattr(expected, column), err_msg=name)
+                found = calls[name](S)
+                equal(found, expected)
                 assert found.stats.ranks == 2
                 assert found.stats.streamed["device"] == "cuda"
-                assert (found.stats.streamed["from_disk"] > 0) == (name == "bfs" and not again)
-            found.verify()
+                if name in CALLS:
+                    assert (found.stats.streamed["from_disk"] > 0) == (name == "bfs" and not again)
+                if name in ("loops", "betweenness"):
+                    found.verify()
