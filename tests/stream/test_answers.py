@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 from graphs import GRAPHS, two_stars
 from reference import adjacency, lightest, power_iteration, search, shortest, smallest_of_component
+from streams import weights_of
 
 import graphdask as gd
 from graphdask.stream import cores
 
 WEIGHTS = (None, "whole", "zeros", "floats")
-
-
-def weights_of(kind, count):
-    """Whole numbers above 0; some of them 0; floats; or none."""
-    rng = np.random.default_rng(7)
-    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 3, count), "floats": rng.random(count)}
-    return drawn.get(kind)
 
 
 def equal(a, b):

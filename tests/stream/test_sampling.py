@@ -10,52 +10,22 @@ import threading
 
 import numpy as np
 import pytest
-from graphs import GRAPHS
+from streams import NEIGHBOURHOODS, WALKS, equal, weighted
 
 import graphdask as gd
 from graphdask.backend import get_backend
 from graphdask.stream.rows import SPARE, ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.store import Store
 
-WALKS = {
-    "uniform": lambda G, at: gd.sample.random_walk(G, at, 12, seed=3),
-    "rejection": lambda G, at: gd.sample.random_walk(G, at, 12, bias="weight", method="rejection"),
-    "inverse": lambda G, at: gd.sample.random_walk(G, at, 12, bias="weight", method="inverse", restart=0.2, jump=0.2),
-    "alias": lambda G, at: gd.sample.random_walk(G, at, 12, bias="degree", method="alias"),
-    "node2vec": lambda G, at: gd.sample.node2vec(G, at, 12, 0.5, 2.0, weighted=False, walks_per_start=2),
-    "of no steps": lambda G, at: gd.sample.random_walk(G, at, 0),
-}
-NEIGHBOURHOODS = {
-    "neighbors": lambda G, at: gd.sample.neighbors(G, at, [5, 3]),
-    "of in-edges": lambda G, at: gd.sample.neighbors(G, [at, at[:3]], [3, 3], direction="in", bias="weight"),
-    "by degree": lambda G, at: gd.sample.neighbors(G, at, [4], bias="degree", replace=True),
-    "snowball": lambda G, at: gd.sample.snowball(G, at[::9], 3),
-    "forest fire": lambda G, at: gd.sample.forest_fire(G, at, direction="in"),
-    "temporal": lambda G, at: gd.sample.temporal_neighbors(G, at, [3, 2], seed_times=5, strategy="last"),
-}
-
-
-def made(name, **options):
-    n, src, dst, directed = GRAPHS[name]()
-    weights = np.random.default_rng(7).integers(0, 9, len(src))
-    return gd.from_edges(src, dst, weights, num_vertices=n, directed=directed, **options)
-
-
-def same(found, expected):
-    for name in expected.columns:
-        a, b = getattr(found, name), getattr(expected, name)
-        assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a, b)
-
 
 @pytest.mark.parametrize("order", ["layers", "ids"])
 @pytest.mark.parametrize("name", ["dense random, directed", "sparse random, undirected"])
 def test_samples_are_those_in_memory(stored, name, order):
-    G = made(name)
+    G = weighted(name)
     S = stored(G, "40KiB", order=order)
     assert S.chunks > 2
     for draw in (WALKS | NEIGHBOURHOODS).values():
-        same(draw(S, G.vertex_ids), draw(G, G.vertex_ids))
+        equal(draw(S, G.vertex_ids), draw(G, G.vertex_ids))
 
 
 @pytest.mark.parametrize("name", [
@@ -63,10 +33,10 @@ def test_samples_are_those_in_memory(stored, name, order):
     "star outward", "star inward", "star around the last", "short path",
 ])  # fmt: skip
 def test_shapes_that_are_unlike_most_graphs(stored, name):
-    G = made(name)
+    G = weighted(name)
     S = stored(G)
     for draw in (WALKS["uniform"], WALKS["rejection"], WALKS["node2vec"], *NEIGHBOURHOODS.values()):
-        same(draw(S, G.vertex_ids), draw(G, G.vertex_ids))
+        equal(draw(S, G.vertex_ids), draw(G, G.vertex_ids))
 
 
 def test_nothing_is_drawn_from_no_vertices(stored):
@@ -76,31 +46,31 @@ def test_nothing_is_drawn_from_no_vertices(stored):
 
 
 def test_undirected_graphs_have_metropolis_hastings_walks_and_saint_subgraphs(stored):
-    G = made("dense random, undirected")
+    G = weighted("dense random, undirected")
     S = stored(G)
     at = G.vertex_ids
-    same(gd.sample.metropolis_hastings(S, at, 9), gd.sample.metropolis_hastings(G, at, 9))
-    same(gd.sample.saint_nodes(S, 20, 3), gd.sample.saint_nodes(G, 20, 3))
-    same(gd.sample.saint_edges(S, 20, 3), gd.sample.saint_edges(G, 20, 3))
-    same(gd.sample.saint_walks(S, 9, 4, 3), gd.sample.saint_walks(G, 9, 4, 3))
+    equal(gd.sample.metropolis_hastings(S, at, 9), gd.sample.metropolis_hastings(G, at, 9))
+    equal(gd.sample.saint_nodes(S, 20, 3), gd.sample.saint_nodes(G, 20, 3))
+    equal(gd.sample.saint_edges(S, 20, 3), gd.sample.saint_edges(G, 20, 3))
+    equal(gd.sample.saint_walks(S, 9, 4, 3), gd.sample.saint_walks(G, 9, 4, 3))
 
 
 def test_a_graph_of_names_keeps_them(stored):
     src, dst = np.array(["b", "a", "c", "b"]), np.array(["a", "c", "b", "d"])
     G = gd.from_edges(src, dst)
     S = stored(G)
-    same(gd.sample.random_walk(S, ["a", "d"], 4), gd.sample.random_walk(G, ["a", "d"], 4))
-    same(gd.sample.neighbors(S, ["b"], [-1, 2]), gd.sample.neighbors(G, ["b"], [-1, 2]))
+    equal(gd.sample.random_walk(S, ["a", "d"], 4), gd.sample.random_walk(G, ["a", "d"], 4))
+    equal(gd.sample.neighbors(S, ["b"], [-1, 2]), gd.sample.neighbors(G, ["b"], [-1, 2]))
 
 
 def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
-    G = made("dense random, directed")
+    G = weighted("dense random, directed")
     S = stored(G)
     read = {}
     for memory in ("12KiB", "16KiB", "64KiB", "1MiB"):
         S = gd.stream.open(S.store.path, memory)
         found = WALKS["uniform"](S, G.vertex_ids)
-        same(found, WALKS["uniform"](G, G.vertex_ids))
+        equal(found, WALKS["uniform"](G, G.vertex_ids))
         read[memory] = found.stats.streamed["chunks_read"]
     assert list(read.values()) == sorted(read.values(), reverse=True)
     assert read["1MiB"] == S.chunks < read["12KiB"]
@@ -110,7 +80,7 @@ def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
 
 @pytest.mark.parametrize("ahead", [0, None, 3])
 def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, monkeypatch, ahead):
-    G = made("dense random, directed")
+    G = weighted("dense random, directed")
     S = stored(G)
     S = gd.stream.open(S.store.path, "24KiB", read_ahead=ahead)
     threads, read = [], Store.read
@@ -123,7 +93,7 @@ def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, monk
     for draw in (WALKS["uniform"], WALKS["alias"], NEIGHBOURHOODS["neighbors"], NEIGHBOURHOODS["of in-edges"]):
         threads.clear()
         found = draw(S, G.vertex_ids)
-        same(found, draw(G, G.vertex_ids))
+        equal(found, draw(G, G.vertex_ids))
         streamed = found.stats.streamed
         assert streamed["chunks_read"] == len(threads)
         beside = sum(name.startswith("graphdask-read") for name in threads)
@@ -134,7 +104,7 @@ def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, monk
 
 
 def test_what_was_read_ahead_goes_where_another_chunk_is_entered(stored):
-    S = stored(made("dense random, directed"), inward=False)
+    S = stored(weighted("dense random, directed"), inward=False)
     section, n = S.store.sections["out"], S.num_vertices
     most = max(sum(section.sizes(number)) + 28 * (int(section.table[number]["rows"]) + 1) for number in range(4))
     memory = (per_vertex(S.store, False, False) * n + most + section.most_bytes + 64) * SPARE // (SPARE - 1) + 1
@@ -155,12 +125,12 @@ def test_what_was_read_ahead_goes_where_another_chunk_is_entered(stored):
 
 
 def test_ranks_draw_their_shares_and_chunks_of_instances_are_those_of_all(stored):
-    G = made("sparse random, undirected")
+    G = weighted("sparse random, undirected")
     S, at = stored(G), G.vertex_ids
     for draw in (WALKS["inverse"], NEIGHBOURHOODS["neighbors"]):
         expected = draw(G, at)
         shared = draw(S.partition(3), at)
-        same(shared, expected)
+        equal(shared, expected)
         assert shared.stats.ranks == 3
     walks = [some.walks for some in gd.sample.in_chunks(gd.sample.random_walk, S, at, 9, chunk=77)]
     np.testing.assert_array_equal(np.concatenate(walks), gd.sample.random_walk(G, at, 9).walks)
@@ -170,7 +140,7 @@ def test_edges_have_the_numbers_that_they_have_in_memory(stored):
     from graphdask.runtime import runtime
     from graphdask.sample.traversal import NumberedTraversal
 
-    G = made("dense random, directed")
+    G = weighted("dense random, directed")
     for order in ("layers", "ids"):
         S = stored(G, order=order)
         for options in ({}, {"direction": "in"}, {"bias": "weight"}):
@@ -181,7 +151,7 @@ def test_edges_have_the_numbers_that_they_have_in_memory(stored):
 
 
 def test_what_is_not_drawn_from_disk_says_what_to_do_instead(stored):
-    G = made("dense random, directed")
+    G = weighted("dense random, directed")
     S, sample = stored(G, inward=False), gd.sample
     spec = sample.Spec(depth=2)
     for call, reason in (
@@ -213,7 +183,7 @@ def test_a_weight_that_is_no_bias_is_refused_by_its_edge(stored):
 
 
 def test_a_damaged_chunk_is_refused_by_name(stored):
-    S = stored(made("dense random, directed"))
+    S = stored(weighted("dense random, directed"))
     entry = S.store.sections["out"].table[1]
     with S.store.path.open("r+b") as file:
         file.seek(int(entry["offset"]) + S.store.sections["out"].sizes(1)[0])

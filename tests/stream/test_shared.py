@@ -9,6 +9,7 @@ import pytest
 from gangs import active
 from graphs import GRAPHS
 from reference import lightest, shortest
+from streams import weights_of
 
 import graphdask as gd
 from graphdask.stream.own import divided
@@ -30,12 +31,6 @@ def same(G, S):
             np.testing.assert_array_equal(getattr(a, column), getattr(b, column))
         b.verify()
     assert b.stats.ranks == S.plan.parts
-
-
-def weights_of(kind, count):
-    rng = np.random.default_rng(7)
-    drawn = {"whole": rng.integers(1, 9, count), "zeros": rng.integers(0, 2, count), "floats": rng.random(count)}
-    return drawn.get(kind)
 
 
 @pytest.mark.parametrize(
