@@ -61,3 +61,42 @@ extern "C" __global__ void queues_fill(long long n, const int *__restrict__ plac
         __syncthreads();
     }
 }
+
+// Lanes of a warp whose walkers come to the same partition count them together.
+extern "C" __global__ void queues_leave(long long n, const long long *queue, const int *path, long long budget,
+                                        const int *made, const int *target, const int *table, long long differ,
+                                        const long long *cuts, long long parts, int *walks, long long width,
+                                        int *lengths, int *at, int *places, long long *tally) {
+    const int lane = (int)threadIdx.x & 31;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    long long steps = 0;
+    for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n; base += threads) {
+        const long long i = base + lane;
+        int place = -1;
+        if (i < n) {
+            const long long walker = queue[i];
+            const int count = made[i], next = target[i];
+            int *const to = walks + walker * width + lengths[walker] + 1;
+            for (int k = 0; k < count; ++k) to[k] = path[i * budget + k];
+            lengths[walker] += count;
+            steps += count;
+            place = (int)parts;
+            if (next >= 0) {
+                const int position = differ ? table[next] : next;
+                int low = 0, high = (int)parts - 1;
+                while (low < high) {
+                    const int middle = (low + high + 1) >> 1;
+                    if (cuts[middle] <= position) low = middle;
+                    else high = middle - 1;
+                }
+                at[walker] = position;
+                place = low;
+            }
+            places[walker] = place;
+        }
+        const unsigned same = __match_any_sync(0xffffffffu, place);
+        if (place >= 0 && lane == __ffs((int)same) - 1) atomicAdd((gd_u64 *)&tally[place], (gd_u64)__popc(same));
+    }
+    for (int by = 16; by; by >>= 1) steps += __shfl_xor_sync(0xffffffffu, steps, by);
+    if (lane == 0 && steps) atomicAdd((gd_u64 *)&tally[parts + 1], (gd_u64)steps);
+}

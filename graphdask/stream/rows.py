@@ -169,6 +169,12 @@ class StoredRows:
         """The piece that each position is in, int32."""
         return (self.xp.searchsorted(self._cuts, positions, side="right") - 1).astype(np.int32)
 
+    @property
+    def finding(self) -> tuple[Array, int, Array, int]:
+        """What a kernel finds the position and the piece of a vertex with, as `queues_leave` takes it."""
+        known = self._position is not None
+        return self._position if known else self.numbers[:0], int(known), self._cuts, len(self)
+
     def ask(self, numbers: Sequence[int]) -> None:
         """For a device, let threads of the host begin to read the piece that is entered next, and some after it."""
         self._ask([self._pieces[number].start for number in numbers if number not in self._held])

@@ -28,8 +28,6 @@ AT_HAND = 8
 """What a walker counts for where the chunk is in memory."""
 LAUNCHED = 40 + 12 * BUDGET
 """Bytes of a walker, at most, besides its records, while it walks in a chunk."""
-WRITTEN = 28 * BUDGET
-"""On a device, where its steps are written all at once, more."""
 
 
 def run(sampler: Walkers, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
@@ -59,8 +57,8 @@ class _Run:
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
         record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
         launched = LAUNCHED + 2 * record_bytes
-        if on_device:  # where walks are, and what writes them
-            record_bytes, launched = record_bytes + 4 * sampler.length + 8, launched + WRITTEN
+        if on_device:  # where walks are
+            record_bytes += 4 * sampler.length + 8
         room = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
         self.launched = max(1, room // 2 // launched)
         """Walkers that walk at a time."""
@@ -94,7 +92,7 @@ class _Run:
         self.records = {name: column.astype(self.dtypes[name]) for name, column in records.items()}
         self.records["at"] = stored.positions(self.starts).astype(np.int32)
         self.places = stored.pieces(self.records["at"])
-        waiting = self._counted(self.places)
+        waiting = env.backend.to_host(xp.bincount(self.places, minlength=none + 1))
         visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
         while waiting[:none].any():
             turns = self._busiest(waiting[:none])
@@ -117,20 +115,15 @@ class _Run:
         stored.read_ahead(turns[1:], waiting)
         state = PartState(of, self.starts, stored.numbers)
         while waiting[number]:
-            queue = self.xp.flatnonzero(self.places == number)
+            queue, tally = self.xp.flatnonzero(self.places == number), self.xp.zeros(len(stored) + 2, np.int64)
             for begin in range(0, len(queue), self.launched):
-                some = queue[begin : begin + self.launched]
-                edges += self._walked(sampler, part, state, some)
-                left = self._counted(self.places[some])
-                left[number] -= len(some)
-                waiting += left
-            frontier += len(queue)
+                self._walked(sampler, part, state, queue[begin : begin + self.launched], tally)
+            told = self.env.backend.to_host(tally)
+            waiting[number] = 0
+            waiting += told[:-1]
+            frontier, edges = frontier + len(queue), edges + int(told[-1])
             self.env.check_deadline(sampler.name, f"chunk {number}")
         return frontier, edges
-
-    def _counted(self, places: Array) -> np.ndarray:
-        """How many walkers wait in each piece, and after these how many have come to their ends."""
-        return self.env.backend.to_host(self.xp.bincount(places, minlength=len(self.stored) + 1))
 
     def _busiest(self, waiting: np.ndarray) -> list[int]:
         """Where most walkers wait, and some that come after it; those in what is in memory count for several, as
@@ -140,31 +133,18 @@ class _Run:
         first = np.argsort(-counted, kind="stable")[: 1 + self.env.ahead]
         return first[counted[first] > 0].tolist()
 
-    def _walked(self, sampler: Walkers, part: Any, state: PartState, some: np.ndarray) -> int:
-        """Let some walkers go on in a chunk; returns the steps that they made."""
+    def _walked(self, sampler: Walkers, part: Any, state: PartState, some: Array, tally: Array) -> None:
+        """Let some walkers go on in a chunk; `tally` counts where they wait then, and their steps.
+
+        On a device it is as few operations as may be: they take longer than what they do for the walkers of a chunk.
+        """
         came = {name: column[some] for name, column in self.records.items()}
         came["at"] -= np.int32(part.first_position)
-        before = self.lengths[some]
         path, made, target, records = sampler.advance(part, self.env, state, came)
-        self._write(some, before, path, made)
-        self.lengths[some] = before + made
+        self.env.kernels("queues").queues_leave(
+            len(some), some, path, path.shape[1], made, target, *self.stored.finding, self.walks, self.walks.shape[1],
+            self.lengths, self.records["at"], self.places, tally,
+        )  # fmt: skip
         for name, column in records.items():
-            self.records[name][some] = column
-        onward = target >= 0
-        positions = self.stored.positions(target[onward])
-        self.places[some] = len(self.stored)
-        self.places[some[onward]] = self.stored.pieces(positions)
-        self.records["at"][some[onward]] = positions
-        return int(made.sum())
-
-    def _write(self, some: Array, before: Array, path: Array, made: Array) -> None:
-        """Put what some walkers came to into their walks."""
-        if isinstance(self.walks, np.ndarray):
-            for step in range(int(made.max(initial=0))):
-                moved = np.flatnonzero(made > step)
-                self.walks[some[moved], before[moved] + (step + 1)] = path[moved, step]
-            return
-        steps = self.xp.arange(1, path.shape[1] + 1, dtype=np.int32)
-        there = steps <= made[:, None]
-        places = (some * self.walks.shape[1] + before)[:, None] + steps
-        self.walks.reshape(-1)[places[there]] = path[there]
+            if name != "instance":  # who it is does not change
+                self.records[name][some] = column

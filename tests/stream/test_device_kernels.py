@@ -138,6 +138,31 @@ def test_positions_become_slots(both, rng, first, rows):
     np.testing.assert_array_equal(left(targets)[0], (targets - first) % COUNT)
 
 
+@pytest.mark.parametrize("differ", [0, 1])
+def test_walkers_are_put_down_where_they_wait(both, rng, differ):
+    n, width, budget, parts = 700, 9, 3, 5
+    queue, made = rng.permutation(n)[:500].astype(np.int64), rng.integers(0, budget + 1, 500).astype(np.int32)
+    path, target = rng.integers(0, COUNT, (2, 500 * budget)).astype(np.int32)
+    path, target = path.reshape(500, budget), np.where(rng.random(500) < 0.3, -1, target[:500]).astype(np.int32)
+    table, cuts = rng.permutation(COUNT).astype(np.int32), np.array([0, 1, 150, 220, 399])
+    walks, lengths = np.full((n, width), -1, np.int32), rng.integers(0, width - budget, n).astype(np.int32)
+    at, places, tally = np.full(n, POISON, np.int32), np.full(n, POISON, np.int32), np.zeros(parts + 2, np.int64)
+    before = lengths[queue].copy()
+    call = ("queues_leave", len(queue), queue, path, budget, made, target, table, differ, cuts, parts, walks, width,
+            lengths, at, places, tally)  # fmt: skip
+    left = both("queues", [call])
+    for array in (walks, lengths, at, places, tally):
+        same(left(array))
+    position = np.where(differ, table[target], target)
+    expected = np.where(target < 0, parts, np.searchsorted(cuts, position, side="right") - 1)
+    np.testing.assert_array_equal(left(places)[0][queue], expected)
+    np.testing.assert_array_equal(left(at)[0][queue], np.where(target < 0, POISON, position))
+    np.testing.assert_array_equal(left(tally)[0], [*np.bincount(expected, minlength=parts + 1), made.sum()])
+    np.testing.assert_array_equal(left(lengths)[0][queue], before + made)
+    for walker, begin, count, steps in zip(queue, before, made, path, strict=True):
+        np.testing.assert_array_equal(left(walks)[0][walker, begin + 1 : begin + 1 + count], steps[:count])
+
+
 @pytest.mark.parametrize("giant", [-1, 77])
 def test_trees_are_joined_and_what_is_outside_is_flagged(both, rng, giant):
     indptr, targets, _ = rows(rng, hub=giant < 0)
