@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from graphdask.engine import Environment
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
 from graphdask.partition import TableMap, VertexMap
+from graphdask.stream.copies import copies_of
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.host import HostChunks
 from graphdask.stream.store import Store
@@ -122,10 +124,7 @@ class StoredRows:
             self._bounds[0] += section.most_bytes
         self.firsts = np.array([section.table["first"][piece.start] for piece in self._pieces], np.int64)
         self._cuts = env.backend.from_host(self.firsts)
-        numbers = np.arange(n, dtype=np.int32)
-        for first, ids in store.order():
-            numbers[first : first + len(ids)] = ids
-        self.numbers = env.backend.from_host(numbers)
+        self.numbers = self._vertices()
         self._position: Array | None = None
         offsets = np.append(self.firsts, n) if len(self) else np.array([0, n], np.int64)
         self._map = VertexMap(n, offsets)
@@ -133,13 +132,14 @@ class StoredRows:
             self._position = self.xp.empty(n, np.int32)
             self._position[self.numbers] = self.xp.arange(n, dtype=np.int32)
             self._map = TableMap(n, offsets, position_of=self._position)
-        self.degrees = env.backend.from_host(self._degrees()) if with_degrees else None
-        self._starts = env.backend.from_host(self._edge_starts(numbers)) if numbered else None
+        self.degrees = self._degrees() if with_degrees else None
+        self._starts = env.backend.from_host(self._edge_starts()) if numbered else None
         self._held: dict[int, Part] = {}
         self._sizes: dict[int, int] = {}
         self._coming: dict[int, Future[tuple[Chunk, float]]] = {}
         self._thread = ThreadPoolExecutor(1, "graphdask-read") if self._ahead else None
-        self._entered: tuple[int, int] | None = None
+        self._entered: tuple[int, int] = (0, 0)
+        """Position of the first row of the chunk that the tables are of, and its rows."""
         self._current = -1
         self._seen: set[int] = set()
         self.traffic = Traffic()
@@ -283,16 +283,42 @@ class StoredRows:
         degrees, targets = xp.empty(int(table["rows"].sum()), np.uint32), xp.empty(int(table["edges"].sum()), np.int32)
         dtype = self.store.weights
         weights = xp.empty(0, np.int32) if dtype is None else xp.empty(len(targets), dtype)
-        buffer, row, edge = xp.empty(self.section.most_bytes, np.uint8), 0, 0
-        for number in chunks:
-            self._ask(range(number, chunks.stop))
+        bounds = np.zeros((len(table) + 1, 2), np.int64)
+        np.cumsum([table["rows"], table["edges"]], axis=1, out=bounds[1:].T)
+        places = [
+            (degrees[row:to_row], targets[edge:to_edge], weights[edge:to_edge])
+            for (row, edge), (to_row, to_edge) in pairwise(bounds.tolist())
+        ]
+        if self.env.host is not None:
+            self._copied(chunks, places)
+            return degrees, targets, weights
+        buffer = xp.empty(self.section.most_bytes, np.uint8)
+        for number, (of_rows, ends, lengths) in zip(chunks, places, strict=True):
             chunk = self._read(number, buffer)
-            degrees[row : row + len(chunk.degrees)] = chunk.degrees
-            targets[edge : edge + len(chunk.targets)] = chunk.targets
+            of_rows[:], ends[:] = chunk.degrees, chunk.targets
             if dtype is not None:
-                weights[edge : edge + len(chunk.weights)] = chunk.weights
-            row, edge = row + len(chunk.degrees), edge + len(chunk.targets)
+                lengths[:] = chunk.weights
         return degrees, targets, weights
+
+    def _copied(self, chunks: range, places: Sequence[tuple[Array, Array, Array]]) -> None:
+        """Copy chunks to their places on the device, one behind the other: nothing waits before the last one."""
+        host, copies, started = self.env.host, copies_of(self.env.backend), time.perf_counter()
+        assert host is not None
+        try:
+            for number, place in zip(chunks, places, strict=True):
+                self._ask(range(number, chunks.stop))
+                array, tell = host.take(self.section, number)
+                chunk, done = self.section.chunk_of(number, array), None
+                for out, column in zip(place, (chunk.degrees, chunk.targets, chunk.weights), strict=True):
+                    if len(column):
+                        done = copies.copy(0, out, column)
+                tell(done)
+                self._count(number, 0.0)
+        finally:
+            copies.finish()
+        seconds = time.perf_counter() - started
+        self.traffic.reading += seconds
+        self.traffic.waiting += seconds
 
     def _next(self, number: int) -> Chunk:
         """The chunk of a piece, which was read ahead or is read now."""
@@ -337,31 +363,55 @@ class StoredRows:
         self._seen.add(number)
 
     def _exchange(self, first: int, rows: int) -> None:
-        """Make the tables those of the slots of a chunk."""
+        """Make the tables those of the slots of a chunk; those of the first one stand as positions do."""
         if self._entered == (first, rows):
             return
         for table in (self.numbers, self.degrees):
             if table is None:
                 continue
-            if self._entered is not None:
-                was, length = self._entered
+            was, length = self._entered
+            if was:
                 moved, place = min(was, length), max(was, length)
                 own, others = table[:length].copy(), table[place : place + moved].copy()
                 table[:moved], table[was : was + length] = others, own
-            moved, place = min(first, rows), max(first, rows)
-            own, others = table[first : first + rows].copy(), table[:moved].copy()
-            table[:rows], table[place : place + moved] = own, others
+            if first:
+                moved, place = min(first, rows), max(first, rows)
+                own, others = table[first : first + rows].copy(), table[:moved].copy()
+                table[:rows], table[place : place + moved] = own, others
         self._entered = first, rows
 
-    def _degrees(self) -> np.ndarray:
+    def _vertices(self) -> Array:
+        """int32: vertex numbers by position."""
+        n, host = self.store.num_vertices, self.env.host
+        if self.store.by_number:
+            return self.xp.arange(n, dtype=np.int32)
+        if host is not None:
+            return self._sent(host.column("ids"))
+        numbers = np.empty(n, np.int32)
+        for first, ids in self.store.order():
+            numbers[first : first + len(ids)] = ids
+        return numbers
+
+    def _sent(self, column: np.ndarray) -> Array:
+        """On the device what stays in page-locked memory of the host from one run to the next."""
+        out = self.xp.empty(column.shape, column.dtype)
+        if len(column):
+            out.set(column)
+        return out
+
+    def _degrees(self) -> Array:
         """int64 by position."""
-        made = np.zeros(self.store.num_vertices, np.int64)
+        host, n = self.env.host, self.store.num_vertices
+        if host is not None and self.section.name == "out" and len(column := host.column("degrees")) == n:
+            return self._sent(column).astype(np.int64)
+        made = np.zeros(n, np.int64)
         for first, degrees, _ in self.store.rows(self.section):
             made[first : first + len(degrees)] = degrees
-        return made
+        return self.env.backend.from_host(made)
 
-    def _edge_starts(self, numbers: np.ndarray) -> np.ndarray:
+    def _edge_starts(self) -> np.ndarray:
         """int64 by vertex number: edges in the rows of vertices of smaller numbers."""
+        numbers = self.env.backend.to_host(self.numbers)
         starts = np.zeros(self.store.num_vertices + 1, np.int64)
         for first, degrees, _ in self.store.rows(self.section):
             starts[1:][numbers[first : first + len(degrees)]] = degrees

@@ -1,11 +1,14 @@
-"""What the tests of graphs on disk draw and compare: weights, graphs with them, samplers that have a form for disk."""
+"""What the tests of graphs on disk share: weights, graphs with them, what is drawn from these, copies that are late."""
 
 from __future__ import annotations
+
+import threading
 
 import numpy as np
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask.stream.copies import Copies
 
 WALKS = {
     "uniform": lambda G, at: gd.sample.random_walk(G, at, 40, seed=3),
@@ -46,3 +49,32 @@ def equal(found, expected):
         a, b = getattr(found, name), getattr(expected, name)
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+class Late(Copies):
+    """Copies that destroy at once what was there, and come only when somebody waits for them."""
+
+    def __init__(self, backend):
+        super().__init__()
+        self.backend, self.lock, self.coming = backend, threading.RLock(), []
+
+    def copy(self, place, out, array):
+        out.fill(0xA5)
+        with self.lock:
+            self.coming.append((place, out, array))
+        count = len(self.coming)
+        return lambda: self.come(count)
+
+    def come(self, count):
+        with self.lock:
+            for place, out, array in self.coming[:count]:
+                super().copy(place, out, array)
+            self.backend.synchronize()  # CuPy does not wait for what is page-locked
+            del self.coming[:count]
+
+    def visit(self, place):
+        while any(place == number for number, _, _ in self.coming):
+            self.come(1)
+
+    def finish(self):
+        self.come(len(self.coming))

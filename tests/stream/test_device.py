@@ -7,11 +7,10 @@ import threading
 import numpy as np
 import pytest
 from graphs import GRAPHS, two_stars
-from streams import weights_of
+from streams import Late, weights_of
 
 import graphdask as gd
 from graphdask.stream import device
-from graphdask.stream.copies import Copies
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
@@ -181,35 +180,6 @@ def test_memory_of_the_host_is_for_a_gpu(stored):
     S = stored(gd.from_edges([0], [1]))
     with pytest.raises(gd.InputError, match="host_memory='1GiB' is for a GPU"):
         gd.stream.open(S.store.path, host_memory="1GiB", device="cpu")
-
-
-class Late(Copies):
-    """Copies that destroy at once what was there, and come only when somebody waits for them."""
-
-    def __init__(self, backend):
-        super().__init__()
-        self.backend, self.lock, self.coming = backend, threading.RLock(), []
-
-    def copy(self, place, out, array):
-        out.fill(0xA5)
-        with self.lock:
-            self.coming.append((place, out, array))
-        count = len(self.coming)
-        return lambda: self.come(count)
-
-    def come(self, count):
-        with self.lock:
-            for place, out, array in self.coming[:count]:
-                super().copy(place, out, array)
-            self.backend.synchronize()  # CuPy does not wait for what is page-locked
-            del self.coming[:count]
-
-    def visit(self, place):
-        while any(place == number for number, _, _ in self.coming):
-            self.come(1)
-
-    def finish(self):
-        self.come(len(self.coming))
 
 
 @pytest.mark.parametrize("ahead", [0, 3])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from streams import NEIGHBOURHOODS, WALKS, equal, weighted
+from streams import NEIGHBOURHOODS, WALKS, Late, equal, weighted
 
 import graphdask as gd
+from graphdask.stream import rows
+from graphdask.stream.store import Store
 
 
 @pytest.mark.parametrize("order", ["layers", "ids"])
@@ -33,6 +35,24 @@ def test_undirected_graphs_have_metropolis_hastings_walks_and_saint_subgraphs(st
     S = streamed(G)
     equal(gd.sample.metropolis_hastings(S, G.vertex_ids, 9), gd.sample.metropolis_hastings(G, G.vertex_ids, 9))
     equal(gd.sample.saint_nodes(S, 20, 3), gd.sample.saint_nodes(G, 20, 3))
+
+
+def test_chunks_that_are_copied_together_are_drawn_from_when_all_have_come(streamed, monkeypatch):
+    monkeypatch.setattr(rows, "copies_of", Late)
+    G = weighted("dense random, directed")
+    S, at = streamed(G, "64KiB", host_memory="12KiB"), G.vertex_ids[::20]
+    found = WALKS["rejection"](S, at)
+    equal(found, WALKS["rejection"](G, at))
+    assert found.stats.streamed["from_disk"] > 12 << 10
+
+
+def test_vertex_numbers_and_degrees_are_read_from_the_file_once(streamed, monkeypatch):
+    G = weighted("dense random, directed")
+    S, at = streamed(G, "64KiB"), G.vertex_ids[::20]
+    expected = WALKS["alias"](G, at)
+    equal(WALKS["alias"](S, at), expected)
+    monkeypatch.setattr(Store, "rows", None)
+    equal(WALKS["alias"](S, at), expected)
 
 
 def test_ranks_draw_their_shares(streamed):
