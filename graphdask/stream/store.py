@@ -135,6 +135,8 @@ class Store:
                 rows = np.flatnonzero(ids == wanted[place])
                 if len(rows):
                     found[place] = first + int(rows[0])
+            if (found >= 0).all():
+                break
         return found
 
     def vertex_ids(self) -> VertexIds:

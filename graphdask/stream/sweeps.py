@@ -91,25 +91,23 @@ class Sweeps:
     ):
         self._window, self._section, self._active = window, section, active
         self._counters, self._log = counters, log
-        self._first, self._chunks = section.table["first"], range(len(section)) if chunks is None else chunks
-        last = int(self._first[-1] + section.table["rows"][-1]) if len(section) else 0
-        bounds = np.append(self._first, last)
-        self._begin, self._end = int(bounds[self._chunks.start]), int(bounds[self._chunks.stop])
+        self._chunks = range(len(section)) if chunks is None else chunks
+        self._bounds = np.append(section.table["first"], section.table["first"][-1:] + section.table["rows"][-1:])
+        self._end = int(self._bounds[self._chunks.stop]) if len(section) else 0
         self._forward = True
 
     def _next(self, number: int, forward: bool) -> int | None:
         """The first chunk from this one on, or the last one up to it, that has an active row."""
         if number not in self._chunks:
             return None
+        bounds, active = self._bounds, self._active
         if forward:
-            start = int(self._first[number])
-            place = start + int(self._active[start : self._end].argmax())
-        else:
-            end = int(self._first[number] + self._section.table["rows"][number])
-            place = end - 1 - int(self._active[self._begin : end][::-1].argmax())
-        if not self._active[place]:
-            return None
-        return int(np.searchsorted(self._first, place, side="right")) - 1
+            place = int(bounds[number]) + int(active[bounds[number] : self._end].argmax())
+            return int(np.searchsorted(bounds, place, side="right")) - 1 if active[place] else None
+        before = range(
+            number, self._chunks.start - 1, -1
+        )  # an array that is looked at backwards is so element by element
+        return next((k for k in before if active[bounds[k] : bounds[k + 1]].any()), None)
 
     def __iter__(self) -> Iterator[Chunk]:
         while self.waiting:

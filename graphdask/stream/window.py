@@ -1,8 +1,8 @@
-"""Window: the chunks of a section that are in memory. A thread reads ahead; the busiest chunks stay.
+"""Window: the chunks of a section that are in memory. Threads read ahead; the busiest chunks stay.
 
 Memory is divided into buffers, each with room for any chunk: one for the chunk that is worked on, the others for those
-that come after it; and a resident region for the rest, whose chunks are read once. Chunks enter it as they come, and
-where it is full one that is wanted more often takes the place of the one that is wanted least.
+that come after it; and a resident region for the rest, whose chunks are read once, to where they stay. Chunks enter it
+as they come, and where it is full one that is wanted more often takes the place of the one that is wanted least.
 
 Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ from graphdask.stream.store import Store
 
 AHEAD = 2
 """Chunks that are read ahead where memory allows."""
+READERS = 2
+"""Threads that read: one may compare a checksum while the other waits for the disk."""
 
 
 @dataclass
@@ -57,6 +59,15 @@ class Traffic:
         }  # fmt: skip
 
 
+@dataclass
+class Place:
+    """A part of the window's memory."""
+
+    begin: int
+    size: int
+    stays: bool
+
+
 class Window:
     """Chunks of a section, within a number of bytes; a context manager.
 
@@ -88,25 +99,28 @@ class Window:
                 f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
                 "with a smaller chunk="
             )
-        self._buffers = [np.empty(most, np.uint8) for _ in range(ahead + 1)]
-        self._free = list(range(ahead + 1))
-        self._coming: dict[int, tuple[int, Future[Chunk]]] = {}
-        self._kept: dict[int, np.ndarray] = {}
         self._room = memory - fixed - (ahead + 1) * most
+        region = min(self._room, sum(sum(section.sizes(number)) for number in chunks))
+        self._arena = np.empty((ahead + 1) * most + region, np.uint8)  # what nothing is read into takes no memory
+        self._free = [Place(k * most, most, False) for k in range(ahead + 1)]
+        self._end = (ahead + 1) * most
+        self._kept: dict[int, Place] = {}
+        self._coming: dict[int, tuple[Place, Future[tuple[Chunk, float]]]] = {}
         self._wanted = np.zeros(len(section), np.int64)
-        self._current: int | None = None
-        self._thread = ThreadPoolExecutor(1, "graphdask-read") if ahead else None
+        self._current: tuple[int, Place] | None = None
+        self._ahead = ahead
+        self._threads = ThreadPoolExecutor(min(READERS, ahead), "graphdask-read") if ahead else None
         self._indptr = np.zeros(rows + 1, np.int64)
         self.queue = np.empty(rows, np.int32)
         """Room for the rows of a chunk."""
-        self.traffic = Traffic(memory=memory - self._room)
+        self.traffic = Traffic(memory=fixed + self._end)
 
     def __enter__(self) -> Window:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._thread is not None:
-            self._thread.shutdown(wait=True, cancel_futures=True)
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
 
     def indptr(self, chunk: Chunk) -> np.ndarray:
         """int64: where the rows of a chunk begin, and the last one ends; until the next chunk is asked for."""
@@ -117,86 +131,103 @@ class Window:
     def load(self, number: int, ahead: Iterable[int] = ()) -> Chunk:
         """A chunk, which is there until the next is asked for; those that are likely to be next are read meanwhile."""
         traffic = self.traffic
-        if self._current is not None:
-            self._free.append(self._current)
-            self._current = None
+        if self._current is not None and not self._current[1].stays:
+            self._free.append(self._current[1])
+        self._current = None
         size = sum(self._section.sizes(number))
         if not self._wanted[number]:
             traffic.least += size
         self._wanted[number] += 1
         if number in self._kept:
-            traffic.resident += 1
-            chunk = self._section.chunk_of(number, self._kept[number])
+            traffic.resident += int(self._wanted[number] > 1)
+            place = self._kept[number]
+            chunk = self._section.chunk_of(number, self._memory(place))
         else:
-            chunk = self._fetched(number, size)
+            place, chunk = self._fetched(number)
+        self._current = number, place
         self._ask(ahead)
         return chunk
 
-    def _fetched(self, number: int, size: int) -> Chunk:
-        """A chunk from the file, which moves on to the resident region where there is room."""
-        if number not in self._coming:
-            if not self._free:
-                self._drop()
-            self._begin(number)
-        buffer, future = self._coming.pop(number)
-        started = time.perf_counter()
-        chunk = future.result()
-        self.traffic.waiting += time.perf_counter() - started
-        if not self._makes_room(number, size):
-            self._current = buffer
-            return chunk
-        self._kept[number] = self._buffers[buffer][:size].copy()
-        self._room -= size
-        self.traffic.memory += size
-        self._free.append(buffer)
-        return self._section.chunk_of(number, self._kept[number])
+    def _memory(self, place: Place) -> np.ndarray:
+        return self._arena[place.begin : place.begin + place.size]
 
-    def _makes_room(self, number: int, size: int) -> bool:
-        """Whether there is room for a chunk to stay, if need be after another one, wanted less often, has gone."""
-        if size <= self._room:
-            return True
-        if not self._kept or self._wanted[number] < 3:
-            return False
-        least = min(self._kept, key=lambda kept: self._wanted[kept])
-        if self._wanted[least] + 1 >= self._wanted[number] or self._kept[least].nbytes + self._room < size:
-            return False
-        gone = self._kept.pop(least).nbytes
-        self._room += gone
-        self.traffic.memory -= gone
-        return True
+    def _fetched(self, number: int) -> tuple[Place, Chunk]:
+        """A chunk that was read ahead, or is read now, and where it is."""
+        if number not in self._coming:
+            place = self._place(number, int(self._wanted[number]))
+            self._begin(number, self._given_up() if place is None else place)
+        started = time.perf_counter()
+        wait([self._coming[number][1]])
+        if self._threads is not None:
+            self.traffic.waiting += time.perf_counter() - started
+        return self._arrived(number)
+
+    def _arrived(self, number: int) -> tuple[Place, Chunk]:
+        """A chunk that has been read, and where it is."""
+        place, future = self._coming.pop(number)
+        chunk, seconds = future.result()
+        self._count(number, seconds)
+        if place.stays:
+            self._kept[number] = place
+        return place, chunk
+
+    def _place(self, number: int, wanted: int) -> Place | None:
+        """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
+        size = sum(self._section.sizes(number))
+        if self._end + size <= len(self._arena):
+            place = Place(self._end, size, True)
+            self._end += size
+            self.traffic.memory += size
+            return place
+        busy = -1 if self._current is None else self._current[0]
+        if wanted >= 3:
+            least = min((k for k in self._kept if k != busy), key=lambda k: self._wanted[k], default=-1)
+            if least >= 0 and self._wanted[least] + 1 < wanted and self._kept[least].size >= size:
+                return self._kept.pop(least)
+        return self._free.pop() if self._free else None
 
     def _ask(self, ahead: Iterable[int]) -> None:
+        if self._threads is None:
+            return
+        for number, (place, future) in list(self._coming.items()):
+            if place.stays and future.done() and future.exception() is None:
+                self._arrived(number)
         for number in ahead:
-            if not self._free or self._thread is None:
+            if len(self._coming) >= self._ahead:
                 return
             if number not in self._kept and number not in self._coming:
-                self._begin(number)
+                room = self._place(number, int(self._wanted[number]) + 1)
+                if room is None:
+                    return
+                self._begin(number, room)
 
-    def _begin(self, number: int) -> None:
-        buffer = self._free.pop()
-        if self._thread is None:
-            future: Future[Chunk] = Future()
-            started = time.perf_counter()
-            future.set_result(self._read(number, buffer))
-            self.traffic.waiting += time.perf_counter() - started
+    def _begin(self, number: int, place: Place) -> None:
+        if self._threads is None:
+            future: Future[tuple[Chunk, float]] = Future()
+            found = self._read(number, place)
+            self.traffic.waiting += found[1]
+            future.set_result(found)
         else:
-            future = self._thread.submit(self._read, number, buffer)
-        self._coming[number] = buffer, future
+            future = self._threads.submit(self._read, number, place)
+        self._coming[number] = place, future
 
-    def _read(self, number: int, buffer: int) -> Chunk:
+    def _read(self, number: int, place: Place) -> tuple[Chunk, float]:
+        """A chunk, and the seconds that it took."""
         started = time.perf_counter()
-        chunk = self._store.read(self._section, number, self._buffers[buffer])
-        traffic = self.traffic
-        traffic.reading += time.perf_counter() - started
-        traffic.nbytes += sum(self._section.sizes(number))
-        traffic.chunks += 1
-        return chunk
+        chunk = self._store.read(self._section, number, self._memory(place))
+        return chunk, time.perf_counter() - started
 
-    def _drop(self) -> None:
-        """Give up the chunk that was asked for last."""
-        number = next(reversed(self._coming))
-        buffer, future = self._coming.pop(number)
+    def _count(self, number: int, seconds: float) -> None:
+        """Count a chunk that was read."""
+        self.traffic.reading += seconds
+        self.traffic.nbytes += sum(self._section.sizes(number))
+        self.traffic.chunks += 1
+
+    def _given_up(self) -> Place:
+        """The buffer of the chunk that was asked for last."""
+        number = next(key for key in reversed(self._coming) if not self._coming[key][0].stays)
+        place, future = self._coming.pop(number)
         if not future.cancel():
-            future.result()
+            self._count(number, future.result()[1])
             self.traffic.unused += 1
-        self._free.append(buffer)
+        return place
