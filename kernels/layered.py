@@ -10,6 +10,8 @@ active   bool per position: its distance has fallen since its edges were looked 
 label    int64 per position: a distance times 2^32, plus the number of the vertex before; the largest where unreached
 near     uint8 per position: the distance in the label up to 254, else 255; a small table that most edges need no more
          than: a vertex is nearer already
+highest  int64, 255: of each distance in `near`, the largest number of a vertex before that a label was given with it;
+         whoever has a larger one has nothing to offer where `near` says that distance
 distance int64 or float64 per position; the largest, or infinity where unreached
 queue    index dtype, room for the rows of a chunk: active ones of this chunk
 keys     int64 per edge: the position of its row times 2^32, plus the number of the vertex at its end
@@ -21,12 +23,15 @@ import numpy as np
 
 from graphdask.kernels.layered_counters import FOUND, LOOKED, WORKED
 from graphdask.kernels.paths import plus, unreached
+from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin, within
 
 u64 = np.uint64
 """Numba asks of a signed index whether it counts from the end; of an unsigned one it does not."""
 NEAR = 255
 """From here on distances do not stand in `near`."""
+BLOCK = 32
+"""Edges whose ends are looked up in `near` without a branch between them."""
 
 
 @twin
@@ -47,12 +52,10 @@ def layered_deal(n, keys, shift, first, cursor, out):
 
 
 @twin
-def layered_relax(
-    n, first, begin, end, indptr, ids, targets, weights, each, active, near, label, queue, counters
+def _relax_weighted(
+    n, first, begin, end, indptr, ids, targets, weights, active, near, label, queue, counters
 ):  # fmt: skip
-    """Let labels fall along the edges of active rows, until no row of the chunk is active. Positions before `begin` and
-    from `end` on are others' rows: they are marked, too, where only the vertex before is another one."""
-    size, head, waiting, mask = n, 0, 0, u64(each)
+    size, head, waiting = n, 0, 0
     for row in range(n):
         if active[first + row]:
             queue[waiting] = row
@@ -68,7 +71,7 @@ def layered_relax(
         id = np.int64(ids[row]) if len(ids) else u
         counters[LOOKED] += indptr[row + 1] - indptr[row]
         for e in range(u64(indptr[row]), u64(indptr[row + 1])):
-            v, far = u64(targets[e]), d + np.int64(weights[e & mask])
+            v, far = u64(targets[e]), d + np.int64(weights[e])
             if near[v] < min(far, NEAR):
                 continue
             new, old = far << 32 | id, label[v]
@@ -83,6 +86,69 @@ def layered_relax(
                         tail = head + waiting
                         queue[tail if tail < size else tail - size] = place
                         waiting += 1
+
+
+@twin
+def layered_relax(
+    n, first, begin, end, indptr, ids, targets, weights, each, active, near, label, highest, queue, counters
+):  # fmt: skip
+    """Let labels fall along the edges of active rows, until no row of the chunk is active. Positions before `begin` and
+    from `end` on are others' rows: they are marked, too, where only the vertex before is another one."""
+    if each:
+        _relax_weighted(
+            n, first, begin, end, indptr, ids, targets, weights, active, near, label, queue, counters
+        )  # fmt: skip
+        return
+    size, head, waiting, few = n, 0, 0, np.empty(BLOCK, np.uint64)
+    for row in range(n):
+        if active[first + row]:
+            queue[waiting] = row
+            waiting += 1
+    while waiting:
+        row = np.int64(queue[head])
+        head = head + 1 if head + 1 < size else 0
+        waiting -= 1
+        u = first + row
+        active[u] = False
+        counters[WORKED] += 1
+        far = (label[u] >> 32) + np.int64(weights[0])
+        id = np.int64(ids[row]) if len(ids) else u
+        counters[LOOKED] += indptr[row + 1] - indptr[row]
+        offered = np.uint8(min(far, NEAR))
+        if far < NEAR and id >= highest[far]:
+            offered += np.uint8(1)
+        e, last = u64(indptr[row]), u64(indptr[row + 1])
+        while e < last:
+            count = u64(0)
+            if last - e >= u64(BLOCK):
+                for i in range(u64(BLOCK)):
+                    few[count] = e + i
+                    count += u64(near[u64(targets[e + i])] >= offered)
+                e += u64(BLOCK)
+            else:
+                while e < last:
+                    few[count] = e
+                    count += u64(near[u64(targets[e])] >= offered)
+                    e += u64(1)
+            if count > u64(1):
+                for i in range(count):
+                    prefetch(label, np.int64(targets[few[i]]))
+            for i in range(count):
+                v = u64(targets[few[i]])
+                new, old = far << 32 | id, label[v]
+                if new < old:
+                    label[v] = new
+                    near[v] = min(far, NEAR)
+                    if far < NEAR:
+                        highest[far] = max(highest[far], id)
+                    place = np.int64(v)
+                    if not active[v] and ((new >> 32) < (old >> 32) or place < begin or place >= end):
+                        active[v] = True
+                        place -= first
+                        if 0 <= place < n:
+                            tail = head + waiting
+                            queue[tail if tail < size else tail - size] = place
+                            waiting += 1
 
 
 @twin

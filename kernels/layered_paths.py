@@ -45,7 +45,10 @@ def layered_relax_chunk(
     if packed:
         near = np.full(len(labels), 255, np.uint8)
         own = _of(first, n, ids)
-        layered_relax(n, first, begin, end, indptr, own, targets, weights, each, marks, near, labels, queue, counts)
+        highest = np.full(255, -1, np.int64)
+        layered_relax(
+            n, first, begin, end, indptr, own, targets, weights, each, marks, near, labels, highest, queue, counts
+        )  # fmt: skip
     else:
         layered_relax_wide(n, first, indptr, targets, weights, each, marks, labels, queue, counts)
     counters[:2] += counts[:2].astype(counters.dtype)

@@ -20,6 +20,8 @@ from graphdask.stream.sweeps import LOOKED, WORKED, Log, Sweeps, cpu, window_of
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
+NEAR = 255
+"""From here on distances do not stand in the small tables of kernels."""
 SEARCH = 18
 """Bytes per vertex of a search with parents: labels, marks, and the two answers of int32."""
 PATHS, WIDE = 22, 37
@@ -56,13 +58,14 @@ def search(
     numbers = sources if store.by_number else _numbers(store, sources)
     label[sources] = np.int64(depth) << 32 | numbers
     active[sources] = True
-    near = np.full(n, 255, np.uint8)  # which says nothing
+    near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)  # which say nothing
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
         sweeps = Sweeps(window, section, active, counters, log)
         for chunk in sweeps.once() if once else sweeps:
             kernels.layered_relax(
                 len(chunk.degrees), chunk.first, 0, n, window.indptr(chunk), chunk.ids, chunk.targets,
-                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, window.queue, counters,
+                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, highest, window.queue,
+                counters,
             )  # fmt: skip
     if once:
         log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
@@ -72,9 +75,13 @@ def search(
 def _numbers(store: Store, positions: np.ndarray) -> np.ndarray:
     """The vertex numbers at some positions."""
     found = np.empty(len(positions), np.int64)
+    missing = len(positions)
     for first, ids in store.order():
         inside = (positions >= first) & (positions < first + len(ids))
         found[inside] = ids[positions[inside] - first]
+        missing -= int(inside.sum())
+        if not missing:
+            break
     return found
 
 

@@ -19,7 +19,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.stream.format import Chunk
-from graphdask.stream.paths import SEARCH, UNIT, WIDE
+from graphdask.stream.paths import NEAR, SEARCH, UNIT, WIDE
 from graphdask.stream.shared import EXCHANGE, BySlot, StreamedPart, Streaming, any_marked, marked, most_told
 from graphdask.stream.sweeps import LOOKED, WORKED, Sweeps, cpu
 from graphdask.stream.window import Window
@@ -36,6 +36,8 @@ class State:
     active: np.ndarray
     label: np.ndarray
     near: np.ndarray
+    highest: np.ndarray
+    """As the kernels have it, of all ranks' labels that were taken."""
     counters: np.ndarray
     unsent: bool = False
     """Whether somebody has not told all yet."""
@@ -71,12 +73,12 @@ class Falling(Streaming):
         n, section = part.num_vertices, part.store.sections["out"]
         window = self.window(part, "out", env)
         active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
-        label, near = self.first(part), np.full(n, 255, np.uint8)
+        label, near, highest = self.first(part), np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
         (place,) = part.store.positions([self.source])
         if part.own.begin <= place < part.own.end:
             label[place], active[place] = self.start(), True
         sweeps = Sweeps(window, section, active, counters, self.log, part.own.chunks["out"])
-        state = State(window, sweeps, active, label, near, counters)
+        state = State(window, sweeps, active, label, near, highest, counters)
         return state, self._said(part, state)
 
     def _said(self, part: StreamedPart, state: State) -> Messages:
@@ -116,7 +118,7 @@ class SharedSearch(Falling):
         cpu().kernels("layered").layered_relax(
             len(chunk.degrees), chunk.first, part.own.begin, part.own.end, state.window.indptr(chunk), chunk.ids,
             chunk.targets, chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active,
-            state.near, state.label, state.window.queue, state.counters,
+            state.near, state.label, state.highest, state.window.queue, state.counters,
         )  # fmt: skip
 
     def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
@@ -125,7 +127,9 @@ class SharedSearch(Falling):
         places, values, old = places[better], values[better], old[better]
         state.label[places] = values
         far = values >> 32
-        state.near[places] = np.minimum(far, 255).astype(np.uint8)
+        state.near[places] = np.minimum(far, NEAR).astype(np.uint8)
+        small = far < NEAR
+        np.maximum.at(state.highest, far[small], values[small] & 0xFFFFFFFF)
         state.active[places[far < old >> 32]] = True
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
