@@ -152,6 +152,16 @@ def layered_relax(
 
 
 @twin
+def layered_unpack(n, first, ids, label, distance, parent):
+    """Distances, -1 where unreached, and the vertices before of some rows, by vertex number."""
+    none = unreached(label)
+    for row in range(n):
+        some, v = label[first + row], ids[row]
+        distance[v] = some >> 32 if some != none else -1
+        parent[v] = np.int32(some & 0xFFFFFFFF)
+
+
+@twin
 def layered_relax_wide(n, first, indptr, targets, weights, each, active, distance, queue, counters):
     """The same with distances that leave no room for the vertex before."""
     none, size, head, waiting, mask = unreached(distance), n, 0, 0, u64(each)

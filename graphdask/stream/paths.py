@@ -91,13 +91,17 @@ def bfs(
     """Depths and parents, int32 by vertex number."""
     n = store.num_vertices
     label = search(store, store.positions([source]), memory - 8 * n, log=log, ahead=ahead, once=once)
-    depth, parent = np.empty(n, np.int32), np.empty(n, np.int32)
-    none = unreached(label.dtype)
-    for first, ids in store.order():
-        some = label[first : first + len(ids)]
-        depth[ids] = np.where(some == none, -1, some >> 32)
-        parent[ids] = (some & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    depth, parent = _unpacked(store, label, np.int32)
     return {"depth": depth, "parent": parent}
+
+
+def _unpacked(store: Store, label: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and parents by vertex number."""
+    n, kernels = store.num_vertices, cpu().kernels("layered")
+    distance, parent = np.empty(n, dtype), np.empty(n, np.int32)
+    for first, ids in store.order():
+        kernels.layered_unpack(len(ids), first, ids, label, distance, parent)
+    return distance, parent
 
 
 def sssp(
@@ -109,12 +113,7 @@ def sssp(
     n, weighted = store.num_vertices, store.weights is not None
     place = store.positions([primitive.source])
     label = search(store, place, memory - 12 * n, log=log, weighted=weighted, ahead=ahead, once=once)
-    distance, parent = np.empty(n, np.int64), np.empty(n, np.int32)
-    none = unreached(label.dtype)
-    for first, ids in store.order():
-        some = label[first : first + len(ids)]
-        distance[ids] = np.where(some == none, -1, some >> 32)
-        parent[ids] = (some & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    distance, parent = _unpacked(store, label, np.int64)
     return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
 
 
