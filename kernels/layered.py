@@ -42,6 +42,16 @@ def layered_degrees(n, vertices, first, degree):
 
 
 @twin
+def layered_indptr(n, degrees, indptr):
+    """Where the edges of rows begin, and the last ones end."""
+    end = np.int64(0)
+    indptr[0] = end
+    for row in range(n):
+        end += np.int64(degrees[row])
+        indptr[row + 1] = end
+
+
+@twin
 def layered_deal(n, keys, shift, first, cursor, out):
     """Put each key where the cursor of its upper or lower half stands; those of a half stay in order."""
     for e in range(u64(n)):

@@ -1,8 +1,10 @@
 """Streaming from disk: the cost of a layered edge list, its size, and how fast algorithms go through it.
 
 Every run is beside the same file read from its beginning to its end in blocks, and beside the same algorithm in memory.
-The file is dropped from the operating system's cache before each, so that both come from the disk. Budgets are shares
-of the bytes of the edges, beside what algorithms keep per vertex. The last records are of iterations of PageRank with
+The file is dropped from the operating system's cache before each, so that both come from the disk. The time of the
+cores says how much of the disk's rate computing leaves within reach, whoever else is using them; what an edge takes at
+least is that of a sum over the ends of all edges, in no rows. Budgets are shares of the bytes of the edges, beside what
+algorithms keep per vertex. The last records are of iterations of PageRank with
 chunks of several sizes, read ahead and not.
 
 Source: WolfPath, Sections 5.2 (memory), 5.3 (preprocessing) and 5.4 (Figure 9: asynchronous copies).
@@ -23,6 +25,7 @@ import numpy as np
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.ranking import pagerank
+from graphdask.backend import get_backend
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
 from graphdask.stream.construct import build
@@ -30,7 +33,7 @@ from graphdask.stream.graph import open_
 
 SHOWN = (
     "record", "share", "chunk", "read_ahead", "seconds", "in_memory", "times", "sweeps", "mb", "mb_per_s",
-    "of_sequential", "of_link", "over_link", "over_least", "overlap", "of_csr",
+    "of_sequential", "within_reach", "ns_per_edge", "of_link", "over_link", "over_least", "overlap", "of_csr",
 )  # fmt: skip
 """Columns of the table."""
 BLOCK = 8 << 20
@@ -74,8 +77,9 @@ def run(
     list of dict
         `record`; `seconds` (median), `mb` that were read and `mb_per_s`; `of_sequential`, their share of the rate at
         which the file is read in blocks; `over_least`, bytes by the least possible; `in_memory` seconds and how many
-        `times` that; `overlap`, `sweeps`. Of the build: `of_csr`, the size by that of compressed sparse rows, and
-        `medges_per_s`.
+        `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores by edges looked at, and `within_reach`,
+        the share of the sequential rate that it allows where the cores do nothing else. Of the build: `of_csr`, the
+        size by that of compressed sparse rows, and `medges_per_s`.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def run(
         path = Path(folder) / "graph.gdl"
         for chunk in sorted({chunks[len(chunks) // 2], *chunks}, key=lambda size: size != chunks[len(chunks) // 2]):
             began = time.perf_counter()
-            store = build(graph, path, chunk=chunk, memory=_budget(graph, 1.0), overwrite=True)
+            store = build(graph, path, chunk=chunk, memory=max(_budget(graph, 1.0), 16 * chunk), overwrite=True)
             seconds, edges = time.perf_counter() - began, store.num_edges
             described: dict[str, Any] = {"vertices": graph.num_vertices, "edges": edges, "chunk": chunk}
             arcs = store.store.sections["out"].num_edges
@@ -105,15 +109,16 @@ def run(
             rate = _sequential(path, repeats)
             rows.append({"record": "sequential read", **described, "mb": store.nbytes / 1e6, "mb_per_s": rate})
             if chunk == chunks[len(chunks) // 2]:
+                rows.append({"record": "sum over ends", **described, "ns_per_edge": _least(store, repeats)})
                 for share in shares:
                     rows += [
-                        row | described | {"share": share, "of_sequential": row["mb_per_s"] / rate}
+                        _beside(row, rate) | described | {"share": share}
                         for row in _algorithms(graph, path, share, repeats)
                     ]
             for ahead in (0, 2):
                 found = _timed(iterate(open_(path, _budget(graph, 0.0), read_ahead=ahead)), path, repeats)
-                row = record_of("pagerank, 5 iterations", *found)
-                rows.append(row | described | {"read_ahead": ahead, "of_sequential": row["mb_per_s"] / rate})
+                row = _beside(record_of("pagerank, 5 iterations", *found[:2]) | _worked(*found[1:]), rate)
+                rows.append(row | described | {"read_ahead": ahead})
     return rows
 
 
@@ -146,12 +151,13 @@ def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[
         "pagerank, 5 iterations": iterate,
     }
     for name, call in calls.items():
-        seconds, result = _timed(call(streamed), path, repeats)
-        expected_seconds, expected = _timed(call(graph), None, repeats)
+        seconds, result, cpu = _timed(call(streamed), path, repeats)
+        expected_seconds, expected, _ = _timed(call(graph), None, repeats)
         for column in result.columns:
             if not np.array_equal(result._column(column), expected._column(column)):
                 raise VerificationError(f"{name}: {column} is not what it is in memory")
-        yield record_of(name, seconds, result) | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
+        row = record_of(name, seconds, result) | _worked(result, cpu)
+        yield row | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
 
 
 def record_of(name: str, seconds: float, result: Any) -> dict[str, Any]:
@@ -163,16 +169,45 @@ def record_of(name: str, seconds: float, result: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _timed(call: Callable[[], Any], path: Path | None, repeats: int) -> tuple[float, Any]:
-    """Median seconds and the last result; with a path, that file is not in the cache at the beginning."""
-    result, seconds = call(), []
+def _worked(result: Any, cpu: float) -> dict[str, Any]:
+    """What the cores took."""
+    edges = sum(step["edges"] for step in result.stats.supersteps)
+    return {"cpu": cpu, "edges_looked": edges, "ns_per_edge": 1e9 * cpu / max(edges, 1)}
+
+
+def _beside(row: dict[str, Any], rate: float) -> dict[str, Any]:
+    """Besides, against the sequential read, of so many MB per second."""
+    reach = min(1.0, row["mb"] / rate * len(os.sched_getaffinity(0)) / row["cpu"])
+    return row | {"of_sequential": row["mb_per_s"] / rate, "within_reach": reach}
+
+
+def _timed(call: Callable[[], Any], path: Path | None, repeats: int) -> tuple[float, Any, float]:
+    """Median seconds, the last result, and the least time of all cores; with a path, that file is not in the cache at
+    the beginning."""
+    result, seconds, cpu = call(), [], []
     for _ in range(repeats):
         if path is not None:
             _forget(path)
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         result = call()
         seconds.append(time.perf_counter() - began)
-    return float(np.median(seconds)), result
+        cpu.append(time.process_time() - worked)
+    return float(np.median(seconds)), result, min(cpu)
+
+
+def _least(store: Any, repeats: int) -> float:
+    """Nanoseconds that an edge takes a core that only looks up a float64 of the vertex at its end."""
+    opened, section = store.store, store.store.sections["out"]
+    kernels, memory = get_backend("cpu").kernels("pagerank"), np.empty(section.most_bytes, np.uint8)
+    x, none, taken = np.ones(opened.num_vertices), np.zeros(0, np.int32), np.zeros(max(repeats, 2))
+    for number in range(len(section)):
+        ends = opened.read(section, number, memory).targets
+        row = np.array([0, len(ends)], np.int64)
+        for turn in range(len(taken)):
+            began = time.thread_time()
+            kernels.pagerank_sum(1, row, ends, none.astype(np.float32), 0, x, none, 0, np.empty(1))
+            taken[turn] += time.thread_time() - began
+    return 1e9 * float(taken.min()) / max(section.num_edges, 1)
 
 
 def _forget(path: Path) -> None:

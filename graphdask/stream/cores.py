@@ -17,7 +17,7 @@ class Cores:
 
     def __init__(self) -> None:
         self._count = len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self._count, "graphdask-rows") if self._count > 1 else None
+        self._pool = ThreadPoolExecutor(self._count - 1, "graphdask-rows") if self._count > 1 else None
 
     def __enter__(self) -> Cores:
         return self
@@ -34,7 +34,10 @@ class Cores:
             return
         cuts = np.searchsorted(indptr, indptr[0] + edges * np.arange(1, self._count) // self._count)
         bounds = [0, *np.minimum(cuts, rows).tolist(), rows]
-        parts = [self._pool.submit(work, bounds[k], bounds[k + 1]) for k in range(self._count)]
-        wait(parts)
+        parts = [self._pool.submit(work, bounds[k], bounds[k + 1]) for k in range(1, self._count)]
+        try:
+            work(bounds[0], bounds[1])
+        finally:
+            wait(parts)
         for part in parts:
             part.result()

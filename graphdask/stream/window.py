@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.store import Store
@@ -88,7 +89,8 @@ class Window:
     ):
         self._store, self._section = store, section
         chunks = range(len(section)) if chunks is None else chunks  # those that will be asked for
-        most = max((sum(section.sizes(number)) for number in chunks), default=0)
+        self._sizes = {number: sum(section.sizes(number)) for number in chunks}
+        most = max(self._sizes.values(), default=0)
         rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
         fixed = 8 * (rows + 1) + 4 * rows
         wanted = AHEAD if ahead is None else ahead
@@ -99,8 +101,8 @@ class Window:
                 f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
                 "with a smaller chunk="
             )
-        self._room = memory - fixed - (ahead + 1) * most
-        region = min(self._room, sum(sum(section.sizes(number)) for number in chunks))
+        room = memory - fixed - (ahead + 1) * most
+        region = min(room, sum(self._sizes.values()))
         self._arena = np.empty((ahead + 1) * most + region, np.uint8)  # what nothing is read into takes no memory
         self._free = [Place(k * most, most, False) for k in range(ahead + 1)]
         self._end = (ahead + 1) * most
@@ -111,6 +113,7 @@ class Window:
         self._ahead = ahead
         self._threads = ThreadPoolExecutor(min(READERS, ahead), "graphdask-read") if ahead else None
         self._indptr = np.zeros(rows + 1, np.int64)
+        self._kernels = get_backend("cpu").kernels("layered")
         self.queue = np.empty(rows, np.int32)
         """Room for the rows of a chunk."""
         self.traffic = Traffic(memory=fixed + self._end)
@@ -125,7 +128,7 @@ class Window:
     def indptr(self, chunk: Chunk) -> np.ndarray:
         """int64: where the rows of a chunk begin, and the last one ends; until the next chunk is asked for."""
         out = self._indptr[: len(chunk.degrees) + 1]
-        np.cumsum(chunk.degrees, out=out[1:])
+        self._kernels.layered_indptr(len(chunk.degrees), chunk.degrees, out)
         return out
 
     def load(self, number: int, ahead: Iterable[int] = ()) -> Chunk:
@@ -134,9 +137,8 @@ class Window:
         if self._current is not None and not self._current[1].stays:
             self._free.append(self._current[1])
         self._current = None
-        size = sum(self._section.sizes(number))
         if not self._wanted[number]:
-            traffic.least += size
+            traffic.least += self._sizes[number]
         self._wanted[number] += 1
         if number in self._kept:
             traffic.resident += int(self._wanted[number] > 1)
@@ -173,7 +175,7 @@ class Window:
 
     def _place(self, number: int, wanted: int) -> Place | None:
         """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
-        size = sum(self._section.sizes(number))
+        size = self._sizes[number]
         if self._end + size <= len(self._arena):
             place = Place(self._end, size, True)
             self._end += size
@@ -220,7 +222,7 @@ class Window:
     def _count(self, number: int, seconds: float) -> None:
         """Count a chunk that was read."""
         self.traffic.reading += seconds
-        self.traffic.nbytes += sum(self._section.sizes(number))
+        self.traffic.nbytes += self._sizes[number]
         self.traffic.chunks += 1
 
     def _given_up(self) -> Place:
