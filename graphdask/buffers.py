@@ -150,13 +150,13 @@ def reachable(part: Part) -> int:
 
 
 class Holdings:
-    """What the arrays of a state take, each piece of memory once, without those of the partition."""
+    """What the arrays of a state take, each piece of memory once, without those of the partition and of its tables."""
 
     def __init__(self, part: Part, backend: Backend):
         self._kinds = (np.ndarray, backend.xp.ndarray)
         csrs = (part.out, part.inward)
         held = [array for csr in csrs if csr is not None for array in (csr.indptr, csr.indices, csr.weights)]
-        held += [part.ids, part.ghosts, part.mirrored]
+        held += [part.ids, part.ghosts, part.mirrored, *self._arrays(part.tables.values)]
         self._others = {_memory(array)[0] for array in held if array is not None}
 
     def nbytes(self, state: Any) -> int:

@@ -281,8 +281,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     history = env.history
     votes = np.zeros((comm.size, 0))
     started = time.perf_counter()
-    state, messages = primitive.init(part, env)
     holdings, allocated = Holdings(part, backend), -1
+    state, messages = primitive.init(part, env)
     while True:
         computed = time.perf_counter()
         sends, meta, codes = mail.post(messages)

@@ -112,6 +112,12 @@ class Tables:
         with self._lock:
             return sum(nbytes for _, nbytes in self._made.values())
 
+    @property
+    def values(self) -> list[Any]:
+        """All tables."""
+        with self._lock:
+            return [made for made, _ in self._made.values()]
+
     def get(self, name: Any) -> Any:
         """The table of this name, which now is the last one used; None where there is none."""
         with self._lock:
@@ -167,7 +173,7 @@ class Part:
     weights: WeightFacts | None = None
     """Of the piece of the edges that this rank read; None where there are no weights."""
     tables: Tables = field(default_factory=Tables, repr=False)
-    """What samplers have made of biases; ranks agree whether they have one where that matters."""
+    """What runs have made of edges and biases; ranks agree whether they have one where that matters."""
 
     @property
     def num_vertices(self) -> int:

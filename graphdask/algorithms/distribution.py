@@ -15,6 +15,9 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph
 from graphdask.part import Part
 
+LOOKING = 33
+"""Bytes for each own vertex that a look-up takes, the result among them."""
+
 
 @dataclass(frozen=True)
 class Distribution:
@@ -32,6 +35,10 @@ class Distribution:
         ids = part.ids.astype(np.int64)
         at = xp.minimum(xp.searchsorted(vertices, ids), len(vertices) - 1)
         return xp.where(vertices[at] == ids, shares[at], 0.0)
+
+    @property
+    def nbytes(self) -> int:
+        return self.vertices.nbytes + self.shares.nbytes
 
 
 def distribution(G: Graph, given: Any, what: str) -> Distribution | None:

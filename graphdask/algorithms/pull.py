@@ -50,8 +50,8 @@ class Chunks:
     """Where the sums of rows of several chunks go, then -1 up to a multiple of 4."""
     first_chunk: Array
     """int64, one more than there are such rows: the chunks before each of them."""
-    partial: Array
-    """float64: the sum of each such chunk."""
+    partials: int
+    """How many such chunks there are; kernels/pagerank.py has their sums in `partial`."""
 
     @classmethod
     def of(cls, xp: Any, indptr: Array, dtype: Any, goes: Array | None = None) -> Chunks:
@@ -70,9 +70,8 @@ class Chunks:
             one, many = goes[one], goes[many]
         targets = xp.concatenate([(-1 - number).astype(dtype), one.astype(dtype)])[order]
         return cls(
-            filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk,
-            xp.empty(len(number), np.float64),
-        )  # fmt: skip
+            filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk, len(number)
+        )
 
     @staticmethod
     def memory(csr: Csr) -> tuple[int, int]:
@@ -124,16 +123,20 @@ class Rows:
                 hot = min(room // np.dtype(real).itemsize, len(place))
         return cls(kernels, csr, indices, weights, long, xp.empty(0, dtype) if goes is None else goes, hot)
 
-    def sum(self, x: Array, sums: Array) -> None:
-        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`."""
+    def room(self, xp: Any) -> Array:
+        """What `sum` writes sums of chunks to; not kept here, as several runs may share rows."""
+        return xp.empty(self.long.partials, np.float64)
+
+    def sum(self, x: Array, sums: Array, partial: Array) -> None:
+        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`."""
         kernels, long = self.kernels, self.long
         edges = (self.indices, self.weights, int(len(self.weights) > 0), x)
         blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
         kernels.pagerank_sum_chunks(
-            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, sums, long.partial, **blocks
+            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, sums, partial, **blocks
         )
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
-        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, long.partial, sums)
+        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, partial, sums)
 
 
 def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:

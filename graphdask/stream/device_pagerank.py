@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
+from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.backend import Array
 from graphdask.kernels import layered_sums, layered_trees
 from graphdask.stream.device import DeviceChunk, DeviceWindow
@@ -66,7 +67,7 @@ class DeviceRanks:
         n, count = store.num_vertices, own.count
         self._run, self._primitive = run, primitive
         out_weight, self._extra = _out_weights(run, primitive, per_vertex)
-        primitive.refuse_extremes(out_weight, xp)
+        refuse_extremes(out_weight, primitive.real, xp)
         with np.errstate(divide="ignore"):
             self._inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight

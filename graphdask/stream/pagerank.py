@@ -14,6 +14,7 @@ import numpy as np
 
 from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale_of
+from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.errors import InputError, Unsupported
 from graphdask.stream.cores import Cores
 from graphdask.stream.format import Chunk
@@ -98,7 +99,7 @@ class Ranks:
         n, real = store.num_vertices, np.dtype(primitive.real)
         self.store, self.primitive, self.own, self.log = store, primitive, own, log
         out_weight, self.extra = _out_weights(store, primitive, memory, log, ahead, own)
-        primitive.refuse_extremes(out_weight, np)
+        refuse_extremes(out_weight, primitive.real, np)
         with np.errstate(divide="ignore"):
             self.inverse = np.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight

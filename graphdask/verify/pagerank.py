@@ -33,6 +33,8 @@ class _Ranks:
     """Ranks to begin with, as they are."""
 
     ranks: Array
+    nbytes = 0
+    """What it takes besides the result."""
 
     def of(self, part: Part, env: Environment) -> Array:
         return self.ranks

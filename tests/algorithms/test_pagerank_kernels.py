@@ -44,7 +44,7 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
     more = {"goes": backend.from_host(goes)} if ordered else {}
     rows = Rows.of(env, Csr(*sent), weighted is not None, real, backend.from_host(place), **more)
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
-    rows.sum(backend.from_host(x), sums)
+    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
     backend.synchronize()
     terms = x[place[indices]].astype(np.float64)
     if weighted:
@@ -88,7 +88,7 @@ def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dty
     rows, x, expected = laid_out(env, rng, real, weighted, dtype, slots)
     assert rows.hot == min(hot, backend.shared_memory // np.dtype(real).itemsize)
     sums = backend.from_host(np.full(len(expected), float(POISON)))
-    rows.sum(backend.from_host(x), sums)
+    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
     backend.synchronize()
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 
@@ -123,7 +123,7 @@ def test_64_bit_indices_are_summed_alike(env, rng):
     x = rng.random(300)
     rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float64)
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
-    rows.sum(backend.from_host(x), sums)
+    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
     expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 

@@ -1,0 +1,198 @@
+"""Layout: the edges of a partition as PageRank's iterations read them, which the partition keeps for the calls to come.
+
+Contributions stand in an order of their own, those of vertices of many out-edges first, which the caches then keep.
+Nothing here depends on ranks, damping or where walkers jump to, and nothing of it is written once it is made: a later
+call finds it and has the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.pull import Chunks, Rows, refuse_weights, without_loop
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.errors import InputError
+from graphdask.part import Part
+
+OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
+"""Sums of out-weights with which contributions neither overflow nor vanish."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is kept."""
+
+    rows: Rows
+    """Of in-edges, into x."""
+    order: Array
+    """Per own vertex its number in the order of x, in which whatever is per own vertex stands here."""
+    at: Array
+    """Where their contributions stand in x."""
+    inverse: Array
+    """float64 per own vertex: 1 / out-weight, 0 where there are no out-edges."""
+    extra: Array
+    """uint8 per own vertex: whether it is given a self-loop; empty where none is."""
+    ghosts: Array
+    """Where in x the contributions of the ghosts stand, by slot."""
+    heard: Array
+    """The same, those of each owner in ascending order."""
+    mirror: Array
+    """Of which own vertices the other ranks have ghosts, rank after rank as in `Part.mirrored`, in the order of x."""
+    made_of: tuple[Array, Array]
+    """The out- and in-edges; where others have taken their place, this is of no use."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes besides the partition's."""
+        rows, long = self.rows, self.rows.long
+        arrays = (
+            rows.indices, rows.weights, long.chunks, long.targets, long.many, long.first_chunk, self.order, self.at,
+            self.inverse, self.extra, self.ghosts, self.heard, self.mirror,
+        )  # fmt: skip
+        return sum(array.nbytes for array in arrays)
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """Finds the layout for runs of a kind, or makes it."""
+
+    real: Any
+    """dtype of ranks and contributions."""
+    weighted: bool
+    self_loops: bool
+    """Whether vertices that have none are given a self-loop."""
+
+    def kept(self, part: Part) -> Layout | None:
+        """The one that the partition keeps."""
+        layout: Layout | None = part.tables.get(self._name)
+        if layout is not None and all(old is new for old, new in zip(layout.made_of, _edges(part), strict=True)):
+            return layout
+        return None
+
+    @property
+    def _name(self) -> tuple[Any, ...]:
+        return "layout of ranks", np.dtype(self.real).name, self.weighted, self.self_loops
+
+    def memory(self, part: Part) -> tuple[int, int]:
+        """Bytes at most, where none is kept: of a layout, and while it is made."""
+        assert part.inward is not None
+        index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
+        owned, slots, edges = part.num_owned, part.num_slots, part.inward.num_edges
+        weight = wide = 0
+        if self.weighted and part.inward.weights is not None:
+            weight = wide = 4
+            if real == 8 and part.inward.weights.dtype != np.float32:
+                weight, wide = 8, 12  # both widths are there while one is made from the other
+        lists, listing = Chunks.memory(part.inward)
+        rows = edges * (index + weight) + 2 * owned * index + lists
+        made = rows + owned * (8 + int(self.self_loops))
+        made += (slots - owned) * index * 13 // 4  # as many mirrors as ghosts, or a few more
+        places = (slots + owned) * index
+        ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
+        weighing = owned * 8 + slots * real
+        if self.weighted and part.out is not part.inward:
+            lists, listing_out = Chunks.memory(part.out)
+            weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
+        narrowing = edges * (wide - weight)
+        making = max(made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing))
+        return made, making
+
+    def of(self, part: Part, env: Environment) -> Layout:
+        """The one that is kept, or else a new one. Every rank calls it, from `init` only."""
+        layout = self.kept(part)
+        asked = part.size > 1 and not env.least(int(layout is not None))
+        if layout is None:
+            layout = self._made(part, env)
+            part.tables.keep(self._name, layout, layout.nbytes)
+        elif asked:
+            _out_degrees(part, env)  # for those that make one
+        return layout
+
+    def _made(self, part: Part, env: Environment) -> Layout:
+        xp, owned = env.xp, part.num_owned
+        assert part.inward is not None
+        if self.weighted:
+            refuse_weights(part, env, "pagerank")
+        place, slot = _places(part, env)
+        order = xp.empty(owned, place.dtype)
+        order[slot] = xp.arange(owned, dtype=place.dtype)
+        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order)
+        out_weight = self._out_weights(part, env, rows, slot)
+        extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
+        if self.self_loops:
+            out_weight += extra
+        refuse_extremes(out_weight, self.real, xp)
+        with np.errstate(divide="ignore"):
+            inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
+        del out_weight
+        return Layout(rows, order, place[slot], inverse, extra, *_told(part, place, order), _edges(part))
+
+    def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array) -> Array:
+        """Per own vertex in the order of their contributions, float64."""
+        xp = env.xp
+        if not self.weighted:
+            return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
+        sums = xp.empty(part.num_owned, np.float64)
+        out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=rows.goes)
+        out.sum(xp.ones(part.num_slots, self.real), sums, out.room(xp))
+        return sums
+
+
+def refuse_extremes(out_weight: Array, real: Any, xp: Any) -> None:
+    """Raise InputError where contributions would overflow or vanish."""
+    least, most = OUT_WEIGHTS[np.dtype(real).name]
+    wrong = xp.flatnonzero((out_weight > 0) & ((out_weight < least) | (out_weight > most)))
+    if len(wrong):
+        raise InputError(
+            f"the out-edges of a vertex weigh {float(out_weight[wrong[0]]):g} together; in {np.dtype(real)} "
+            f"pagerank takes {least:g} to {most:g}, and 0: scale the weights"
+        )
+
+
+def _edges(part: Part) -> tuple[Array, Array]:
+    assert part.inward is not None
+    return part.out.indices, part.inward.indices
+
+
+def _out_degrees(part: Part, env: Environment) -> Array:
+    """Per slot, in the index dtype. Every rank calls it."""
+    own = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(part.vertex_map.dtype)
+    (degree,) = env.fetch_ghosts(part, [own])
+    return degree
+
+
+def _places(part: Part, env: Environment) -> tuple[Array, Array]:
+    """Where contributions stand, those of many out-edges first; and the slots of the own vertices in that order.
+
+    Keys have 16 bits, so that a radix sort serves.
+    """
+    xp, dtype = env.xp, part.vertex_map.dtype
+    degree = _out_degrees(part, env)
+    key = (65535 - xp.minimum(degree, 65535)).astype(np.uint16)
+    del degree
+    order = xp.argsort(key, kind="stable")
+    place = xp.empty(len(key), dtype)
+    place[order] = xp.arange(len(key), dtype=dtype)
+    return place, order[order < part.num_owned].astype(dtype)
+
+
+def _told(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:
+    """`ghosts`, `heard` and `mirror` of a layout: senders and receivers have the same order, that of x."""
+    owned = part.num_owned
+    ghosts = place[owned:].copy()
+    if part.size == 1:
+        return ghosts, ghosts, order[:0].copy()
+    assert part.mirrors is not None
+    assert part.mirrored is not None
+    heard, mirror, begin = ghosts.copy(), order[part.mirrored], 0
+    for step in range(1, part.size):
+        first, last = (int(bound) - owned for bound in part.slot_bounds[step : step + 2])
+        heard[first:last].sort()
+        end = begin + len(part.mirrors[(part.rank + step) % part.size])
+        mirror[begin:end].sort()
+        begin = end
+    return ghosts, heard, mirror
