@@ -22,16 +22,17 @@ import numpy as np
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
+from graphdask.bench.analysis.anew import forget_tables
 from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, Choice
 from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
-from graphdask.bench.analysis.timing import PeakMemory, measure, quiet
+from graphdask.bench.analysis.timing import PeakMemory, measure, quiet, timed
 from graphdask.errors import InputError, MissingDependency, OverBudget, Unsupported
 
 SHOWN = (
     "scaling", "graph", "algorithm", "implementation", "ranks", "choice", "ms", "ms_min", "ms_max", "call_ms",
-    "mteps_input", "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup", "over_graphdask",
+    "first_ms", "mteps_input", "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup", "over_graphdask",
     "verified", "skipped",
 )  # fmt: skip
 """Columns of the table that a person sees; the JSON lines have more."""
@@ -136,8 +137,10 @@ def run(
         A record for each graph, algorithm and number of ranks, then for each peer: `ms` (of the supersteps) and
         `call_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`, `supersteps`, `bytes_sent`, `memory_estimate`,
         `memory_peak`, `memory_ratio`, `memory_allocated` (the algorithm's own arrays in the end), `memory_growths`,
-        `bsp`, ...; `over_graphdask` of a peer is its time over ours with the best number of ranks, of the GAP suite
-        over ours with as many ranks as it had threads. What cannot run has `skipped` and the reason.
+        `bsp`, ...; `first_ms`, `first_call_ms`, `first_memory_estimate` and so on are of a run that has to make what
+        runs leave with the partitions for the next ones, where they do. `over_graphdask` of a peer is its time over
+        ours with the best number of ranks, of the GAP suite over ours with as many ranks as it had threads. What cannot
+        run has `skipped` and the reason.
 
     Raises
     ------
@@ -256,23 +259,34 @@ def _measured(
     def once(source: Any) -> Any:
         return algorithm.run(graph, source, **{**plan.where, **choice.where})
 
+    def memory() -> dict[str, Any]:
+        with quiet(), PeakMemory(plan.device, size, plan.client is None) as memory:
+            stats = once(sources[0]).stats
+        peak = memory.bytes
+        return {
+            "memory_estimate": stats.memory,
+            "memory_peak": peak,
+            "memory_allocated": stats.allocated_end,
+            "memory_growths": stats.growths,
+            "memory_ratio": None if peak is None or not stats.memory else peak / stats.memory,
+        }
+
+    forget_tables(graph)  # of other algorithms
     with quiet():
         first = once(sources[0])
         if plan.verify:
             first.verify()
-        here = plan.client is None
-        with PeakMemory(plan.device, size, here) as memory:
-            stats = once(sources[0]).stats
-    estimate = stats.memory
-    peak = memory.bytes
+    del first
+    before = {}
+    if forget_tables(graph):
+        (anew,) = timed(once, sources[:1])
+        forget_tables(graph)
+        before = {"ms": anew.seconds * 1e3, "call_ms": anew.call_seconds * 1e3, **memory()}
     return measure(once, sources, reached) | {
         "options": dict(algorithm.options),
         "sources": len(numbers) if algorithm.source else None,
-        "memory_estimate": estimate,
-        "memory_peak": peak,
-        "memory_allocated": stats.allocated_end,
-        "memory_growths": stats.growths,
-        "memory_ratio": None if peak is None or not estimate else peak / estimate,
+        **memory(),
+        **{f"first_{name}": value for name, value in before.items()},
         "verified": plan.verify or None,
     }
 

@@ -126,6 +126,10 @@ def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
         assert record["verified"] is True
         assert record["ms_min"] <= record["ms"] <= record["ms_max"]
         assert record["memory_estimate"] > 0 < record["memory_peak"]
+        assert ("first_ms" in record) == (record["algorithm"] == "pagerank")
+        if "first_ms" in record:
+            assert record["first_call_ms"] >= record["first_ms"] > 0 < record["first_memory_ratio"]
+            assert record["first_memory_estimate"] > record["memory_estimate"]
         assert record["bsp"]["supersteps"] > 0
         assert record["weighted"] == (record["algorithm"] == "sssp")
     one, two = (r for r in records if r["algorithm"] == "bfs")
