@@ -328,6 +328,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         env.check_deadline(primitive.name, f"superstep {len(history)}")
         started = time.perf_counter()
         messages = primitive.superstep(part, state, inbox, env)
+        del sends, received, inbox  # before what is sent next takes memory
     allocated_end = holdings.nbytes(state)
     found = primitive.result(part, state, env)
     backend.synchronize()

@@ -186,8 +186,8 @@ class PageRank(Primitive[State]):
         owned, slots = part.num_owned, part.num_slots
         given = [each for each in (self.start, self.personalization) if each is not None]
         state = owned * (2 * real + 8 + (8 if self.personalization else 0)) + slots * real
-        if part.size > 1:
-            state += slots * real + owned * index
+        if part.size > 1:  # what is told, also while it is on its way out, and in
+            state += owned * (real + index) + 2 * (slots - owned) * real
         looking = sum(each.nbytes for each in given) + owned * (8 * len(given) + LOOKING) if given else 0
         layout = self._layouts.kept(part)
         if layout is not None:

@@ -174,6 +174,7 @@ class ThreadCommunicator(Communicator):
             if self._cuda:
                 settle(self._backend)
             group.meet(rank)
+            slots[rank] = None  # all have their copies
         return received
 
     def _read(self, q: int, part: Array | None) -> Array | None:
