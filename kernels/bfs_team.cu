@@ -272,7 +272,8 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
     const long long *const row = rows + blockIdx.y * row_words;
     Search search{Team(row), row, &own, &others, agreed};
     const bool leads = search.team.leads();
-    bool pulled = false, done = false, fine = true;
+    bool pulled = (pulls & 2) != 0, done = false, fine = true;  // whether the launch before pulled last
+    pulls &= 1;
     long long levels = 0;
     const auto decide = [&] {
         const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
@@ -317,7 +318,7 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         volatile gd_count *const ends = search.team.ends();
         ends[END_STEPS] = (gd_count)levels;
         ends[END_DONE] = fine ? done : 2;
-        ends[END_PULLS] = (gd_count)pulls;
+        ends[END_PULLS] = (gd_count)pulls + 2 * pulled;
         ((volatile double *)ends)[END_UNEXPLORED] = unexplored;
         ((volatile double *)ends)[END_FOUND] = before;
     }

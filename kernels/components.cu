@@ -96,20 +96,33 @@ extern "C" __global__ void components_pairs(long long n, const index_t *a, const
     GD_FOR(i, n) hook(a[i], b[i], link);
 }
 
+// Plain reads: what a cache kept of a link is an older ancestor, and roots stay what they are. Nearly all slots have one
+// root, and reads of it that go past the caches would wait in line.
 extern "C" __global__ void components_compress(long long n, index_t *link) {
     GD_FOR(v, n) {
-        index_t at = link[v], next;
-        while (at != (next = *(volatile index_t *)(link + at))) at = next;
-        link[v] = at;  // others may follow the old link or this one: both lead to the root
+        const index_t first = link[v];
+        index_t at = first, next;
+        while (at != (next = link[at])) at = next;
+        if (at != first) link[v] = at;  // others may follow the old link or this one: both lead to the root
     }
 }
 
+// A thread keeps the smallest id while the root stays the same, as it nearly always does.
 extern "C" __global__ void components_label(long long n, const index_t *ids, const index_t *link, index_t *label) {
+    index_t root = -1, least = 0;
+    const auto lower = [&] {
+        if (root >= 0 && least < *(volatile index_t *)(label + root)) gd_atomic_min(label + root, least);
+    };
     GD_FOR(v, n) {
-        // most ids change nothing: looking first keeps them from queueing at the label of the largest tree
-        index_t *mine = label + link[v];
-        if (ids[v] < *(volatile index_t *)mine) gd_atomic_min(mine, ids[v]);
+        if (link[v] == root) {
+            least = min(least, ids[v]);
+        } else {
+            lower();
+            root = link[v];
+            least = ids[v];
+        }
     }
+    lower();
 }
 
 extern "C" __global__ void components_witness(long long n, const index_t *rows, const long long *indptr,

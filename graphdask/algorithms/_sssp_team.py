@@ -14,8 +14,9 @@ from graphdask.kernels import sssp_team as at
 from graphdask.kernels.team import TEAM_WORDS
 from graphdask.part import Part
 
-ENOUGH = 1 << 16
-"""Near vertices from which a rank tells what it knows before it goes on."""
+ENOUGH = 1
+"""Near vertices from which a rank tells what it knows before it goes on: a meeting costs less than to relax from labels
+that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on)."""
 
 
 class TeamPaths(TeamRun):

@@ -68,7 +68,7 @@ BREADTH = {"cpu": (1.5, 0.5), "cuda": (12.0, 96.0)}
 """Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
 vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds: of R-MAT 19 in two parts
 47 supersteps look at 44 M edges with 12, 15 at 53 M with 96."""
-TEAM_BREADTH = 12.0
+TEAM_BREADTH = 6.0
 """The same where the GPUs of a host go through all supersteps by themselves, which costs little."""
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
 """Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: the next bucket
