@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Backend
 from graphdask.errors import InputError
-from graphdask.partition import index_dtype
+from graphdask.partition import even_offsets, index_dtype
 from graphdask.sources import EdgeSource, Piece
 
 _ONE = np.uint64(1)
@@ -52,6 +53,13 @@ class Batch:
         pairs = (self.edges[which] >> _ONE).astype(np.int64)
         src = pairs // max(self.num_vertices, 1)
         return src, pairs - src * self.num_vertices
+
+    def shares(self, size: int) -> list[np.ndarray]:
+        """Cut into so many pieces, which differ by an edge at most, as bytes: edges, and then their weights."""
+        cuts = even_offsets(len(self), size).tolist()
+        columns = [self.edges] if self.weights is None else [self.edges, self.weights]
+        pieces = ([column[first:last].view(np.uint8) for column in columns] for first, last in pairwise(cuts))
+        return [piece[0] if len(piece) == 1 else np.concatenate(piece) for piece in pieces]
 
     @classmethod
     def of(

@@ -1,8 +1,9 @@
 """Applying a batch of edges to the rows of a rank: looked up, sorted, and rewritten where the rows are.
 
-Every rank is sent the whole batch, once, and finds the entries of its own rows; both directions go through the same
-launches. The host waits for the device once, when all is done. Where the rows of a direction have outgrown the memory,
-nothing has been done to them: they are laid out anew then, and rewritten after that.
+Every rank is sent a share of the batch and gives it to the others, which are nearer to it than the caller is. Each then
+finds the entries of its own rows; both directions go through the same launches. The host waits for the device once,
+when all is done. Where the rows of a direction have outgrown the memory, nothing has been done to them: they are laid
+out anew then, and rewritten after that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, hold, positions, slots
+from graphdask.comm.protocol import Communicator
+from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, positions
 
 FEW = 256
 """Entries that a row of few has at most: what a warp holds in its registers."""
@@ -41,17 +43,36 @@ class _Entries:
         return _Entries(self.keys[span], self.place[span], sums, self.columns[span], weights, counters)
 
 
+def whole_batch(
+    comm: Communicator, backend: Backend, part: DynamicPart, share: np.ndarray
+) -> tuple[Array, Array | None]:
+    """Edges and weights of a batch of which each rank has a share, as `Batch.shares` has it; all must call it."""
+    xp, dtype = backend.xp, None if part.outward.weights is None else part.outward.weights.dtype
+    pieces = [backend.from_host(share)]
+    if comm.size > 1:
+        sent = comm.outgoing(backend, len(share))[: len(share)]
+        sent[:] = pieces[0]
+        payloads = comm.exchange([sent if len(share) else None] * comm.size).payloads
+        pieces = [piece for piece in payloads if piece is not None] or pieces
+    width = 8 if dtype is None else 8 + dtype.itemsize
+    ends = [len(piece) // width * 8 for piece in pieces]
+    columns = [[piece[:end].view(np.uint64) for piece, end in zip(pieces, ends, strict=True)]]
+    if dtype is not None:
+        columns.append([piece[end:].view(dtype) for piece, end in zip(pieces, ends, strict=True)])
+    edges, *weights = (column[0] if len(column) == 1 else xp.concatenate(column) for column in columns)
+    return edges, weights[0] if weights else None
+
+
 def apply_batch(
-    backend: Backend, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, alive: int,
-    memory_share: float = 1.0,
-) -> DynamicPart:  # fmt: skip
+    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, alive: int, memory_share: float = 1.0
+) -> DynamicPart:
     """Apply a batch to the rows of this rank; `told` says of its edges which ones were there before.
 
     Parameters
     ----------
-    edges : numpy.ndarray
-        As `Batch.edges`, of vertices below `alive`.
-    weights : numpy.ndarray or None
+    edges : array
+        As `Batch.edges`, of vertices below `alive`, on the device.
+    weights : array or None
         Of the edges, where the graph has weights.
 
     Raises
@@ -66,35 +87,36 @@ def apply_batch(
     return part
 
 
-def _apply(
-    backend: Backend, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, memory_share: float
-) -> None:
+def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
     xp, dtype, count, n = backend.xp, part.vertex_map.dtype, len(edges), 2 * len(edges)
-    kernels = backend.kernels("dynamic_batch", index_t=dtype)
-    sent, ids = backend.from_host(edges), xp.empty(n, dtype)
-    kernels.dynamic_batch_ends(count, sent, part.alive, ids)
+    kernels, ids = backend.kernels("dynamic_batch", index_t=dtype), xp.empty(n, dtype)
+    kernels.dynamic_batch_ends(count, edges, part.alive, ids)
     report, keys = xp.zeros(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
     where = xp.empty(0 if weights is None else n, np.int64)
     directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
     looked = *part.outward.looked, *part.backward.looked, part.names, int(len(part.names) > 0)
     kernels.dynamic_batch_look(
-        n, sent, ids, positions(backend, part, ids), int(part.vertex_map.offsets[part.rank]), *numbers, directed,
+        n, edges, ids, positions(backend, part, ids), int(part.vertex_map.offsets[part.rank]), *numbers, directed,
         int(weights is not None), *looked, report[COUNTERS:], where, keys,
     )  # fmt: skip
     values = None
     if weights is None:
         keys.sort()
     else:
-        given = backend.from_host(weights)
-        backend.kernels("dynamic_rows", entry_t=given.dtype).dynamic_rows_weigh(
-            n, where, directed, given, part.outward.weights, part.backward.weights
+        backend.kernels("dynamic_rows", entry_t=weights.dtype).dynamic_rows_weigh(
+            n, where, directed, weights, part.outward.weights, part.backward.weights
         )
         order = xp.argsort(keys)
-        keys, values = keys[order], given[order % count]
+        keys, values = keys[order], weights[order % count]
     row, column = xp.empty(n, dtype), xp.empty(n, dtype)
     place, steps, counters = xp.empty(n, np.int64), xp.empty(n + 1, np.int64), report[:COUNTERS].view(np.uint64)
     kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
-    column = slots(backend, part, column)
+    if part.size > 1:
+        says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
+        kernels.dynamic_batch_note(
+            n, counters, row, positions(backend, part, column), _bounds(backend, part), part.size, part.rank,
+            part.first_position, *numbers, says, column, part.held, said,
+        )  # fmt: skip
     entries = _Entries(keys, place, xp.cumsum(steps), column, values, counters)
     plan = _rewrite(backend, part, entries)
     from graphdask.kernels.dynamic_batch import CLAIMED  # with Numba, which takes long to import
@@ -113,20 +135,18 @@ def _apply(
         counts = np.array([0 if k else size, size, 0, 0, 0, 0, 0, 0], np.uint64)
         _rewrite(backend, part, entries.only(spans[k], backend.from_host(counts)))
     if outward:
-        _note(backend, part, row[:outward], column[:outward])
+        part.sources.append(row[:outward])
+        if part.degrees is not None:
+            part.stale.append(row[:outward])
     if lost_of_both[directed]:
         span = spans[directed]
         part.targets.append(row[span][steps[span.start + 1 : span.stop + 1] != 1])
 
 
-def _note(backend: Backend, part: DynamicPart, row: Array, column: Array) -> None:
-    """Note what out-edges have changed."""
-    part.sources.append(row)
-    if part.degrees is not None:
-        part.stale.append(row)
-    if part.said is not None:
-        part.said[row] = -1.0  # a rank may need them that did not before
-    hold(backend, part, part.held, row, column)
+def _bounds(backend: Backend, part: DynamicPart) -> Array:
+    """Where the slots of each rank begin, which on a device are kept there."""
+    kept = part.tables.get("slot bounds")
+    return part.tables.keep("slot bounds", backend.from_host(part.slot_bounds), 0) if kept is None else kept
 
 
 def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, plan: Array, span: slice) -> Array:

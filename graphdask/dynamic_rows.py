@@ -195,14 +195,6 @@ def hold(backend: Backend, part: Part, held: Array, row: Array, column: Array) -
         held[(step + part.rank) % part.size, row] = 1
 
 
-def slots(backend: Backend, part: Part, ids: Array) -> Array:
-    """Slots of ids."""
-    if part.size == 1:
-        return ids
-    at, first = positions(backend, part, ids), part.first_position
-    return backend.xp.where(at < first, at + (part.num_vertices - first), at - first)
-
-
 def positions(backend: Backend, part: Part, ids: Array) -> Array:
     """Positions of ids; where they stand in a table, that is kept on the device."""
     if backend.name == "cpu" or not isinstance(part.vertex_map, TableMap):

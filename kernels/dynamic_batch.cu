@@ -89,6 +89,28 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
     }
 }
 
+__device__ __forceinline__ long long gd_slot(long long at, long long first, long long capacity) {
+    return at < first ? at + (capacity - first) : at - first;
+}
+
+extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long long *counters, const index_t *row,
+                                              const index_t *at, const long long *bounds, long long size,
+                                              long long rank, long long first, long long owned, long long capacity,
+                                              long long says, index_t *column, unsigned char *held, double *said) {
+    const long long outward = (long long)counters[0], needed = (long long)counters[1];
+    GD_FOR(i, n) {
+        if (i >= needed) continue;
+        const long long slot = gd_slot((long long)at[i], first, capacity), v = (long long)row[i];
+        column[i] = (index_t)slot;
+        if (i >= outward) continue;
+        long long step = 0;
+        while (slot >= bounds[step + 1]) step++;
+        unsigned char *const needs = held + (rank + step) % size * owned + v;
+        if (!*needs) *needs = 1;
+        if (says) said[v] = -1.0;
+    }
+}
+
 extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long long *keys, long long owned,
                                               long long capacity, const long long *sums, long long most,
                                               const long long *out_begin, const long long *out_length,

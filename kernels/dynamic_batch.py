@@ -15,7 +15,11 @@ keys           uint64 per entry: row * capacity + column, rows of in-edges after
                a direction
 out_, in_      the rows of both directions, and names, as in dynamic.py; twice the same where the graph is undirected
 place          int64 per sorted entry: how many of its row are less
-row, column    index dtype per sorted entry: of the entry, row being a local number, column an id
+row, column    index dtype per sorted entry: of the entry, row being a local number, column an id, and of several ranks
+               a slot once dynamic_batch_note has been there, which has the ids' positions as `at`
+bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
+held           uint8, shape (size, owned): whether a rank needs to know of a row, as from now on those of its columns do
+said           float64 per own vertex, where `says`: what other ranks were told of it, which is to be told again
 steps          int64, a 0 and then per sorted entry 1 where it is inserted, being absent, 2**32 where it is deleted,
                being there; `sums` are their running sums, so that one scan counts both
 listed         int64: the first entries of rows, from the front of those of `most` edges at most, before and after, and
@@ -160,6 +164,22 @@ def dynamic_batch_place(
         row[i], column[i], place[i] = local, wanted, low
         steps[i + 1] = np.int64(2**32) if there else np.int64(1)
     counters[0], counters[1] = outward, needed
+
+
+@twin
+def dynamic_batch_note(
+    n, counters, row, at, bounds, size, rank, first, owned, capacity, says, column, held, said
+):  # fmt: skip
+    for i in range(np.int64(counters[1])):
+        slot = at[i] + (capacity - first) if at[i] < first else at[i] - first
+        column[i] = slot
+        if i < np.int64(counters[0]):
+            step = 0
+            while slot >= bounds[step + 1]:
+                step += 1
+            held[(rank + step) % size, row[i]] = 1
+            if says:
+                said[row[i]] = -1.0
 
 
 @twin

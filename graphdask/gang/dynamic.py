@@ -14,7 +14,7 @@ from graphdask.build import BuildPlan
 from graphdask.changes import Batch
 from graphdask.config import Config
 from graphdask.dynamic import DynamicGraph
-from graphdask.dynamic_batch import apply_batch
+from graphdask.dynamic_batch import apply_batch, whole_batch
 from graphdask.dynamic_rows import DynamicPart, build_dynamic
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.gang.adjacency import host_adjacency
@@ -87,9 +87,8 @@ def _build(context: RankContext, piece: Any, plan: BuildPlan, alive: int) -> Dyn
     return build_dynamic(context.comm, context.backend, piece, plan, alive, context.memory_share)
 
 
-def _apply(
-    context: RankContext, part: DynamicPart, edges: np.ndarray, weights: np.ndarray | None, alive: int
-) -> DynamicPart:
+def _apply(context: RankContext, part: DynamicPart, share: np.ndarray, alive: int) -> DynamicPart:
+    edges, weights = whole_batch(context.comm, context.backend, part, share)
     return apply_batch(context.backend, part, edges, weights, alive, context.memory_share)
 
 
@@ -102,7 +101,11 @@ def _arcs(part: DynamicPart) -> tuple[np.ndarray, int, int]:
 
 
 def _told(part: DynamicPart) -> np.ndarray:
-    return part.told
+    return np.packbits(part.told)
+
+
+def _nothing(part: DynamicPart) -> None:
+    return None
 
 
 class DynamicRuntime:
@@ -180,7 +183,7 @@ def _enlarged(rows: DynamicBuilt, graph: DynamicGraph, config: Config, least: in
     if rows.damping is not None:
         ranked = histories[0].ranked
         larger.parts = larger.gang.run(
-            _restore, larger.parts, ranks, ranked, *changes, summary=_told, label="moving ranks", show=False
+            _restore, larger.parts, ranks, ranked, *changes, summary=_nothing, label="moving ranks", show=False
         )
     larger.damping, larger.drift, larger.left = rows.damping, rows.drift, rows.drift
     rows.version = -1
@@ -274,15 +277,12 @@ def _no_adjacency() -> Any:
 def _update(rows: DynamicBuilt, graph: DynamicGraph, batch: Batch, alive: int, config: Config) -> np.ndarray:
     """Apply a batch; say of each of its edges whether it was there before."""
     rows.parts = rows.gang.run(
-        _apply, rows.parts, batch.edges, batch.weights, alive, summary=_told, label="updating",
+        _apply, rows.parts, PerRank(batch.shares(rows.gang.size)), alive, summary=_told, label="updating",
         show=is_watched(config.progress),
     )  # fmt: skip
     rows.num_vertices = alive
     rows.version += 1
-    there = np.array(rows.parts.summary[0], np.uint8)
-    for told in rows.parts.summary[1:]:
-        there |= told
-    return there.view(bool)
+    return np.unpackbits(np.bitwise_or.reduce(rows.parts.summary), count=len(batch)).view(bool)
 
 
 def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int, config: Config) -> Any:

@@ -7,11 +7,12 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from emulated import emulated, stand_in
+from emulated import EmulatedCuda, emulated, stand_in
 
 import graphdask as gd
 from graphdask import changes, dynamic_batch, dynamic_rows
 from graphdask.backend import CpuBackend
+from graphdask.comm.threads import ThreadCommunicator
 from graphdask.gang import dynamic as gang_dynamic
 from graphdask.runtime import runtime
 
@@ -120,6 +121,45 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
         assert set(D.vertex_ids.tolist()) == vertices | set(insert.ravel().tolist())
         assert (np.diff(D.vertex_ids) > 0).all()
     assert laid_out
+
+
+@pytest.mark.parametrize(("parts", "weighted"), [(1, False), (3, True), (4, False)])
+def test_a_batch_costs_one_exchange_and_one_wait_for_the_device(parts, weighted, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    reads, exchanges = [], []
+    read, exchange = EmulatedCuda.to_host, ThreadCommunicator.exchange
+    monkeypatch.setattr(EmulatedCuda, "to_host", lambda *args: reads.append(1) or read(*args))
+    monkeypatch.setattr(ThreadCommunicator, "exchange", lambda *args: exchanges.append(1) or exchange(*args))
+    ring, edges = (np.arange(90), (np.arange(90) + 1) % 90, np.arange(90.0))[: 3 if weighted else 2], Edges(True)
+    edges.apply(ring)
+    D = gd.DynamicGraph(gd.from_edges(*ring).partition(parts, device="cuda"))
+    assert D.num_edges == 90
+    for insert, delete in (
+        (([0, 0], [5, 6], [7.0, 8.0]), ([], [])),
+        ((np.arange(40), [9] * 40, np.ones(40)), ([0], [5])),
+    ):
+        reads.clear(), exchanges.clear()
+        D.update(insert=insert[: 3 if weighted else 2], delete=delete)
+        assert (len(reads), len(exchanges)) == (parts, parts if parts > 1 else 0)
+        edges.apply(delete=delete)
+        edges.apply([list(column) for column in insert[: 3 if weighted else 2]])
+    check(D, edges)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_batch_is_cut_into_shares_that_hold_all_of_it(size):
+    for ends in (np.zeros((2, 0), int), np.array([[3, 1], [0, 2]]), np.random.default_rng(1).integers(0, 50, (2, 33))):
+        for weights in (None, np.arange(ends.shape[1], dtype=np.float32)):
+            batch = changes.Batch.of((ends[0], ends[1]), (ends[0][:1], ends[1][:1]), weights, True, 50)
+            shares = batch.shares(size)
+            width = 8 if weights is None else 12
+            counts = [len(share) // width for share in shares]
+            assert (len(shares), sum(counts), max(counts) - min(counts) <= 1) == (size, len(batch), True)
+            cut = [(share[: 8 * k], share[8 * k :]) for share, k in zip(shares, counts, strict=True)]
+            np.testing.assert_array_equal(np.concatenate([edges for edges, _ in cut]).view(np.uint64), batch.edges)
+            if weights is not None:
+                joined = np.concatenate([rest for _, rest in cut]).view(np.float32)
+                np.testing.assert_array_equal(joined, batch.weights)
 
 
 def test_a_batch_counts_what_it_met():
