@@ -28,7 +28,7 @@ from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
-from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, run_at_once, take_over
+from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, holds_seats, run_at_once, take_over
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
@@ -40,6 +40,8 @@ _PLAIN = re.compile(r"\W+")
 
 LARGE = 1 << 20
 """Bytes from which a share of the caller's data travels apart from its task."""
+LARGE_FOR_WORKERS = 1 << 24
+"""And apart from a message that goes straight to the worker: a run by tasks takes longer than many bytes."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class DaskGang:
         self._run = 0
         self._seats: Seats | None = None
         """Of the last run, if nothing went wrong in it."""
+        self._reached: set[str] = set()
+        """Workers that have answered the client without the scheduler in between."""
         self._dropped: list[str] = []
         """Keys of values that the caller has let go of since the last run."""
         self._abilities: dict[str, Ability] = {}
@@ -212,7 +216,9 @@ class DaskGang:
         addresses = [host.address for host in self.hosts]
         with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show, total) as progress:
             seats = self._seats
-            if seats is not None and seats.comm == self.comm and all(_is_light(argument) for argument in arguments):
+            shares = (_of_host(argument, host) for host in self.hosts for argument in arguments)
+            limit = LARGE_FOR_WORKERS if self._reached.issuperset(addresses) else LARGE
+            if seats is not None and seats.comm == self.comm and all(_is_light(share, limit) for share in shares):
                 with suppress(Declined):
                     return self._run_at_once(seats, program, arguments, summary, label, progress)
             return self._run_by_tasks(program, arguments, summary, label, progress)
@@ -255,6 +261,9 @@ class DaskGang:
                 summaries[self.submit(select_all, host.address, task, summary)] = host.address
             found = self.wait(summaries, label, "deadline", watch.life, watch, partial(self._end, watch.run))
         self._seats = Seats(self.comm, {address: task for task, address in asked.items()}, planes)
+        if self.client.direct_to_workers is not False:  # as its user may want it
+            for address, task in self._seats.tasks.items():
+                self.client.loop.add_callback(self._reach, address, task.key)
         return DaskKept(self, {address: task.key for address, task in tasks.items()}, in_rank_order(found), tasks)
 
     def _run_at_once(
@@ -270,7 +279,8 @@ class DaskGang:
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         async def order(host: Host, what: Order) -> None:
-            done.put((host.address, await answer_of(self.client, host.address, run_at_once, what)))
+            direct = host.address in self._reached
+            done.put((host.address, await answer_of(self.client, host.address, run_at_once, what, direct=direct)))
 
         begun: dict[str, Any] = {}
 
@@ -306,6 +316,13 @@ class DaskGang:
         loop = self.client.loop
         loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
         return values
+
+    async def _reach(self, address: str, seats: str) -> None:
+        """Find out whether the client reaches a worker by itself. Runs in the client's loop; nobody waits for it."""
+        if address not in self._reached:
+            found = await answer_of(self.client, address, holds_seats, self.gang, seats, direct=True)
+            if found is True:
+                self._reached.add(address)
 
     def _name(self, label: str, run: int, host: Host) -> str:
         """Of a task: what Dask's dashboard and reports show of it, which is what stands before the first hyphen."""
@@ -419,9 +436,9 @@ def _of_host(argument: Any, host: Host) -> Any:
     return PerRank({rank: argument[rank] for rank in host.ranks}) if isinstance(argument, PerRank) else argument
 
 
-def _is_light(argument: Any) -> bool:
+def _is_light(argument: Any, limit: int) -> bool:
     """Whether an argument may travel within a message."""
-    return isinstance(argument, DaskKept) or travelling_bytes(argument) < LARGE
+    return isinstance(argument, DaskKept) or travelling_bytes(argument) < limit
 
 
 def _known(argument: Any, host: Host) -> Any:

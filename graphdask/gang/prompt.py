@@ -1,7 +1,8 @@
 """What runs on a Dask worker when a gang that holds its seats makes another call: its ranks, at once.
 
 A task of Dask's takes several times as long to start as a message to the worker. So the client sends the order for a
-run in such a message, and may have a task take the values over later. Of a run that takes long the task begins before
+run in such a message, without the scheduler in between where it reaches the worker by itself, and may have a task take
+the values over later. Of a run that takes long the task begins before
 its end, so that Dask sees a worker at work and gives it nothing else to do. A worker declines an order unless
 everything is as it was when the seats were taken; the client then takes them anew, the slow way.
 """
@@ -87,6 +88,12 @@ async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed
     if not isinstance(found, Failed):
         worker.loop.call_later(KEEP, _sweep, order, process, worker)
     return found
+
+
+def holds_seats(gang: int, key: str, dask_worker: Any) -> bool:
+    """Whether this is the worker on which that task took the gang's seats. Called through `answer_of`."""
+    seats = process_of(dask_worker).seats.get(gang)
+    return seats is not None and seats.key == key
 
 
 def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker: Any) -> dict[int, Any] | Failed:

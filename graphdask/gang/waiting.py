@@ -104,15 +104,32 @@ def outcome_of(task: Any, address: str) -> Any:
         return Failed(error)
 
 
-async def answer_of(client: Any, address: str, function: Callable[..., Any], argument: Any) -> Any:
-    """What a function called on a worker returned, or Failed with what went wrong. Runs in the client's loop."""
+async def answer_of(
+    client: Any, address: str, function: Callable[..., Any], *arguments: Any, direct: bool = False
+) -> Any:
+    """What a function called on a worker returned, or Failed with what went wrong. Runs in the client's loop.
+
+    `direct` says that the client reaches the worker by itself, not through the scheduler.
+    """
     try:
-        answer = (await client.run(function, argument, workers=[address], on_error="return"))[address]
+        if direct:
+            answer = await _called(client, address, function, arguments)
+        else:
+            answer = (await client.run(function, *arguments, workers=[address], on_error="return"))[address]
     except Exception as error:  # the way there may be broken, or the argument not fit to travel
         answer = error
     if isinstance(answer, OSError):
         return Failed(PeerLost(f"the worker {address} left while it was spoken to: {answer}"))
     return Failed(answer) if isinstance(answer, Exception) else answer
+
+
+async def _called(client: Any, address: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """As `Client.run` calls functions, but for the way."""
+    from distributed.core import clean_exception
+    from distributed.protocol.pickle import dumps
+
+    told = await client.rpc(address).run(function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True)
+    return told["result"] if told["status"] == "OK" else clean_exception(**told)[1]
 
 
 def _cause(errors: list[BaseException]) -> BaseException:

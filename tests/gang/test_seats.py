@@ -86,6 +86,37 @@ def test_a_call_of_a_gang_that_has_its_seats_sends_no_task(two_workers, tasks, c
         assert set(tasks) == {"take_over", "select_all"}
 
 
+def test_orders_go_straight_to_workers_that_the_client_reaches(two_workers, tasks, monkeypatch):
+    gang = path(5).persist(client=two_workers).built.gang
+    eventually(lambda: gang._reached == {host.address for host in gang.hosts})
+    asked, ask = [], two_workers.run
+    monkeypatch.setattr(two_workers, "run", lambda *args, **options: asked.append(args[0]) or ask(*args, **options))
+    tasks.clear()
+    assert run(gang).summary == [0, 1]
+    assert asked == []
+    with pytest.raises(OverBudget, match="too much"):
+        run(gang, too_much)
+    gang._reached.clear()
+    asked.clear()
+    assert run(gang).summary == [0, 1]  # by tasks, after which they are reached again
+    eventually(lambda: len(gang._reached) == 2)
+    assert run_at_once not in asked
+
+
+def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_workers, tasks, monkeypatch):
+    monkeypatch.setattr(two_workers, "direct_to_workers", False)
+    gang = path(5).persist(client=two_workers).built.gang
+    asked, ask = [], two_workers.run
+    monkeypatch.setattr(two_workers, "run", lambda *args, **options: asked.append(args[0]) or ask(*args, **options))
+    tasks.clear()
+    assert run(gang).summary == [0, 1]
+    assert (tasks, asked, gang._reached) == ([], [run_at_once] * 2, set())
+    nowhere, other = "tcp://127.0.0.1:9", gang.hosts[0].address
+    two_workers.sync(gang._reach, nowhere, "seats")  # nobody answers
+    two_workers.sync(gang._reach, other, "seats of somebody else")
+    assert gang._reached == set()
+
+
 def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
     with dask.config.set({"graphdask.heartbeat-interval": 0.05}):
         gang = path(5).persist(client=two_workers).built.gang
@@ -168,9 +199,12 @@ def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
 
 def test_large_arguments_travel_as_data(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
+    eventually(lambda: len(gang._reached) == 2)
     tasks.clear()
-    kept = run(gang, len_of, np.zeros(cluster.LARGE, np.uint8))
-    assert kept.summary == [cluster.LARGE] * 2
+    assert run(gang, len_of, np.zeros(cluster.LARGE, np.uint8)).summary == [cluster.LARGE] * 2
+    assert tasks == []
+    gang._reached.pop()  # through the scheduler they take longer
+    assert run(gang, len_of, np.zeros(cluster.LARGE, np.uint8)).summary == [cluster.LARGE] * 2
     assert "run_ranks" in tasks
 
 
