@@ -15,6 +15,12 @@ __device__ __forceinline__ unsigned long long gd_warp_sum(unsigned long long val
     return value;
 }
 
+// How many are listed is read here, so that the host need not wait for it; n is the most that there may be.
+__device__ __forceinline__ long long gd_listed(long long n, const unsigned long long *count) {
+    const unsigned long long there = *count;
+    return there < (unsigned long long)n ? (long long)there : n;
+}
+
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
                                         const long long *length, const index_t *indices, const index_t *names,
                                         long long named, long long *place, unsigned char *found) {
@@ -97,14 +103,15 @@ __device__ __forceinline__ double gd_lane_sum(const index_t *indices, const doub
 
 // Low rows have at most one chunk. A warp takes 32 of them: a thread each one of a few edges, and then eight threads
 // each of the others, of which four are on their way at a time.
-extern "C" __global__ void dynamic_sum(long long n, const index_t *listed, const long long *begin,
-                                       const long long *length, const index_t *indices, const double *x,
-                                       double *sums) {
+extern "C" __global__ void dynamic_sum(long long n, const unsigned long long *count, const index_t *listed,
+                                       const long long *begin, const long long *length, const index_t *indices,
+                                       const double *x, double *sums) {
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x & 31, group = lane / GD_LANES;
-    for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n;
+    const long long end = gd_listed(n, count);
+    for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < end;
          base += (long long)gridDim.x * blockDim.x) {
-        const bool there = base + lane < n;
+        const bool there = base + lane < end;
         const index_t v = there ? listed[base + lane] : (index_t)0;
         const long long first = there ? begin[v] : 0;
         const int degree = there ? (int)length[v] : 0;
@@ -154,17 +161,18 @@ __device__ __forceinline__ double gd_warp_row(const index_t *indices, const doub
 // thirty-two groups of eight threads with a chunk each, whose sums the first eight threads add in the order of chunks;
 // then a warp takes each of the others.
 extern "C" __global__ void __launch_bounds__(256)
-dynamic_sum_high(long long n, const index_t *listed, const long long *begin, const long long *length,
-                 const index_t *indices, const double *x, double *sums) {
+dynamic_sum_high(long long n, const unsigned long long *count, const index_t *listed, const long long *begin,
+                 const long long *length, const index_t *indices, const double *x, double *sums) {
     __shared__ index_t rows[256];
     __shared__ int hubs, others;
     __shared__ double chunk[32];
     const int group = threadIdx.x / GD_LANES, lane = threadIdx.x % GD_LANES;
-    for (long long tile = blockIdx.x; tile < n; tile += 256 * (long long)gridDim.x) {
+    const long long end = gd_listed(n, count);
+    for (long long tile = blockIdx.x; tile < end; tile += 256 * (long long)gridDim.x) {
         if (threadIdx.x == 0) hubs = others = 0;
         __syncthreads();
         const long long i = tile + (long long)threadIdx.x * gridDim.x;
-        if (i < n) {
+        if (i < end) {
             const index_t v = listed[i];
             if (length[v] > GD_HUB) rows[atomicAdd(&hubs, 1)] = v;
             else rows[255 - atomicAdd(&others, 1)] = v;
@@ -255,22 +263,24 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
     return all;
 }
 
-extern "C" __global__ void dynamic_update(long long n, const index_t *listed, const double *sums, const double *inverse,
-                                          const unsigned char *loop, double base, double damping, long long closed,
-                                          long long prunes, double prune, long long expands, double frontier,
-                                          double scale, long long becomes, const long long *length, long long most,
-                                          double *rank, double *x, unsigned char *affected, unsigned char *expand,
+extern "C" __global__ void dynamic_update(long long n, const unsigned long long *count, const index_t *listed,
+                                          const double *sums, const double *inverse, const unsigned char *loop,
+                                          double base, double damping, long long closed, long long prunes,
+                                          double prune, long long expands, double frontier, double scale,
+                                          long long becomes, const long long *length, long long most, double *rank,
+                                          double *x, unsigned char *affected, unsigned char *expand,
                                           unsigned char *visited, index_t *low, index_t *high,
                                           unsigned long long *counters) {
     __shared__ unsigned long long block[6];
     if (threadIdx.x < 6) block[threadIdx.x] = 0;
     __syncthreads();
     const int way = (closed ? 2 : 0) + (expands ? 1 : 0);
+    const long long end = gd_listed(n, count);
     Ranked all;
 #define GD_WAY(number, C, E)                                                                                          \
     if (way == number)                                                                                                \
-        all = rank_rows<C, E>(n, listed, sums, inverse, loop, base, damping, prunes, prune, frontier, scale, becomes, \
-                              length, most, rank, x, affected, expand, visited, low, high, counters);
+        all = rank_rows<C, E>(end, listed, sums, inverse, loop, base, damping, prunes, prune, frontier, scale,        \
+                              becomes, length, most, rank, x, affected, expand, visited, low, high, counters);
     GD_WAY(0, false, false)
     GD_WAY(1, false, true)
     GD_WAY(2, true, false)
@@ -299,8 +309,7 @@ extern "C" __global__ void dynamic_update(long long n, const index_t *listed, co
     }
 }
 
-// How many are listed is read here, so that the host need not wait for it; n is the most that there may be. Most flags
-// are set already, and a flag that is not is set by whoever sees so.
+// Most flags are set already, and a flag that is not is set by whoever sees so.
 __device__ __forceinline__ void gd_flag(unsigned char *flag) {
     if (!*flag) *flag = 1;
 }
@@ -310,7 +319,7 @@ extern "C" __global__ void dynamic_mark(long long n, const unsigned long long *c
                                         const long long *begin, const long long *length, const index_t *indices,
                                         unsigned char *flags) {
     const unsigned all = 0xffffffffu;
-    const long long end = (long long)*count;
+    const long long end = gd_listed(n, count);
     const int lane = threadIdx.x & 31;
     for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < end;
          base += (long long)gridDim.x * blockDim.x) {
@@ -339,7 +348,7 @@ extern "C" __global__ void dynamic_mark(long long n, const unsigned long long *c
 extern "C" __global__ void dynamic_mark_high(long long n, const unsigned long long *count, const index_t *listed,
                                              const long long *begin, const long long *length, const index_t *indices,
                                              unsigned char *flags) {
-    const long long end = (long long)*count;
+    const long long end = gd_listed(n, count);
     for (long long i = blockIdx.x; i < end; i += gridDim.x) {
         const index_t v = listed[i];
         const long long first = begin[v], last = first + length[v];

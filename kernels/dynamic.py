@@ -13,7 +13,7 @@ counters       64-bit integers: vertices listed as low and as high, their edges;
                vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
                over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
                theirs, low and high, and their edges; the sum of new ranks times MASS
-count          64-bit integer: how many are listed, n at most, which the host need not know
+count          64-bit integer: how many are listed, which the host need not know: n is the most; or more than n, for all
 
 Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
 warp takes 32 low rows, of 256 edges at most, and a warp or a block a high one.
@@ -22,11 +22,16 @@ warp takes 32 low rows, of 256 edges at most, and a warp or a block a high one.
 import numpy as np
 
 from graphdask.kernels.lanes import sum_rows
-from graphdask.kernels.twin import twin
+from graphdask.kernels.twin import twin, within
 
 MASS = 2.0**60
 """Fixed point of the sum of ranks."""
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@within
+def _listed(n, count):
+    return min(n, np.int64(count[0]))
 
 
 @twin
@@ -69,23 +74,23 @@ def dynamic_split(n, flags, becomes, length, most, low, high, counters):
 
 
 @twin
-def dynamic_sum(n, listed, begin, length, indices, x, sums):
-    sum_rows(n, listed, begin, length, indices, x, listed, 0, sums)
+def dynamic_sum(n, count, listed, begin, length, indices, x, sums):
+    sum_rows(_listed(n, count), listed, begin, length, indices, x, listed, 0, sums)
 
 
 @twin
-def dynamic_sum_high(n, listed, begin, length, indices, x, sums):
-    dynamic_sum(n, listed, begin, length, indices, x, sums)
+def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
+    dynamic_sum(n, count, listed, begin, length, indices, x, sums)
 
 
 @twin
 def dynamic_update(
-    n, listed, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes, length,
-    most, rank, x, affected, expand, visited, low, high, counters,
+    n, count, listed, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes,
+    length, most, rank, x, affected, expand, visited, low, high, counters,
 ):  # fmt: skip
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
     lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
-    for i in range(n):
+    for i in range(_listed(n, count)):
         v = listed[i]
         old, gathered = rank[v], sums[v]
         if closed:
@@ -134,7 +139,7 @@ def dynamic_update(
 
 @twin
 def dynamic_mark(n, count, listed, begin, length, indices, flags):
-    for i in range(count[0]):
+    for i in range(_listed(n, count)):
         v = listed[i]
         for e in range(begin[v], begin[v] + length[v]):
             flags[indices[e]] = 1

@@ -6,21 +6,23 @@
 #define GD_RANKS 64
 
 // How many contributions go to each rank are added up in a block, of GD_RANKS ranks at a time.
-extern "C" __global__ void telling_count(long long n, const index_t *listed, const double *x, const double *told,
-                                         const unsigned char *held, long long owned, long long size, long long rank,
+extern "C" __global__ void telling_count(long long n, const unsigned long long *count, const index_t *listed,
+                                         const double *x, const double *told, const unsigned char *held,
+                                         long long owned, long long size, long long rank,
                                          unsigned long long *counts) {
     __shared__ unsigned long long block[GD_RANKS];
     const int lane = threadIdx.x & 31;
+    const long long end = (long long)min((unsigned long long)n, *count);
     for (long long ranks = 0; ranks <= size; ranks += GD_RANKS) {
         const long long until = min(size + 1, ranks + GD_RANKS);
         __syncthreads();
         if (threadIdx.x < GD_RANKS) block[threadIdx.x] = 0;
         __syncthreads();
-        for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < n;
+        for (long long base = (long long)blockIdx.x * blockDim.x + threadIdx.x - lane; base < end;
              base += (long long)gridDim.x * blockDim.x) {
             const long long i = base + lane;
-            const index_t v = i < n ? listed[i] : (index_t)0;
-            const bool changed = i < n && x[v] != told[v];
+            const index_t v = i < end ? listed[i] : (index_t)0;
+            const bool changed = i < end && x[v] != told[v];
             for (long long r = ranks; r < until; r++) {
                 const bool goes = changed && r != rank && (r == size || held[r * owned + v]);
                 const unsigned mask = __ballot_sync(0xffffffffu, goes);

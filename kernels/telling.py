@@ -1,6 +1,7 @@
 """What a rank says to the others of contributions that changed and of vertices that it marked: twins of telling.cu.
 
 listed         index dtype: own vertices that may have changed, each once
+count          64-bit integer: how many are listed, as in dynamic.py
 x              float64 per slot: contributions
 told           float64 per own vertex: contributions as the other ranks know them
 held           uint8, shape (size, owned): whether a rank needs to know of an own vertex; its own row does not count
@@ -23,8 +24,8 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def telling_count(n, listed, x, told, held, owned, size, rank, counts):
-    for i in range(n):
+def telling_count(n, count, listed, x, told, held, owned, size, rank, counts):
+    for i in range(min(n, np.int64(count[0]))):
         v = listed[i]
         if x[v] != told[v]:
             counts[size] += 1

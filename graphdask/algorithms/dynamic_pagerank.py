@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms import dynamic_telling as telling
-from graphdask.algorithms.dynamic_ranks import COUNTERS, DynamicPageRankResult, State
+from graphdask.algorithms.dynamic_ranks import COUNTERS, EVERY, DynamicPageRankResult, Lists, State
 from graphdask.algorithms.rank_error import MASS, Residual, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
@@ -147,6 +147,7 @@ class DynamicPageRank(Primitive[State]):
             xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8),
             *telling.slots_of_others(part, env), xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype),
             xp.empty(marks, dtype), xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
+            xp.full(1, EVERY, np.uint64),
             (1.0 - self.damping) / max(part.alive, 1), part.alive, int(part.backward.length.sum()), mode, False,
             Residual(self.damping, self.drift), traverses, part.ids[:0],
         )  # fmt: skip
@@ -163,7 +164,7 @@ class DynamicPageRank(Primitive[State]):
             for targets in part.targets:
                 state.affected[targets] = 1
             self._mark_flagged(part, state, env)
-        return state, self._say(part, state, env, [xp.arange(owned, dtype=dtype)])
+        return state, self._say(part, state, env, Lists([xp.arange(owned, dtype=dtype)], [state.every]))
 
     def _affect_all(self, part: DynamicPart, state: State, env: Environment) -> None:
         state.affected[: part.num_owned] = part.ids < part.alive
@@ -204,6 +205,21 @@ class DynamicPageRank(Primitive[State]):
             part.num_owned, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high, state.counters
         )
 
+    def _to_rank(self, part: DynamicPart, state: State, env: Environment) -> Lists:
+        """The own vertices that are to be ranked; the other counters are 0 then."""
+        if state.listed is None:
+            state.counters.fill(0)
+            self._list_affected(part, state, env)
+            if part.size > 1:  # how many they are comes to the host with what is said of them
+                return Lists([state.low, state.high], [state.counters, state.counters[1:]], known=False)
+            state.listed = _listed(env.backend.to_host(state.counters))  # the next are listed before it waits again
+        state.counters.fill(0)
+        return self._lists(state, state.listed)
+
+    def _lists(self, state: State, listed: tuple[int, int, int]) -> Lists:
+        low, high, edges = listed
+        return Lists([state.low[:low], state.high[:high]], [state.every, state.every], edges)
+
     def _becomes(self, state: State) -> int:
         """What is marked once is not pruned but by dfp, and need not be marked again."""
         return 0 if state.mode == "dfp" else 2
@@ -243,36 +259,29 @@ class DynamicPageRank(Primitive[State]):
             for array in (state.rank, state.x, state.told):
                 array *= state.factor
             state.factor = None
-        if state.listed is None:
-            state.counters.fill(0)
-            self._list_affected(part, state, env)
-            state.listed = _listed(env.backend.to_host(state.counters))
-        low, high, edges = state.listed
-        lists = [state.low[:low], state.high[:high]]
-        state.counters.fill(0)
-        kernels.dynamic_sum(low, lists[0], rows.begin, rows.length, rows.indices, state.x, state.sums)
-        kernels.dynamic_sum_high(
-            high, lists[1], rows.begin, rows.length, rows.indices, state.x, state.sums, per_item=BLOCK
-        )
+        lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
+        (low, high), counts = lists.of, lists.counts
+        sums = rows.begin, rows.length, rows.indices, state.x, state.sums
+        kernels.dynamic_sum(len(low), counts[0], low, *sums)
+        kernels.dynamic_sum_high(len(high), counts[1], high, *sums, per_item=BLOCK)
         prunes = int(state.mode == "dfp")
         closed = int(self.method in ("dfp", AUTO))
-        for listed in lists:
+        for listed, count in zip(lists.of, counts, strict=True):
             kernels.dynamic_update(
-                len(listed), listed, state.sums, state.inverse, state.loop, state.base, self.damping,
+                len(listed), count, listed, state.sums, state.inverse, state.loop, state.base, self.damping,
                 closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
                 self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x, state.affected,
                 state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
         if frontier:
-            self._mark(part, state, env, low + high)
+            self._mark(part, state, env, min(len(low) + len(high), part.num_owned))
             if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
                 self._list_affected(part, state, env)
-        state.listed = None if frontier else state.listed
         state.swept = state.everyone or state.mode in ("static", "nd")
         state.everyone = False
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
-        return self._say(part, state, env, lists, 0, low + high, edges)
+        return self._say(part, state, env, lists)
 
     def _traverse(self, part: DynamicPart, state: State, env: Environment) -> Messages:
         """Mark the out-neighbours of the vertices that were marked last."""
@@ -282,33 +291,35 @@ class DynamicPageRank(Primitive[State]):
         state.seen[reached] = 1
         state.expand[reached] = 1
         self._mark_flagged(part, state, env)
-        return self._say(part, state, env, [], len(reached), len(reached))
+        return self._say(part, state, env, Lists([], []), len(reached))
 
-    def _say(
-        self, part: DynamicPart, state: State, env: Environment, ranked: list[Array], reached: int = 0,
-        frontier: int = 0, edges: int = 0,
-    ) -> Messages:  # fmt: skip
+    def _say(self, part: DynamicPart, state: State, env: Environment, ranked: Lists, reached: int = 0) -> Messages:
         """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
-        waits here for what was counted."""
-        everything = state.mode in ("static", "nd")
+        waits here for what was counted, how many these are too where it does not know."""
+        everything, frontier = state.mode in ("static", "nd"), state.mode in FRONTIERS
         if part.size > 1 and not everything:
             telling.count_changes(part, state, env, ranked)
         counters = env.backend.to_host(state.counters).copy()
-        if part.size == 1 and state.mode in FRONTIERS and state.iterations:
+        if not ranked.known:
+            ranked = self._lists(state, found := _listed(counters))
+            state.listed = None if frontier else found
+        elif part.size == 1 and frontier and state.iterations:
             state.listed = _listed(counters)
         marking = int(counters[LISTS + 2])
         votes = (
             float(counters[3:4].view(np.float64)[0]), float(counters[4]), float(reached), *halves(int(counters[5])),
-            *halves(int(counters[6])), float(edges + marking), float(state.num_edges), *halves(int(counters[10])),
+            *halves(int(counters[6])), float(ranked.edges + marking), float(state.num_edges),
+            *halves(int(counters[10])),
         )  # fmt: skip
-        looked = edges if ranked else marking
+        looked = ranked.edges if ranked.of else marking
+        worked_on = sum(map(len, ranked.of)) if state.iterations else reached
         if part.size == 1:
-            return Messages(part.ids[:0], part.ids[:0], {}, True, frontier, looked, votes=votes)
+            return Messages(part.ids[:0], part.ids[:0], {}, True, worked_on, looked, votes=votes)
         if everything:
             bounds, records = telling.everything(part, state, env)
         else:
-            bounds, records = telling.changes(part, state, env, ranked, counters)
-        return Messages.of_records(records, bounds, active=True, frontier=frontier, edges=looked, votes=votes)
+            bounds, records = telling.changes(part, state, env, ranked.of, counters)
+        return Messages.of_records(records, bounds, active=True, frontier=worked_on, edges=looked, votes=votes)
 
     def ends(self, state: State, votes: np.ndarray) -> bool:
         state.affected_vertices += int(votes[:, 1].sum())

@@ -15,6 +15,22 @@ from graphdask.runtime import runtime
 
 COUNTERS = 11
 """What kernels/dynamic.py counts."""
+EVERY = 2**62
+"""A count for the kernels that is more than any number of vertices."""
+
+
+@dataclass
+class Lists:
+    """Own vertices that are ranked, or were: lists of those with few in-edges and with many, or one of them all."""
+
+    of: list[Array]
+    """Index dtype."""
+    counts: list[Array]
+    """uint64 on the device, shape (1,) or more: how many of each list count, or `State.every`."""
+    edges: int = 0
+    """Of all."""
+    known: bool = True
+    """Whether all of the lists count, and `edges` says how many edges they have; else the host does not know yet."""
 
 
 @dataclass
@@ -50,6 +66,8 @@ class State:
     """And of those whose out-neighbours are to be marked."""
     counters: Array
     """uint64; see kernels/dynamic.py, and for several ranks kernels/telling.py: changes for each, all, and marks."""
+    every: Array
+    """uint64, shape (1,): EVERY."""
     base: float
     """(1 - damping) / number of vertices."""
     num_vertices: int

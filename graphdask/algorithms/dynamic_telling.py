@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.dynamic_ranks import COUNTERS, State
+from graphdask.algorithms.dynamic_ranks import COUNTERS, Lists, State
 from graphdask.backend import Array
 from graphdask.dynamic_rows import Audience, DynamicPart
 from graphdask.engine import Environment, Inbox
@@ -45,12 +45,12 @@ def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.nd
     return known.bounds, {"contribution": contribution}
 
 
-def count_changes(part: DynamicPart, state: State, env: Environment, ranked: list[Array]) -> None:
+def count_changes(part: DynamicPart, state: State, env: Environment, ranked: Lists) -> None:
     """Count the changes of `ranked` vertices and the words of marks, behind the other counters, which have been 0."""
     kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
-    for listed in ranked:
+    for listed, count in zip(ranked.of, ranked.counts, strict=True):
         kernels.telling_count(
-            len(listed), listed, state.x, state.told, part.held, part.num_owned, part.size, part.rank, counters
+            len(listed), count, listed, state.x, state.told, part.held, part.num_owned, part.size, part.rank, counters
         )
     kernels.telling_marks_count(
         part.num_slots, state.affected, state.bounds, part.size, part.rank, counters[part.size + 1 :]

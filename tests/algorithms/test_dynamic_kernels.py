@@ -95,8 +95,9 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
         listed = np.flatnonzero((case.length > LOW) == high)
         listed = case.to(case.rng.permutation(listed[listed != skipped]).astype(case.dtype))
         options, count = {"per_item": BLOCK} if high else {}, case.to(np.array([len(listed)], np.uint64))
-        getattr(case.kernels, f"dynamic_sum{name}")(len(listed), listed, *case.rows, case.to(x), sums, **options)
-        getattr(case.kernels, f"dynamic_mark{name}")(len(listed) + 9, count, listed, *case.rows, flags, **options)
+        counted = len(listed) + 9, count, listed, *case.rows
+        getattr(case.kernels, f"dynamic_sum{name}")(*counted, case.to(x), sums, **options)
+        getattr(case.kernels, f"dynamic_mark{name}")(*counted, flags, **options)
     expected = [ordered_sum(x[case.row(v)].tolist()) for v in range(len(case.length))]
     expected[skipped] = float(POISON)
     np.testing.assert_array_equal(case.back(sums), expected)
@@ -115,11 +116,11 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     expand[listed[:5]] = 2
     lists = [case.to(np.full(n, POISON, case.dtype)) for _ in range(2)]
     sent = [case.to(array) for array in (rank, x, affected, expand, visited)]
-    counters = case.to(np.zeros(11, np.uint64))
+    counters, count = case.to(np.zeros(11, np.uint64)), case.to(np.array([len(listed)], np.uint64))
     before = visited.copy()
     case.kernels.dynamic_update(
-        len(listed), case.to(listed), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5, closed,
-        prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
+        len(listed) + 2 * expands, count, case.to(listed), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5,
+        closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
     )  # fmt: skip
     largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
     for v in listed.tolist():

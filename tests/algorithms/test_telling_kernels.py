@@ -20,7 +20,8 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     kernels = backend.kernels("telling", index_t=dtype)
     sent = [backend.from_host(array) for array in (listed, x, told.copy(), held)]
     counts = backend.xp.zeros(size + 1, np.uint64)
-    kernels.telling_count(len(listed), *sent, OWNED, size, rank, counts)
+    count = backend.from_host(np.array([len(listed)], np.uint64))
+    kernels.telling_count(len(listed) + 40, count, *sent, OWNED, size, rank, counts)
     found = backend.to_host(counts).astype(int).tolist()
     assert found == [*map(len, expected), len(changed)]
     begin = np.cumsum(found[:-1]) - found[:-1]
