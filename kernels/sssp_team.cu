@@ -11,11 +11,11 @@ enum {
     INDPTR = ROW_OWN, INDICES, WEIGHTS, IDS, LABELS, STAMP, LIMIT, NEARS, FARS = NEARS + 2, GHOST_QUEUE = FARS + 2,
     LONG_ROWS, COUNTERS, LEASTS, VOTES
 };
-enum { END_SUPERSTEP = END_OWN, END_STEP, END_SPLIT };
+enum { END_SUPERSTEP = END_OWN };
 
 extern "C" __global__ void __launch_bounds__(256, 6)
-sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, long long step,
-          long long split, long long each, long long enough, double delta) {
+sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, long long each,
+          long long enough, double delta) {
     __shared__ Queues queues;
     __shared__ gd_count agreed[TEAM_VOTES];
     queues.open();
@@ -28,7 +28,8 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     Bucket bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], each,
                   (const index_t *)row[IDS], labels, (int *)row[STAMP], row[ROW_OWNED],
                   (index_t *)row[NEARS], (index_t *)row[NEARS + 1], (index_t *)row[FARS], (index_t *)row[FARS + 1],
-                  (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues, step, split, *limit};
+                  (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues,
+                  (long long)team.read(counters + STEP), (long long)team.read(counters + SPLIT), *limit};
     const bool leads = team.leads();
     gd_count acted = 0, edges = 0;
     // What this rank votes, once its counters stand: whether it has anything to relax or to tell, and its nearest far one.
@@ -85,8 +86,8 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         ends[END_STEPS] = (gd_count)steps;
         ends[END_DONE] = fine ? done : 2;
         ends[END_SUPERSTEP] = (gd_count)superstep;
-        ends[END_STEP] = (gd_count)bucket.step;
-        ends[END_SPLIT] = (gd_count)bucket.split;
+        counters[STEP] = bucket.step;
+        counters[SPLIT] = bucket.split;
         *limit = bucket.bound;
     }
     team.close();

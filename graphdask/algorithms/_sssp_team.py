@@ -58,5 +58,5 @@ class TeamPaths(TeamRun):
         super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        superstep, step, split = (0, 0, 0) if ends is None else ends[at.END_SUPERSTEP : at.END_SPLIT + 1].tolist()
-        return superstep, MOST_STEPS, step, split, self.each, ENOUGH, float(self.delta)
+        superstep = 0 if ends is None else int(ends[at.END_SUPERSTEP])
+        return superstep, MOST_STEPS, self.each, ENOUGH, float(self.delta)

@@ -121,7 +121,10 @@ class TeamRun(ABC):
 
     @abstractmethod
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        """What the kernel takes besides rows; `ends` is what the launch before left, int64 of shape (END_WORDS,)."""
+        """What the kernel takes besides rows, the same on all ranks.
+
+        `ends` is what the launch before left, int64 of shape (END_WORDS,).
+        """
 
     def run(self) -> list[Superstep]:
         """Go through all supersteps, which are recorded; returns them. Every rank calls it."""
@@ -141,7 +144,7 @@ class TeamRun(ABC):
                 raise self.peers.late()
             if at.END_WORDS + count * at.LOG_WORDS > FIRST_READ:
                 told = env.backend.to_host(self.log)
-            for line in told[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, -1).tolist():
+            for line in told[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, at.LOG_WORDS).tolist():
                 steps.append(self._superstep(line))
                 env.record(steps[-1])
             env.check_deadline(self.name, f"superstep {len(env.history)}")
