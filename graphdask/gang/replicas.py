@@ -55,12 +55,11 @@ def _stream(
     """Sample a graph in this host's memory on a device; the samples go to the host too."""
     with SingleCommunicator() as alone:
         host = replace(context.environment("selective"), rank=0, size=1, comm=alone)
-        mine = sampler.share(context.comm.rank, context.comm.size)
         backend = get_backend(device, place)
         share = context.memory_share if backend.name == "cpu" else share
         with backend.activate():
             env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, alone)
-            result: RankResult = importlib.import_module(sampler.streamer).run(mine, part, host, env, options)
+            result: RankResult = importlib.import_module(sampler.streamer).run(sampler, part, host, env, options)
             backend.synchronize()
     result.transport = context.comm.name
     result.values["rank"] = context.comm.rank
@@ -107,7 +106,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     sampler.check(graph, built.weights)
     show = is_watched(config.progress)
     started, size = time.perf_counter(), built.gang.size
-    mine = sampler if placement == "partitioned" else PerRank([sampler.parcel(rank, size) for rank in range(size)])
+    mine = sampler if placement == "partitioned" else _shares(sampler, size)
     kept = built.gang.run(
         _sample, built.parts, mine, placement, summary=RankResult.without_columns, label=sampler.name, show=show
     )
@@ -117,6 +116,10 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     announce(built.gang, stats)
     stats.restarts = restarts
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
+
+
+def _shares(sampler: Any, size: int) -> PerRank:
+    return PerRank([sampler.share(rank, size) for rank in range(size)])
 
 
 def streamed(
@@ -137,7 +140,7 @@ def streamed(
     places, shares = _devices(there.gang, config)
     started = time.perf_counter()
     kept = there.gang.run(
-        _stream, there.parts, sampler, options, device, PerRank(places), PerRank(shares),
+        _stream, there.parts, _shares(sampler, there.gang.size), options, device, PerRank(places), PerRank(shares),
         summary=RankResult.without_columns, label=sampler.name, show=show,
     )  # fmt: skip
     seconds = time.perf_counter() - started

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
@@ -44,15 +43,15 @@ class Fanouts(Sampler[S]):
         self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
         self.method, self.seed, self.burn = method, seed, burn
 
-    def chunk(self, first: int, last: int) -> Self:
-        chunk = copy.copy(self)
-        chunk.first, chunk.last, chunk.origin = first, last, first
+    def only(self, first: int, last: int) -> Self:
+        some = super().only(first, last)
+        some.origin = first
         if self.one_each:
-            chunk.seeds = self.of(self.seeds, first, last)
-            return chunk
+            some.seeds = self.of(self.seeds, first, last)
+            return some
         of_each = self.of(self.bounds, first, last + 1)
-        chunk.seeds, chunk._bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
-        return chunk
+        some.seeds, some._bounds = self.seeds[of_each[0] : of_each[-1]], of_each - of_each[0]
+        return some
 
     @property
     def one_each(self) -> bool:

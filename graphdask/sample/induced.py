@@ -6,14 +6,12 @@ It is a hop of traversal sampling from the vertices of a set, of which the edges
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment
-from graphdask.errors import Unsupported
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample.traversal import State, Traversal
@@ -44,12 +42,10 @@ class Induced(Traversal):
     verifier = "graphdask.verify.induced"
     streamer = ""
     needs_whole = "it goes through rows twice, first to count their edges"
+    undivided = "are of vertices that are drawn for all instances first; make fewer instances"
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))
-
-    def chunk(self, first: int, last: int) -> Self:
-        raise Unsupported(f"{self.name} are of vertices that are drawn for all instances first; make fewer instances")
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """As if vertices were of the mean degree; once the edges are counted, these are looked at."""
@@ -72,6 +68,7 @@ class Induced(Traversal):
         xp, n, dtype, csr = env.xp, len(rows), vertices.dtype, state.rows
         kernels = env.kernels("induced", index_t=dtype)
         graph = csr.indptr, csr.indices, state.ids, state.members, state.bounds
+        instances = instances - self.origin
         counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))

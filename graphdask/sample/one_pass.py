@@ -51,6 +51,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
 
     name = "edge sampling"
     needs_whole = "it goes over all edges but once"
+    undivided = "draws all that is drawn together; it cannot be done in chunks"
     verifier = "graphdask.verify.one_pass"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {}

@@ -10,10 +10,9 @@ PageRank computation, SIAM Journal on Numerical Analysis 45 (2007), for the coun
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -87,11 +86,6 @@ class WalkEnds(Sampler[State]):
     def __init__(self, sources: np.ndarray, walks: int, restart: float, top: int | None, seed: int):
         self.sources, self.walks, self.restart, self.top = sources, walks, restart, top
         self.seed, self.first, self.last = np.uint64(seed & (2**64 - 1)), 0, len(sources)
-
-    def chunk(self, first: int, last: int) -> Self:
-        chunk = copy.copy(self)
-        chunk.first, chunk.last = first, last
-        return chunk
 
     @property
     def work(self) -> int:

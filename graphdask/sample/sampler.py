@@ -56,6 +56,8 @@ class Sampler(Primitive[S]):
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()
     """Attributes that have an element for each instance."""
+    undivided: ClassVar[str] = ""
+    """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 
     def check(self, graph: Graph, weights: WeightFacts | None) -> None:
         """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
@@ -71,30 +73,25 @@ class Sampler(Primitive[S]):
         return self.last - self.first
 
     def share(self, rank: int, size: int) -> Self:
-        """The same sampler for the instances that are at home on a rank."""
-        shared = copy.copy(self)
+        """The same sampler for the instances that are at home on a rank, without what the others begin with."""
         bounds = self.homes(size)
-        shared.first, shared.last = int(bounds[rank]), int(bounds[rank + 1])
-        return shared
-
-    def parcel(self, rank: int, size: int) -> Self:
-        """The same as `share`, without what other ranks' instances begin with, to be sent to a rank."""
-        shared = self.share(rank, size)
-        for name in self.cut:
-            setattr(shared, name, self.of(getattr(self, name), shared.first, shared.last))
-        if self.cut:
-            shared.origin = shared.first
-        return shared
+        return self.only(int(bounds[rank]), int(bounds[rank + 1]))
 
     def chunk(self, first: int, last: int) -> Self:
+        """The same sampler for instances `first` to `last` - 1; raise Unsupported where it draws for all together."""
+        if self.undivided:
+            raise Unsupported(f"{self.name} {self.undivided}")
+        return self.only(first, last)
+
+    def only(self, first: int, last: int) -> Self:
         """The same sampler for instances `first` to `last` - 1, without what the others begin with."""
-        if not self.cut:
-            raise Unsupported(f"{self.name} draws all that is drawn together; it cannot be done in chunks")
-        shared = copy.copy(self)
+        some = copy.copy(self)
         for name in self.cut:
-            setattr(shared, name, self.of(getattr(self, name), first, last))
-        shared.first, shared.last, shared.origin = first, last, first
-        return shared
+            setattr(some, name, self.of(getattr(self, name), first, last))
+        some.first, some.last = first, last
+        if self.cut:
+            some.origin = first
+        return some
 
     def of(self, values: Any, first: int, last: int) -> Any:
         """Those of instances `first` to `last` - 1, of what is kept of each instance."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class TemporalNeighbors(Traversal):
     verifier = "graphdask.verify.temporal"
     streamer = ""
     needs_whole = "its rows are put in the order of time on the device"
+    cut = ("limits",)
 
     def __init__(
         self,
@@ -57,11 +58,6 @@ class TemporalNeighbors(Traversal):
     ):
         super().__init__(seeds, bounds, fanouts, **options)
         self.limits, self.latest = limits, last
-
-    def chunk(self, first: int, last: int) -> Self:
-        chunk = super().chunk(first, last)
-        chunk.limits = self.of(self.limits, first, last)
-        return chunk
 
     @property
     def _table(self) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ class _Owners(Owners):
     def __init__(self, context: RankContext, part: Part, sampler: Induced):
         super().__init__(context, part, sampler)
         self.n, self.indptr = part.num_vertices, context.backend.to_host(part.out.indptr)
-        instances = np.repeat(np.arange(len(sampler.bounds) - 1), np.diff(sampler.bounds))
+        of_each = np.diff(sampler.bounds)
+        instances = np.repeat(np.arange(sampler.origin, sampler.origin + len(of_each)), of_each)
         self.members = np.sort(keys_of(instances, sampler.seeds, 0, self.n))
 
     def _are_members(self, instances: np.ndarray, vertices: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.sample.starts import Starts
+from graphdask.sample.traversal import Traversal
 from graphdask.sample.walks import FirstOrder
 
 
@@ -57,14 +58,18 @@ def test_a_range_of_names_and_of_ids_from_one_is_looked_up():
         gd.sample.random_walk(G, range(10, 13), 1)
 
 
-def test_a_rank_is_sent_its_own_starts_and_no_array():
+def test_a_rank_is_sent_its_own_starts_and_seeds():
     many, some = range(10**6), np.arange(10**6)
     sizes = {}
     for name, starts in (("range", Starts.every(many, 10)), ("array", some)):
         sampler = FirstOrder(starts, 80, 0, "uniform", None, 0.0, 0.0)
-        mine = sampler.parcel(1, 4)
+        mine = sampler.share(1, 4)
         assert (mine.first, mine.last) == (len(starts) // 4, len(starts) // 2)
         assert mine.of(mine.starts, mine.first, mine.first + 3).astype(np.int64)[0] == np.asarray(some)[250_000]
         sizes[name] = len(pickle.dumps(mine))
+    seeds, bounds = np.arange(10**6), np.arange(0, 10**6 + 1, 10)
+    hops = Traversal(seeds, bounds, (2, 2)).share(1, 4)
+    np.testing.assert_array_equal(hops.seeds[hops.bounds[3] :][:2], [250_030, 250_031])
+    assert len(pickle.dumps(hops)) < 8 * (250_000 + 25_000) + 1000
     assert sizes["range"] < 1000
     assert sizes["array"] < 8 * 250_000 + 1000
