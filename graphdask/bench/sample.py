@@ -1,10 +1,10 @@
 """Samplers beside each other and beside others': sampled edges per second (SEPS), of whole calls and of their parts.
 
 Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
-c-saw paper; the same as functions of the user (graphdask.bench.specs). The graph is R-MAT, weighted from 1 to 64,
-undirected. Tables of biases stay with the graph; the first call of a case makes them, and is told apart. Peers:
-igraph's `random_walk`, one call for each walk and one long walk, and what a user of NetworkX writes, a loop that calls
-Python's `random`.
+c-saw paper; the same as functions of the user (graphdask.bench.specs). Some walks also start from every vertex, which
+is said as a range and a number of walks for each. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of
+biases stay with the graph; the first call of a case makes them, and is told apart. Peers: igraph's `random_walk`, one
+call for each walk and one long walk, and what a user of NetworkX writes, a loop that calls Python's `random`.
 
 Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 sampling instances.
 """
@@ -16,7 +16,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, spec_of
 from graphdask.errors import InputError
 
 SHOWN = (
-    "sampler", "bias", "method", "instances", "size", "at_once", "ranks", "scheme", "edges", "draw_ms", "run_ms", "ms",
-    "host_ms", "draw_mseps", "mseps", "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
+    "sampler", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges", "draw_ms",
+    "run_ms", "ms", "host_ms", "draw_mseps", "mseps", "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
 
@@ -77,6 +77,12 @@ WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("node2vec 2 0.5", None, "uniform"),
     ("node2vec 2 0.5", "weight", "rejection"),
 )
+FROM_RANGE: tuple[tuple[str, str | None, str], ...] = (
+    ("random_walk", None, "uniform"),
+    ("random_walk", "weight", "alias"),
+    ("node2vec 2 0.5", None, "uniform"),
+)
+"""Those of them that are measured from a range too, as who wants walks from every vertex says it."""
 NEIGHBORHOODS: tuple[tuple[str, str | None, str], ...] = (
     ("neighbors", None, "replace"),
     ("neighbors", None, "auto"),
@@ -99,11 +105,13 @@ def run(
     *,
     scale: int | None = None,
     samplers: Sequence[str] = (),
+    walks: Sequence[int] = (),
     ranks: Sequence[int] = (1,),
     placement: str = "auto",
     device: str = "auto",
     repeats: int = 3,
     seed: int = 0,
+    gather: bool = True,
     peers: bool = True,
     client: Any = None,
     each: Callable[[dict[str, Any]], None] | None = None,
@@ -119,6 +127,8 @@ def run(
         Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
     samplers : sequence of str
         Only those whose names begin so; default: all.
+    walks : sequence of int
+        How many walks there are in each case, of the suite's first length; default: as many as the suite has.
     ranks : sequence of int
         Workers, or ranks of this process.
     placement : {"auto", "replicated", "partitioned"}
@@ -126,6 +136,8 @@ def run(
     repeats : int
         Each call runs once to warm up and then this often.
     seed : int
+    gather : bool
+        Whether samples are brought to the caller, and that is measured; many walks are more than a host takes.
     peers : bool
         Whether igraph and NetworkX are measured too.
     client : distributed.Client, optional
@@ -135,15 +147,15 @@ def run(
     Returns
     -------
     list of dict
-        For each case `sampler`, `bias`, `method`, `instances`, `size` (length of walks, or fan-outs), `ranks`,
-        `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call, with tables), `ms` (median of
-        the later calls, after which the samples are on the devices), `run_ms` (of it on the workers, from when they
-        are called until their devices are done), `draw_ms` (of that what the slowest rank was drawing, its starts taken
-        to its device included), `host_ms` (of a call and of bringing all columns to the caller); `mseps`, `run_mseps`,
-        `draw_mseps` and `host_mseps` (millions of edges per second of each); or `skipped`. Out of memory besides:
-        `scheme`, and of the last call `transfers` of partitions to the device, `transferred_mb`, `in_place` and
-        `imbalance` (as in `Stats.streamed`). Of the loader `ms` is that of an epoch, and `at_once` how many batches are
-        drawn together, where it is said.
+        For each case `sampler`, `bias`, `method`, of walks `starts` (`array`, or `range`), `instances`, `size` (length
+        of walks, or fan-outs), `ranks`, `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call,
+        with tables), `ms` (median of the later calls, after which the samples are on the devices), `run_ms` (of it on
+        the workers, from when they are called until their devices are done), `draw_ms` (of that what the slowest rank
+        was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
+        caller); `mseps`, `run_mseps`, `draw_mseps` and `host_mseps` (millions of edges per second of each); or
+        `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of partitions to the device,
+        `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of the loader `ms` is that of an epoch,
+        and `at_once` how many batches are drawn together, where it is said.
 
     Raises
     ------
@@ -155,9 +167,13 @@ def run(
     device = ("cuda" if cuda_device_count() else "cpu") if device == "auto" else device
     if (suite, device) not in SUITES:
         raise InputError(f"suite={suite!r} is not one of {', '.join(sorted({name for name, _ in SUITES}))}")
-    if min(1 if scale is None else scale, repeats, *ranks) < 1:
-        raise InputError(f"scale={scale}, repeats={repeats} and ranks={tuple(ranks)} must be 1 or more")
+    if min(1 if scale is None else scale, repeats, *ranks, *walks) < 1:
+        raise InputError(
+            f"scale={scale}, repeats={repeats}, ranks={tuple(ranks)} and walks={tuple(walks)} must be 1 or more"
+        )
     size = SUITES[suite, device]
+    if walks:
+        size = replace(size, walks=tuple((count, size.walks[0][1]) for count in walks))
     known = sorted({"loader"}.union(name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)))
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
@@ -169,7 +185,7 @@ def run(
         if placement != "auto":
             raise InputError(f"placement={placement!r} does not go with suite='out-of-memory', which compares them")
         made = OutOfMemory
-    bench = made(size, size.scale if scale is None else scale, placement, device, repeats, seed, client)
+    bench = made(size, size.scale if scale is None else scale, placement, device, repeats, seed, gather, client)
     records = []
     for record in bench.records(tuple(samplers), ranks, peers):
         records.append(record)
@@ -188,6 +204,7 @@ class Bench:
     device: str
     repeats: int
     seed: int
+    gather: bool
     client: Any
 
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
@@ -223,7 +240,13 @@ class Bench:
         for count, length in self.suite.walks:
             for sampler, bias, method in (*WALKS, *WALK_SPECS):
                 row = {"sampler": sampler, "bias": bias, "method": method, "instances": count, "size": length}
-                yield row, self._walks(graph, sampler, bias, method, self._starts(count), length)
+                yield row | {"starts": "array"}, self._walks(graph, sampler, bias, method, self._starts(count), length)
+            each = -(-count >> self.scale)
+            every = range(count // each)
+            for sampler, bias, method in FROM_RANGE:
+                row = {"sampler": sampler, "bias": bias, "method": method, "instances": each * len(every)}
+                row |= {"size": length, "starts": "range"}
+                yield row, self._walks(graph, sampler, bias, method, every, length, each)
         for count, fanouts in self.suite.samples:
             for sampler, bias, method in (*NEIGHBORHOODS, *SAMPLE_SPECS):
                 named: dict[str, Any] = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
@@ -237,7 +260,14 @@ class Bench:
         return {"seed": self.seed, "placement": self.placement, "client": self.client, "progress": False}
 
     def _walks(
-        self, graph: Any, sampler: str, bias: str | None, method: str, starts: np.ndarray, length: int
+        self,
+        graph: Any,
+        sampler: str,
+        bias: str | None,
+        method: str,
+        starts: np.ndarray | range,
+        length: int,
+        each: int = 1,
     ) -> Callable[[], Any]:
         from graphdask.sample.second_order import node2vec
         from graphdask.sample.walks import metropolis_hastings, random_walk
@@ -245,14 +275,15 @@ class Bench:
         if sampler == "spec":
             return self._spec(graph, bias, method, starts, length)
         name, *numbers = sampler.split()
+        where = self._where | {"walks_per_start": each}
         how = "auto" if method == "uniform" else method
         if name == "node2vec":
             p, q = map(float, numbers)
-            return lambda: node2vec(graph, starts, length, p, q, weighted=bias is not None, method=how, **self._where)
+            return lambda: node2vec(graph, starts, length, p, q, weighted=bias is not None, method=how, **where)
         if name == "metropolis_hastings":
-            return lambda: metropolis_hastings(graph, starts, length, **self._where)
+            return lambda: metropolis_hastings(graph, starts, length, **where)
         besides: dict[str, Any] = {name: float(numbers[0])} if numbers else {}
-        return lambda: random_walk(graph, starts, length, bias=bias, method=how, **besides, **self._where)
+        return lambda: random_walk(graph, starts, length, bias=bias, method=how, **besides, **where)
 
     def _samples(
         self, graph: Any, sampler: str, bias: str | None, method: str, seeds: np.ndarray, sizes: list[int]
@@ -271,7 +302,7 @@ class Bench:
         return lambda: neighbors(graph, seeds, sizes, bias=bias, method=method, **self._where)
 
     def _spec(
-        self, graph: Any, bias: str | None, method: str, seeds: np.ndarray, size: int | list[int]
+        self, graph: Any, bias: str | None, method: str, seeds: np.ndarray | range, size: int | list[int]
     ) -> Callable[[], Any]:
         from graphdask.sample.framework import run as sample
 
@@ -284,17 +315,19 @@ class Bench:
         first = time.perf_counter() - started
         seconds: dict[str, list[float]] = {"ms": [], "run_ms": [], "draw_ms": [], "host_ms": []}
         for _ in range(self.repeats):
+            result = None  # many walks fill a device: those of one call at a time
             started = time.perf_counter()
             result = call()
             seconds["ms"].append(time.perf_counter() - started)
             seconds["run_ms"].append(result.stats.seconds)
             seconds["draw_ms"].append(result.stats.bsp.seconds)
-            for name in result.columns:
-                getattr(result, name)
-            seconds["host_ms"].append(time.perf_counter() - started)
+            if self.gather:
+                for name in result.columns:
+                    getattr(result, name)
+                seconds["host_ms"].append(time.perf_counter() - started)
         # the statistics count the steps that walks were to make, and some end before
         edges = int(result.lengths.sum()) if "lengths" in result.columns else result.stats.edges
-        median = {name: statistics.median(each) for name, each in seconds.items()}
+        median = {name: statistics.median(each) for name, each in seconds.items() if each}
         rates = {name.removesuffix("ms") + "mseps": edges / of / 1e6 for name, of in median.items()}
         streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
         streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}

@@ -139,6 +139,7 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     help="quick: a minute on 2 cores; full: to compare; out-of-memory: streamed graphs beside those in memory.",
 )
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--walks", type=Numbers(), default=(), help="1000000,40000000: walks of each case; default: the suite's.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option(
@@ -151,6 +152,7 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
+@click.option("--gather/--no-gather", default=True, show_default=True, help="Bring samples here, and measure that too.")
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure igraph and NetworkX too.")
 @device_option
 @cluster_options

@@ -6,7 +6,7 @@ import pytest
 
 from graphdask.bench import sample
 from graphdask.bench.minibatches import AT_ONCE, WAYS
-from graphdask.bench.sample import NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
 from graphdask.bench.specs import SAMPLE_SPECS, WALK_SPECS
 from graphdask.errors import InputError
 
@@ -21,8 +21,8 @@ def test_every_way_is_measured():
     rows = sample.run(device="cpu", repeats=1, each=kept.append)
     assert rows == kept
     ours = [row for row in rows if "like" not in row]
-    assert len(ours) == len(WALKS) + len(WALK_SPECS) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
-    walks = [row for row in ours if row["size"] == 5]
+    assert len(ours) == len(WALKS) + len(WALK_SPECS) + len(FROM_RANGE) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
+    walks = [row for row in ours if row["size"] == 5 and row["starts"] == "array"]
     assert len({row["edges"] for row in walks}) == 1  # of undirected graphs: none ends but where it starts
     assert all(row["edges"] > 0 and row["host_mseps"] > 0 for row in ours)
     assert all(row["run_ms"] <= row["ms"] <= row["host_ms"] for row in ours)
@@ -40,8 +40,17 @@ def test_every_way_is_measured():
 def test_ranks_and_placements():
     some = {"device": "cpu", "repeats": 1, "peers": False, "samplers": ("node2vec",)}
     rows = sample.run(ranks=(1, 2), placement="partitioned", **some)
-    assert [(row["ranks"], row["placement"]) for row in rows] == [(1, "partitioned")] * 2 + [(2, "partitioned")] * 2
-    assert len({row["edges"] for row in rows}) == 1
+    assert [(row["ranks"], row["placement"]) for row in rows] == [(1, "partitioned")] * 3 + [(2, "partitioned")] * 3
+    for starts in ("array", "range"):
+        assert len({row["edges"] for row in rows if row["starts"] == starts}) == 1
+
+
+def test_walks_may_be_as_many_as_one_says_and_stay_where_they_are():
+    some = {"device": "cpu", "repeats": 1, "peers": False, "samplers": ("random_walk",)}
+    rows = sample.run(walks=(40, 200), gather=False, **some)
+    told = [(row["starts"], row["instances"]) for row in rows if row["sampler"] == "random_walk" and not row["bias"]]
+    assert told == [("array", 40), ("range", 40), ("array", 200), ("range", 200)]  # of 64 vertices
+    assert all("host_ms" not in row and row["ms"] >= row["draw_ms"] for row in rows)
 
 
 def test_minibatches_are_drawn_by_each_way(monkeypatch):
@@ -55,7 +64,9 @@ def test_minibatches_are_drawn_by_each_way(monkeypatch):
     assert all(row["instances"] == 3 and row["edges"] and row["mseps"] > 0 for row in rows)
 
 
-@pytest.mark.parametrize("wrong", [{"suite": "slow"}, {"repeats": 0}, {"samplers": ("walk",)}, {"ranks": (0,)}])
+@pytest.mark.parametrize(
+    "wrong", [{"suite": "slow"}, {"repeats": 0}, {"samplers": ("walk",)}, {"ranks": (0,)}, {"walks": (0,)}]
+)
 def test_what_cannot_be_measured_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong)).rstrip("s")):
         sample.run(device="cpu", **wrong)
