@@ -16,19 +16,19 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.abilities import check_versions, chosen_device
-from graphdask.gang.arguments import PerRank, travelling_bytes
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
 from graphdask.gang.progress import Progress
 from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, holds_seats, run_at_once, take_over
+from graphdask.gang.sending import LARGE, Host, of_host, sent_ahead
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
@@ -38,19 +38,8 @@ SETTLE = 0.05
 
 _PLAIN = re.compile(r"\W+")
 
-LARGE = 1 << 20
-"""Bytes from which a share of the caller's data travels apart from its task."""
 LARGE_FOR_WORKERS = 1 << 24
-"""And apart from a message that goes straight to the worker: a run by tasks takes longer than many bytes."""
-
-
-@dataclass(frozen=True)
-class Host:
-    """A worker and its ranks."""
-
-    name: str
-    address: str
-    ranks: tuple[int, ...]
+"""Bytes from which a share of the caller's data travels apart from a message that goes straight to the worker."""
 
 
 @dataclass(frozen=True)
@@ -201,10 +190,13 @@ class DaskGang:
         label: str,
         show: bool,
         total: int | None = None,
+        alone: bool = False,
     ) -> DaskKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are.
+        `total` is the number of edges that all ranks together go through, where that tells how far they are. Ranks that
+        are `alone` say nothing to each other, and need not wait until they are connected: each is given a communicator
+        of size 1.
 
         Raises
         ------
@@ -215,13 +207,11 @@ class DaskGang:
         """
         addresses = [host.address for host in self.hosts]
         with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show, total) as progress:
-            seats = self._seats
-            shares = (_of_host(argument, host) for host in self.hosts for argument in arguments)
-            limit = LARGE_FOR_WORKERS if self._reached.issuperset(addresses) else LARGE
-            if seats is not None and seats.comm == self.comm and all(_is_light(share, limit) for share in shares):
+            seats, call = self._seats, (program, arguments, summary, label, progress, alone)
+            if seats is not None and seats.comm == self.comm:
                 with suppress(Declined):
-                    return self._run_at_once(seats, program, arguments, summary, label, progress)
-            return self._run_by_tasks(program, arguments, summary, label, progress)
+                    return self._run_at_once(seats, *call)
+            return self._run_by_tasks(*call)
 
     @contextmanager
     def _new_run(self, progress: Progress) -> Iterator[RunWatch]:
@@ -245,6 +235,7 @@ class DaskGang:
         summary: Callable[[Any], Any],
         label: str,
         progress: Progress,
+        alone: bool,
     ) -> DaskKept:
         self._seats = None
         with self._new_run(progress) as watch:
@@ -252,9 +243,16 @@ class DaskGang:
             asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
             told = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
             planes = tuple(in_rank_order(told))
+            large = sent_ahead(self.client, self.hosts, arguments, LARGE, self.config.deadline)
             tasks, summaries = {}, {}
             for host in self.hosts:
-                share = [self._share(argument, host) for argument in arguments]
+                share = [
+                    argument.futures[host.address]
+                    if isinstance(argument, DaskKept)
+                    else large.get((host.address, place), of_host(argument, host))
+                    for place, argument in enumerate(arguments)
+                ]
+                plans[host.address] = replace(plans[host.address], alone=alone)
                 plan, key = plans[host.address], f"graphdask {self._name(label, watch.run, host)}"
                 task = self.submit(run_ranks, host.address, plan, planes, program, *share, key=key)
                 tasks[host.address] = task
@@ -274,6 +272,7 @@ class DaskGang:
         summary: Callable[[Any], Any],
         label: str,
         progress: Progress,
+        alone: bool,
     ) -> DaskKept:
         """Raise Declined where a worker is not ready for it."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -292,13 +291,19 @@ class DaskGang:
         with self._new_run(progress) as watch:
             keys = {host.address: KEPT + self._name(label, watch.run, host) for host in self.hosts}
             watch.on_sign = occupy
+            straight = self._reached.issuperset(host.address for host in self.hosts)
+            apart = LARGE_FOR_WORKERS if straight else LARGE
+            large = sent_ahead(self.client, self.hosts, arguments, apart, self.config.deadline)
             dropped = tuple(self._dropped)
             del self._dropped[: len(dropped)]
             for host in self.hosts:
                 address = host.address
-                share = tuple(_known(argument, host) for argument in arguments)
+                share = tuple(
+                    Known(large[address, place].key) if (address, place) in large else _known(argument, host)
+                    for place, argument in enumerate(arguments)
+                )
                 what = Order(
-                    plan=self._plan(host, watch.run),
+                    plan=replace(self._plan(host, watch.run), alone=alone),
                     addresses=seats.planes,
                     seats=seats.tasks[address].key,
                     program=program,
@@ -360,20 +365,6 @@ class DaskGang:
             topic=self.topic,
         )
 
-    def _share(self, argument: Any, host: Host) -> Any:
-        if isinstance(argument, DaskKept):
-            return argument.futures[host.address]
-        share = _of_host(argument, host)
-        if travelling_bytes(share) < LARGE:
-            return share
-        limit = self.config.deadline
-        try:  # large ones go to their worker as data: the scheduler would keep a copy of what stands in a task
-            scatter = partial(self.client.scatter, asynchronous=True)  # its own limit holds only for what workers do
-            arguments = {"workers": [host.address], "hash": False, "timeout": limit}
-            return self.client.sync(scatter, [share], callback_timeout=limit, **arguments)[0]
-        except TimeoutError as error:
-            raise PeerLost(f"{host.address} did not take its data in {limit} s") from error
-
     def wait(
         self,
         tasks: dict[Any, str],
@@ -431,15 +422,5 @@ def _seated(workers: Mapping[str, KnownWorker], size: int) -> list[Host]:
     ]
 
 
-def _of_host(argument: Any, host: Host) -> Any:
-    """The caller's own argument, for the ranks of one worker."""
-    return PerRank({rank: argument[rank] for rank in host.ranks}) if isinstance(argument, PerRank) else argument
-
-
-def _is_light(argument: Any, limit: int) -> bool:
-    """Whether an argument may travel within a message."""
-    return isinstance(argument, DaskKept) or travelling_bytes(argument) < limit
-
-
 def _known(argument: Any, host: Host) -> Any:
-    return Known(argument.keys[host.address]) if isinstance(argument, DaskKept) else _of_host(argument, host)
+    return Known(argument.keys[host.address]) if isinstance(argument, DaskKept) else of_host(argument, host)

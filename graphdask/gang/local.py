@@ -95,16 +95,19 @@ class LocalGang:
         label: str,
         show: bool,
         total: int | None = None,
+        alone: bool = False,
     ) -> LocalKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are.
+        `total` is the number of edges that all ranks together go through, where that tells how far they are. Ranks that
+        are `alone` say nothing to each other: each is given a communicator of size 1.
         """
         deadline = time.monotonic() + self.config.deadline
         share = self.config.memory_fraction / self.sharing
         with self._lock, Progress(label, show, total) as progress:
 
             def work(comm: Any, rank: int) -> Any:
+                comm = SingleCommunicator() if alone else comm
                 context = RankContext(comm, self.backends[rank], deadline, share, progress.of_rank(rank))
                 return program(context, *(of_rank(argument, rank) for argument in arguments))
 

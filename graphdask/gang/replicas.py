@@ -10,7 +10,6 @@ from typing import Any
 
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part
-from graphdask.comm.single import SingleCommunicator
 from graphdask.config import Config
 from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
@@ -24,45 +23,34 @@ from graphdask.stats import Stats
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
-    with SingleCommunicator() as alone:
-        return build_part(alone, context.backend, piece, plan, context.memory_share)
+    return build_part(context.comm, context.backend, piece, plan, context.memory_share)
 
 
 def _add_inward(context: RankContext, part: Part) -> Part:
-    with SingleCommunicator() as alone:
-        return add_inward(alone, context.backend, part)
+    return add_inward(context.comm, context.backend, part)
 
 
-def _sample(context: RankContext, part: Part, sampler: Any, placement: str) -> RankResult:
+def _sample(context: RankContext, part: Part, sampler: Any, rank: int) -> RankResult:
     """Draw all the samples over partitions, or a rank's share of them from all of the graph."""
-    env = context.environment("selective")
-    if placement == "partitioned":
-        result = run_primitive(context.comm, part, sampler, env)
-    else:
-        with SingleCommunicator() as alone:
-            env = replace(env, rank=0, size=1, comm=alone)
-            result = run_primitive(alone, part, sampler, env)
-        result.transport = context.comm.name
-    result.values["rank"] = context.comm.rank
+    result = run_primitive(context.comm, part, sampler, context.environment("selective"))
+    result.values["rank"] = rank
     for name, column in result.columns.items():
         result.values[f"{name}.shape"] = column.shape[1:]
     return result
 
 
 def _stream(
-    context: RankContext, part: Part, sampler: Any, options: Any, device: str, place: int, share: float
+    context: RankContext, part: Part, sampler: Any, rank: int, options: Any, device: str, place: int, share: float
 ) -> RankResult:
     """Sample a graph in this host's memory on a device; the samples go to the host too."""
-    with SingleCommunicator() as alone:
-        host = replace(context.environment("selective"), rank=0, size=1, comm=alone)
-        backend = get_backend(device, place)
-        share = context.memory_share if backend.name == "cpu" else share
-        with backend.activate():
-            env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, alone)
-            result: RankResult = importlib.import_module(sampler.streamer).run(sampler, part, host, env, options)
-            backend.synchronize()
+    host, backend = context.environment("selective"), get_backend(device, place)
+    share = context.memory_share if backend.name == "cpu" else share
+    with backend.activate():
+        env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, context.comm)
+        result: RankResult = importlib.import_module(sampler.streamer).run(sampler, part, host, env, options)
+        backend.synchronize()
     result.transport = context.comm.name
-    result.values["rank"] = context.comm.rank
+    result.values["rank"] = rank
     for name, column in result.columns.items():
         result.values[f"{name}.shape"] = column.shape[1:]
     return result
@@ -106,10 +94,12 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     sampler.check(graph, built.weights)
     show = is_watched(config.progress)
     started, size = time.perf_counter(), built.gang.size
-    mine = sampler if placement == "partitioned" else _shares(sampler, size)
+    alone = placement == "replicated"
+    mine = _shares(sampler, size) if alone else sampler
     kept = built.gang.run(
-        _sample, built.parts, mine, placement, summary=RankResult.without_columns, label=sampler.name, show=show
-    )
+        _sample, built.parts, mine, PerRank(range(size)), summary=RankResult.without_columns, label=sampler.name,
+        show=show, alone=alone,
+    )  # fmt: skip
     seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
@@ -137,11 +127,11 @@ def streamed(
     sampler.check(graph, there.weights)
     if client is None and device == "cuda":
         there = replace(there, gang=LocalGang(graph.plan.parts or 1, "cpu", config))
-    places, shares = _devices(there.gang, config)
+    (places, shares), size = _devices(there.gang, config), there.gang.size
     started = time.perf_counter()
     kept = there.gang.run(
-        _stream, there.parts, _shares(sampler, there.gang.size), options, device, PerRank(places), PerRank(shares),
-        summary=RankResult.without_columns, label=sampler.name, show=show,
+        _stream, there.parts, _shares(sampler, size), PerRank(range(size)), options, device, PerRank(places),
+        PerRank(shares), summary=RankResult.without_columns, label=sampler.name, show=show, alone=True,
     )  # fmt: skip
     seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])
@@ -186,7 +176,9 @@ def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapp
     else:
         there.holders.use(config)
     if sampler.inward and graph.directed and not there.inward:
-        held = there.holders.run(_add_inward, there.held, summary=_weights, label="adding in-edges", show=show)
+        held = there.holders.run(
+            _add_inward, there.held, summary=_weights, label="adding in-edges", show=show, alone=True
+        )
         there = graph.replicas = replace(there, held=held, inward=True)
     if client is not None:
         return there
@@ -227,7 +219,8 @@ def _build_all(graph: Graph, gang: Any, show: bool) -> Any:
         num_edges=source.num_edges,
         weighted=source.weight_dtype is not None,
     )
-    return gang.run(_build, source.piece(0, 1), plan, summary=_weights, label="building the graph", show=show)
+    label = "building the graph"
+    return gang.run(_build, source.piece(0, 1), plan, summary=_weights, label=label, show=show, alone=True)
 
 
 def _no_adjacency() -> Any:

@@ -63,6 +63,8 @@ class RunPlan:
     heartbeat_interval: float
     topic: str
     """Where signs of life go."""
+    alone: bool = False
+    """Whether ranks say nothing to each other; then each has a communicator of size 1."""
 
 
 @dataclass
@@ -295,7 +297,7 @@ def check_worker(plan: RunPlan, worker: Any) -> None:
 
 
 def _thread_group(plan: RunPlan, cancel: Cancel) -> Any:
-    if plan.comm != "threads":
+    if plan.alone or plan.comm != "threads":
         return None
     from graphdask.comm.threads import ThreadGroup
 
@@ -312,7 +314,7 @@ def _communicator(
     backend: Backend,
     group: Any,
 ) -> Communicator:
-    if plan.comm == "single":
+    if plan.alone or plan.comm == "single":
         from graphdask.comm.single import SingleCommunicator
 
         return SingleCommunicator(cancel)

@@ -25,7 +25,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
-from graphdask.partition import VertexMap
+from graphdask.partition import VertexMap, index_dtype
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
@@ -293,7 +293,7 @@ def biases_memory(part: Part, bias: str | None, method: str) -> int:
 
 
 def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray | Starts:
-    """Vertex numbers where walks start, each as often as walks start there; int64 where they are an array."""
+    """Vertex numbers where walks start, each as often as walks start there."""
     each = integer("walks_per_start", walks_per_start)
     if each < 1:
         raise InputError(f"walks_per_start={each} must be 1 or more")
@@ -302,10 +302,10 @@ def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray | 
 
 
 def checked_vertices(G: Graph, vertices: Any, name: str) -> np.ndarray:
-    """Their numbers, int64, shape (k,); `name` is what errors call them."""
+    """Their numbers in the index dtype, shape (k,); `name` is what errors call them."""
     given = np.asarray(vertices)
     numbers = G.ids.to_internal(given, name) if given.size else np.zeros(given.shape, np.int64)
-    numbers = np.atleast_1d(numbers)
+    numbers = np.atleast_1d(numbers).astype(index_dtype(G.num_vertices), copy=False)
     if numbers.ndim != 1:
         raise InputError(f"{name}s must be one vertex or a list of them; got an array of shape {numbers.shape}")
     return numbers

@@ -13,6 +13,7 @@ import pytest
 from distributed import Event
 from gangs import (
     active,
+    arrays_of_dask,
     dask_cluster,
     eventually,
     generated,
@@ -23,6 +24,7 @@ from gangs import (
     path,
     rank_of,
     rank_when_told,
+    size_and_given,
     too_much,
     values_kept,
     values_of_dask,
@@ -30,10 +32,11 @@ from gangs import (
 from ranks import needs_ucx
 
 import graphdask as gd
-from graphdask.errors import OverBudget, StaleMessage, WrongWorker
+from graphdask.errors import OverBudget, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang import cluster
-from graphdask.gang.arguments import Failed
+from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.prompt import Declined, Known, Order, run_at_once
+from graphdask.gang.sending import LARGE, Host, sent_ahead
 from graphdask.gang.worker import leave_seats
 
 
@@ -201,11 +204,32 @@ def test_large_arguments_travel_as_data(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
     eventually(lambda: len(gang._reached) == 2)
     tasks.clear()
-    assert run(gang, len_of, np.zeros(cluster.LARGE, np.uint8)).summary == [cluster.LARGE] * 2
+    assert run(gang, len_of, np.zeros(LARGE, np.uint8)).summary == [LARGE] * 2  # straight to each worker
+    gang._reached.pop()  # through the scheduler it travels apart
+    kept = run(gang, len_of, np.zeros(LARGE, np.uint8))
+    assert kept.summary == [LARGE] * 2
+    shares = PerRank([np.zeros(LARGE), np.zeros(3)])
+    assert run(gang, len_of, shares).summary == [LARGE, 3]
     assert tasks == []
-    gang._reached.pop()  # through the scheduler they take longer
-    assert run(gang, len_of, np.zeros(cluster.LARGE, np.uint8)).summary == [cluster.LARGE] * 2
+    eventually(lambda: not any(keys for keys in two_workers.run(arrays_of_dask).values()))
+    gang._seats = None
+    assert run(gang, len_of, shares).summary == [LARGE, 3]
     assert "run_ranks" in tasks
+
+
+def test_a_worker_that_left_is_sent_nothing(two_workers):
+    gone = Host("gone", "tcp://127.0.0.1:1", (0,))
+    with pytest.raises(PeerLost, match=r"tcp://127\.0\.0\.1:1 left before it was sent its data"):
+        sent_ahead(two_workers, [gone], [np.zeros(LARGE)], 60.0)
+
+
+def test_ranks_that_are_alone_do_not_meet(two_workers, tasks):
+    gang = path(5).partition(parts=3).persist(client=two_workers).built.gang
+    tasks.clear()
+    kept = gang.run(size_and_given, PerRank([3, 4, 5]), summary=itself, label="trying", show=False, alone=True)
+    assert kept.summary == [(1, 3), (1, 4), (1, 5)]
+    assert run(gang).summary == [0, 1, 2]
+    assert tasks == []
 
 
 def test_values_become_dasks_after_a_moment_or_are_dropped():

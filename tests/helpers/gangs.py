@@ -127,6 +127,10 @@ def len_of(context, array) -> int:
     return len(array)
 
 
+def size_and_given(context, given) -> tuple[int, int]:
+    return context.comm.size, given
+
+
 def too_much(context) -> None:
     raise OverBudget("too much")
 
@@ -139,6 +143,10 @@ def values_kept(dask_worker) -> int:
 def values_of_dask(dask_worker) -> int:
     """How many of those that began so are Dask's now."""
     return sum(str(key).startswith(KEPT) for key in dask_worker.data)
+
+
+def arrays_of_dask(dask_worker) -> list[str]:
+    return [str(key) for key, value in dask_worker.data.items() if isinstance(value, np.ndarray)]
 
 
 def keys_of_dask(dask_worker) -> list[str]:
