@@ -120,8 +120,10 @@ class ResidentSet:
         self._free = list(range(slots))
         self._slots: dict[int, int] = {}
         """By partition; in the order in which they came."""
+        self._arrays: dict[int, dict[str, Array]] = {}
+        """Those of the partitions that are there."""
         self._seen: dict[int, dict[str, Array]] = {}
-        """Those that have been read in place."""
+        """Those of partitions that have been read in place."""
         self._copies = _CudaCopies(backend, slots) if isinstance(backend, CudaBackend) else _Copies()
         self.transfers = 0
         self.nbytes = sum(array.nbytes for arrays in self._kept for array in arrays.values())
@@ -147,33 +149,33 @@ class ResidentSet:
 
     def start(self, number: int) -> None:
         """Begin to copy a partition to the device, where it is not and there is room."""
-        slot = self._free.pop(0)
+        slot, piece = self._free.pop(0), self._pieces[number]
+        rooms = {name: room[: len(piece[name])] for name, room in self._rooms[slot].items()}
         with self._copies.into(slot) as copy:
-            for name, array in self._pieces[number].items():
+            for name, array in piece.items():
                 if len(array):
-                    copy(self._rooms[slot][name][: len(array)], array)
+                    copy(rooms[name], array)
                 self.nbytes += array.nbytes
-        self._slots[number] = slot
+        self._slots[number], self._arrays[number] = slot, self._kept[number] | rooms
         self.transfers += 1
 
     def __getitem__(self, number: int) -> dict[str, Array]:
         """The arrays of a partition; what the current stream is given from now on waits until they are copied."""
-        slot = self._slots[number]
-        self._copies.wait(slot)
-        piece = self._pieces[number]
-        return self._kept[number] | {name: room[: len(piece[name])] for name, room in self._rooms[slot].items()}
+        self._copies.wait(self._slots[number])
+        return self._arrays[number]
 
     def in_place(self, number: int) -> dict[str, Array]:
         """The arrays of a partition where the host has them, which kernels read over the bus, and what is kept."""
         if number not in self._seen:
-            self._seen[number] = {
+            self._seen[number] = self._kept[number] | {
                 name: _seen_in_place(self._backend, array) for name, array in self._pieces[number].items()
             }
-        return self._kept[number] | self._seen[number]
+        return self._seen[number]
 
     def release(self, number: int) -> None:
         """Let another partition take the place of this one, after what the current stream has been given so far."""
         slot = self._slots.pop(number)
+        del self._arrays[number]
         self._copies.used(slot)
         self._free.append(slot)
 
@@ -198,26 +200,32 @@ class Lanes:
 
     def __init__(self, backend: Backend, count: int):
         self._streams: list[Any] = []
-        self._xp = backend.xp
+        self._events: list[Any] = []
+        """Of each lane when it is joined, and of the stream that they fork from."""
+        self._used, self._xp = 0, backend.xp
         if isinstance(backend, CudaBackend):
-            self._streams = [backend.xp.cuda.Stream(non_blocking=True) for _ in range(count)]
+            cuda = backend.xp.cuda
+            self._streams = [cuda.Stream(non_blocking=True) for _ in range(count)]
+            self._events = [cuda.Event(disable_timing=True) for _ in range(count + 1)]
 
-    def __getitem__(self, number: int) -> Any:
-        """Context manager: what is launched in it begins after all that came before `fork`."""
-        return self._streams[number] if self._streams else nullcontext()
+    def fork(self, launches: int) -> None:
+        """Make ready for so many launches: lanes wait for what the current stream has been given so far.
 
-    def fork(self) -> None:
-        """Let all lanes wait for what the current stream has been given so far."""
-        if self._streams:
-            event = self._xp.cuda.Event(disable_timing=True)
-            event.record(self._xp.cuda.get_current_stream())
-            for stream in self._streams:
-                stream.wait_event(event)
+        No more lanes are taken than there are launches; one alone stays on the current stream.
+        """
+        self._used = min(launches, len(self._streams)) if launches > 1 else 0
+        if self._used:
+            self._events[-1].record(self._xp.cuda.get_current_stream())
+            for stream in self._streams[: self._used]:
+                stream.wait_event(self._events[-1])
+
+    def __getitem__(self, launch: int) -> Any:
+        """Context manager for a launch since `fork`, by its number."""
+        return self._streams[launch % self._used] if self._used else nullcontext()
 
     def join(self) -> None:
-        """Let the current stream wait for all lanes."""
-        for stream in self._streams:
-            event = self._xp.cuda.Event(disable_timing=True)
+        """Let the current stream wait for the lanes that were taken."""
+        for stream, event in zip(self._streams[: self._used], self._events, strict=False):
             event.record(stream)
             self._xp.cuda.get_current_stream().wait_event(event)
 

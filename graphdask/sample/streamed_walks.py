@@ -119,6 +119,11 @@ class _Run:
         self.empty = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()}
         self.kernels = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=self.biases.dtype)
         self.queues = env.kernels("queues")
+        method, *_ = self.biases.arguments
+        self.method = METROPOLIS if sampler.method == "metropolis" else method
+        self.said = sampler.length, sampler.seed, *sampler.moves, part.num_vertices
+        """What every launch is told of the walks."""
+        self.firsts = self.layout.cut.cuts.tolist()
         self.sweep: list[int] = []
         """Partitions that are still to be visited in their order."""
         self.imbalances: list[float] = []
@@ -218,7 +223,7 @@ class _Run:
 
     def _launch(self, chosen: list[int], active: dict[int, int], bounds: np.ndarray) -> None:
         """Sample partitions beside each other."""
-        sampler, (most, longest) = self.sampler, LAUNCH[self.env.backend.name]
+        most, longest = LAUNCH[self.env.backend.name]
         total, blocks = sum(active[k] for k in chosen), {}
         for number in chosen:
             part_of = active[number] / total if self.scheme in ("BAL", "in-place") else 1 / len(chosen)
@@ -226,21 +231,18 @@ class _Run:
         if len(chosen) > 1:
             loads = np.array([active[k] / blocks[k] for k in chosen])
             self.imbalances.append(float(loads.std() / loads.mean()))
-        method, *_ = self.biases.arguments
-        method = METROPOLIS if sampler.method == "metropolis" else method
-        self.lanes.fork()
-        for lane, number in enumerate(chosen):
+        self.lanes.fork(len(chosen))
+        for launch, number in enumerate(chosen):
             queue = self.queue[int(bounds[number]) : int(bounds[number + 1])]
             budget = 1 if self.scheme in ("baseline", "BA") else max(1, min(longest, most // len(queue)))
-            base, end = (int(cut) for cut in self.layout.cut.cuts[number : number + 2])
-            with self.lanes[lane % LANES]:
+            base, end = self.firsts[number : number + 2]
+            with self.lanes[launch]:
                 resident = number in self.resident
                 of = self.empty | (self.resident[number] if resident else self.resident.in_place(number))
                 self.kernels.walk_streamed(
-                    len(queue), queue, self.first, budget, sampler.length, sampler.seed, *sampler.moves,
-                    self.part.num_vertices, self.starts, of["indptr"], of["indices"], method, of["values"],
-                    of["greatest"], of["totals"], of["shifts"], of["table"], of["other"], self.degrees, base,
-                    end - base, self.cuts, self.layout.cut.count, self.walks, self.lengths, self.places,
-                    per_processor=blocks[number],
+                    len(queue), queue, self.first, budget, *self.said, self.starts, of["indptr"], of["indices"],
+                    self.method, of["values"], of["greatest"], of["totals"], of["shifts"], of["table"], of["other"],
+                    self.degrees, base, end - base, self.cuts, self.layout.cut.count, self.walks, self.lengths,
+                    self.places, per_processor=blocks[number],
                 )  # fmt: skip
         self.lanes.join()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from emulated import emulated
 
-from graphdask.backend import get_backend
+from graphdask.backend import CudaBackend, get_backend
 from graphdask.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched
 
 
@@ -42,10 +45,12 @@ def test_a_resident_set_has_what_the_host_has(device):
             np.testing.assert_array_equal(backend.to_host(backend.xp.add(found[name], 0)), array)
     assert keeping.nbytes == 21 * 8 + 12 * 4
     lanes = Lanes(backend, 2)
-    lanes.fork()
-    with lanes[1]:
-        backend.xp.zeros(3)
-    lanes.join()
+    for launches in (1, 3):
+        lanes.fork(launches)
+        for launch in range(launches):
+            with lanes[launch]:
+                backend.xp.zeros(3)
+        lanes.join()
     held.close()
 
 
@@ -60,3 +65,39 @@ def test_arrays_are_fetched_whole(device):
         square = there[: count // 4 * 4].reshape(-1, 4)
         assert fetched(square).shape == (count // 4, 4)
         np.testing.assert_array_equal(fetched(square).reshape(-1), values[: count // 4 * 4])
+
+
+class Noted:
+    """A stream or an event of a GPU that notes what it is told."""
+
+    told: ClassVar[list[str]] = []
+
+    def __init__(self, **options):
+        self.told.append("made")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def record(self, stream):
+        self.told.append("record")
+
+    def wait_event(self, event):
+        self.told.append("wait")
+
+
+def test_no_more_lanes_are_taken_than_there_are_launches(monkeypatch):
+    monkeypatch.setattr(Noted, "told", [])
+    backend = CudaBackend.__new__(CudaBackend)
+    backend.xp = SimpleNamespace(cuda=SimpleNamespace(Stream=Noted, Event=Noted, get_current_stream=Noted))
+    lanes = Lanes(backend, 4)
+    for launches, taken in ((1, 0), (3, 3), (9, 4)):
+        Noted.told.clear()
+        lanes.fork(launches)
+        streams = {id(lanes[launch]) for launch in range(launches)}
+        lanes.join()
+        assert len(streams) == max(taken, 1)
+        assert Noted.told.count("record") == (taken and taken + 1)
+        assert Noted.told.count("wait") == 2 * taken
