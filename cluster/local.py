@@ -25,6 +25,8 @@ from typing import Any
 from graphdask.cluster import tls
 from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
 
+REUSED = {"distributed.scheduler.reuse-broadcast-comm": True}
+"""The scheduler keeps its connections to workers: each call begins with a message to every one of them."""
 START_SECONDS = 60.0
 """How long a local cluster may take to start."""
 CONNECT_SECONDS = 20.0
@@ -100,7 +102,9 @@ def local_cluster(
         if device == "cuda":
             raise InputError(f"{number} workers were asked for, but there are {gpus} GPUs; a worker needs its own")
         gpus = 0
-    with _quiet():
+    import dask.config
+
+    with _quiet(), dask.config.set(REUSED):
         from distributed import Client
 
         cluster = None

@@ -35,6 +35,8 @@ SCHEDULER_SECONDS = 120
 """How long the scheduler of a job may take to start."""
 MINUTES = re.compile(r"(?:(?P<days>\d+)-)?(?P<numbers>\d+(?::\d+){0,2})")
 CONNECT = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
+REUSE = "DASK_DISTRIBUTED__SCHEDULER__REUSE_BROADCAST_COMM"
+"""As `graphdask.cluster.local.REUSED` tells."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def script(job: Job, header: list[str], start_workers: str) -> str:
         f"cd {shlex.quote(job.directory)} || end 1",
         "trap out_of_time USR1",
         "trap told_to_end TERM",
-        f"export {CONNECT}=${{{CONNECT}:-60s}} GRAPHDASK_STEPS=lines",
+        f"export {CONNECT}=${{{CONNECT}:-60s}} {REUSE}=${{{REUSE}:-true}} GRAPHDASK_STEPS=lines",
         *_encryption(job),
         *job.setup,
         f"if ! {python} -c 'import {needed}'; then",

@@ -22,6 +22,15 @@ def test_each_worker_is_a_process_with_one_thread():
         assert len(pids | {os.getpid()}) == 3
 
 
+def test_its_scheduler_keeps_the_connections_by_which_calls_begin():
+    with local_cluster(2, "cpu") as client:
+        workers, connections = client.run(os.getpid), client.cluster.scheduler.rpc
+        kept = {address: set(connections.available[address]) for address in workers}
+        assert all(kept.values())
+        client.run(os.getpid)
+        assert {address: set(connections.available[address]) for address in workers} == kept
+
+
 def test_it_is_not_the_default_client_and_leaves_logging_as_it_was():
     import distributed
 
