@@ -220,7 +220,7 @@ def test_large_arguments_travel_as_data(two_workers, tasks):
 def test_a_worker_that_left_is_sent_nothing(two_workers):
     gone = Host("gone", "tcp://127.0.0.1:1", (0,))
     with pytest.raises(PeerLost, match=r"tcp://127\.0\.0\.1:1 left before it was sent its data"):
-        sent_ahead(two_workers, [gone], [np.zeros(LARGE)], 60.0)
+        sent_ahead(two_workers, [gone], [np.zeros(LARGE)], LARGE, 60.0)
 
 
 def test_ranks_that_are_alone_do_not_meet(two_workers, tasks):
