@@ -7,6 +7,7 @@ threads, and for every division of the graph.
 
 import numpy as np
 
+from graphdask.kernels.gathered import sum_gathered
 from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin
 
@@ -63,35 +64,7 @@ def sum_rows(n, listed, begin, length, indices, x, goes, ordered, sums):
         lane[:] = 0.0
         while True:
             end = min(k + u64(CHUNK), last)
-            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-            while k + u64(8) <= end:
-                if k < until:
-                    for i in range(8):
-                        prefetch(x, indices[k + u64(AHEAD + i)])
-                a0 += x[u64(indices[k])]
-                a1 += x[u64(indices[k + u64(1)])]
-                a2 += x[u64(indices[k + u64(2)])]
-                a3 += x[u64(indices[k + u64(3)])]
-                a4 += x[u64(indices[k + u64(4)])]
-                a5 += x[u64(indices[k + u64(5)])]
-                a6 += x[u64(indices[k + u64(6)])]
-                a7 += x[u64(indices[k + u64(7)])]
-                k += u64(8)
-            if k < end:
-                a0 += x[u64(indices[k])]
-            if k + u64(1) < end:
-                a1 += x[u64(indices[k + u64(1)])]
-            if k + u64(2) < end:
-                a2 += x[u64(indices[k + u64(2)])]
-            if k + u64(3) < end:
-                a3 += x[u64(indices[k + u64(3)])]
-            if k + u64(4) < end:
-                a4 += x[u64(indices[k + u64(4)])]
-            if k + u64(5) < end:
-                a5 += x[u64(indices[k + u64(5)])]
-            if k + u64(6) < end:
-                a6 += x[u64(indices[k + u64(6)])]
-            total = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+            total = sum_gathered(indices, x, k, end, until, u64(AHEAD))
             if one_chunk:
                 break
             lane[turn & 7] += total
