@@ -30,7 +30,7 @@ Exchange = Literal["selective", "broadcast"]
 INDEX = "index"
 """Stands for the graph's index dtype among the columns of a primitive."""
 
-SPARSE = 16
+SPARSE = 256
 """How many vertices of a mirror are looked through in less time than one of the own is looked up among them."""
 _NO_META = [0] * META
 _TO_GHOSTS = 1 << 32
@@ -65,6 +65,7 @@ class Mail:
         self._bounds: list[int] = part.slot_bounds.tolist()
         joins = backend.name == "cuda" and comm.size > 2 and exchange == "selective"
         self._kernels = backend.kernels("mail", index_t=self.dtype) if joins else None
+        self._marks: np.ndarray | None = None
         self._kept: dict[str, Array] | None = None
         """Records of this rank for itself, until they are opened."""
 
@@ -201,19 +202,19 @@ class Mail:
                 meta[peer], sends[peer] = codec.encode(self.backend, messages.own, len(mirror), values)
             elif len(mirror) and len(messages.own):
                 place = self._places_in(mirror, messages.own)
-                slots = mirror[place]
-                values = self._values(messages, slots)
+                values = self._values(messages, mirror[place]) if self.dtypes["ghosts"] else {}
                 meta[peer], sends[peer] = codec.encode(self.backend, place, len(mirror), values)
             begin = end
 
     def _places_in(self, mirror: Array, own: Array) -> Array:
         """Where a mirror, ascending, has some of the own vertices; those that it does not have are left out."""
-        xp = self.backend.xp
         if len(own) * SPARSE > len(mirror):
-            marks = xp.zeros(self.part.num_owned, bool)
-            marks[own] = True
-            return xp.flatnonzero(marks[mirror]).astype(self.dtype)
-        place = xp.minimum(xp.searchsorted(mirror, own), len(mirror) - 1).astype(self.dtype)
+            if self._marks is None:
+                self._marks = np.zeros(self.part.num_owned, np.uint8)
+            places = np.empty(len(mirror), self.dtype)
+            find = self.backend.kernels("mirrors").mirrors_find
+            return places[: find(len(mirror), mirror, len(own), own, self._marks, places)]
+        place = np.minimum(np.searchsorted(mirror, own), len(mirror) - 1).astype(self.dtype)
         return place[mirror[place] == own]
 
     def _values(self, messages: Messages, slots: Array) -> dict[str, Array]:

@@ -9,6 +9,8 @@ import pytest
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import mail
+from graphdask.backend import get_backend
 from graphdask.engine import ALL, Messages, Primitive
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -88,6 +90,24 @@ def test_owners_tell_the_ghosts_of_their_vertices(parts, every, ghosts, exchange
         assert result.stats[0]["codes"] == ["all"]
         held = sum(part.num_slots - part.num_owned for part in graph.built.parts.values)
         assert result.stats[0]["messages"] == held
+
+
+def test_a_few_vertices_are_looked_up_in_a_mirror_of_many(monkeypatch):
+    monkeypatch.setattr(mail, "SPARSE", 0)
+    test_owners_tell_the_ghosts_of_their_vertices(3, 5, "1-hop", "selective")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_vertices_are_found_in_a_mirror(dtype, rng):
+    owned = 200
+    mirror = np.flatnonzero(rng.random(owned) < 0.4).astype(dtype)
+    marks, find = np.zeros(owned, np.uint8), get_backend("cpu").kernels("mirrors").mirrors_find
+    for own in (mirror[:0], mirror, rng.permutation(owned)[:90].astype(dtype)):
+        place = np.full(len(mirror), -1, dtype)
+        found = find(len(mirror), mirror, len(own), own, marks, place)
+        np.testing.assert_array_equal(place[:found], np.flatnonzero(np.isin(mirror, own)))
+        assert not marks.any()
+    assert find(0, mirror[:0], len(own), own, marks, mirror[:0]) == 0
 
 
 @pytest.mark.parametrize("parts", [2, 3])
