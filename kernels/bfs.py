@@ -32,28 +32,34 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS = 0, 1, 2, 3, 4, 5
 EDGES, WEIGHT, LEVELS, VISITED, LISTED, CYCLE = 7, 8, 9, 10, 11, 12
 COUNTERS = 18
-AHEAD = 16
-"""How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for."""
+AHEAD = 32
+"""How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for, and
+twice as many ahead where that stands."""
 FEW = 256
 """Vertices that are listed at a time."""
 MANY = 1024
 LONG = 1 << 40
+u64 = np.uint64
+"""Of an unsigned index Numba does not ask whether it counts from the end."""
 
 
 @twin
 def _weight(indptr, v):
-    edges = indptr[v + 1] - indptr[v]
+    v = u64(v)
+    edges = indptr[v + u64(1)] - indptr[v]
     return edges + LONG if edges > MANY else edges
 
 
 @twin
 def _has(bits, slot):
-    return (bits[slot >> 5] >> np.uint32(slot & 31)) & np.uint32(1) != 0
+    slot = u64(slot)
+    return (bits[slot >> u64(5)] >> np.uint32(slot & u64(31))) & np.uint32(1) != 0
 
 
 @twin
 def _set(bits, slot):
-    bits[slot >> 5] |= np.uint32(1) << np.uint32(slot & 31)
+    slot = u64(slot)
+    bits[slot >> u64(5)] |= np.uint32(1) << np.uint32(slot & u64(31))
 
 
 @twin
@@ -218,13 +224,15 @@ def bfs_levels(
 @twin
 def bfs_unvisited(n, seen, indptr, left, counters):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
-    count = counters[UNVISITED]
+    count, begin = u64(counters[UNVISITED]), indptr[0]
     some = np.empty(FEW, left.dtype)
-    for first in range(0, n, FEW):
-        found = 0
-        for v in range(first, min(first + FEW, n)):  # half of them, so that a branch would be guessed wrong often
+    for first in range(u64(0), u64(n), u64(FEW)):
+        found = u64(0)
+        for v in range(first, min(first + u64(FEW), u64(n))):  # half of them: a branch would be guessed wrong often
             some[found] = v
-            found += np.int64((indptr[v + 1] > indptr[v]) & (not _has(seen, v)))
+            end = indptr[v + u64(1)]
+            found += u64((end > begin) & (not _has(seen, v)))
+            begin = end
         for i in range(found):
             left[count + i] = some[i]
         count += found
@@ -238,28 +246,32 @@ def bfs_pull(n, unvisited, indptr, indices, out_indptr, seen, depth, parent, lev
     Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
     number of the unvisited.
     """
-    own, remaining, edges, length = counters[NEXT], counters[LEFT], 0, counters[UNVISITED]
+    own, remaining, edges, length = u64(counters[NEXT]), u64(counters[LEFT]), u64(0), u64(counters[UNVISITED])
+    weight = np.int64(0)
     for i in range(length):
-        if i + AHEAD < length:
-            prefetch(indices, indptr[unvisited[i + AHEAD]])
-        v = unvisited[i]
-        first, last = indptr[v], indptr[v + 1]
+        if i + u64(2 * AHEAD) < length:
+            prefetch(indptr, unvisited[i + u64(2 * AHEAD)])
+        if i + u64(AHEAD) < length:
+            prefetch(indices, indptr[u64(unvisited[i + u64(AHEAD)])])
+        v = u64(unvisited[i])
+        first, last = u64(indptr[v]), u64(indptr[v + u64(1)])
         e = first
         while e < last and not _has(seen, indices[e]):
-            e += 1
+            e += u64(1)
         edges += e - first
         if e < last:
-            edges += 1
+            edges += u64(1)
             depth[v] = level
             parent[v] = -2 - indices[e]
-            counters[WEIGHT] += _weight(out_indptr, v)
+            weight += _weight(out_indptr, v)
             own_queue[own] = v
-            own += 1
+            own += u64(1)
         else:
             left[remaining] = v
-            remaining += 1
+            remaining += u64(1)
     counters[NEXT], counters[LEFT] = own, remaining
-    counters[EDGES] += edges
+    counters[EDGES] += np.int64(edges)
+    counters[WEIGHT] += weight
 
 
 @twin
