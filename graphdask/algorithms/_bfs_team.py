@@ -8,12 +8,43 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, BETA, Direction
+from graphdask.algorithms._search_memory import FEW
 from graphdask.algorithms._team import MOST_STEPS, TeamMemory, TeamRun
 from graphdask.backend import Array
+from graphdask.buffers import put_aside
 from graphdask.comm.peers import Peers
 from graphdask.engine import Environment, Superstep
 from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
+
+
+def most_aside(part: Part, pulls: bool) -> int:
+    """How many rows are put aside at most."""
+    if not pulls:
+        return put_aside(part.out)
+    assert part.inward is not None
+    return max(put_aside(part.out), min(part.num_owned, part.inward.num_edges // FEW))
+
+
+def search_arrays(
+    part: Part,
+    depth: Array,
+    parent: Array,
+    seen: Array,
+    queues: tuple[Array, Array],
+    waiting: tuple[Array, Array] | None,
+    ghost_queue: Array,
+    long_rows: Array,
+) -> dict[int, Array | None]:
+    """What the kernel works on, by the places of kernels/bfs_team.py; `waiting` is None where it never pulls."""
+    inward = None if waiting is None else part.inward
+    return {
+        at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
+        at.IN_INDPTR: inward and inward.indptr, at.IN_INDICES: inward and inward.indices,
+        at.DEPTH: depth, at.PARENT: parent, at.SEEN: seen, at.QUEUES: queues[0], at.QUEUES + 1: queues[1],
+        at.WAITING: waiting and waiting[0], at.WAITING + 1: waiting and waiting[1], at.GHOST_QUEUE: ghost_queue,
+        at.LONG_ROWS: long_rows,
+    }  # fmt: skip
 
 
 class TeamSearch(TeamRun):

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.algorithms._bfs_team import TeamSearch
+from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import Direction
-from graphdask.algorithms._search_memory import FEW
 from graphdask.algorithms._team import peers_of
 from graphdask.backend import Array
-from graphdask.buffers import put_aside
 from graphdask.engine import Environment
 from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
@@ -68,20 +66,16 @@ def flood(part: Part, env: Environment) -> Flood | None:
     starts = int(degree.argmax()) == part.rank
     seen = xp.empty((slots + 31) // 32, np.uint32)
     depth, parent = xp.empty(owned, dtype), xp.empty(slots, dtype)
-    queues, waiting = ([xp.empty(owned, dtype) for _ in range(2)] for _ in range(2))
+    queues, waiting = ((xp.empty(owned, dtype), xp.empty(owned, dtype)) for _ in range(2))
     kernels, counters = env.kernels("bfs", index_t=dtype), xp.zeros((2, at.BFS_COUNTERS), np.int64)
     kernels.bfs_init(slots, owned, depth, parent, seen)
     if starts:
         source = env.backend.from_host(slot[part.rank : part.rank + 1].astype(dtype))
         kernels.bfs_start(1, source, part.out.indptr, part.ids, depth, parent, seen, queues[0], *counters)
-    put = max(put_aside(part.out), min(owned, part.inward.num_edges // FEW))
-    arrays = {
-        at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
-        at.IN_INDPTR: part.inward.indptr, at.IN_INDICES: part.inward.indices,
-        at.DEPTH: depth, at.PARENT: parent, at.SEEN: seen, at.QUEUES: queues[0], at.QUEUES + 1: queues[1],
-        at.WAITING: waiting[0], at.WAITING + 1: waiting[1], at.GHOST_QUEUE: xp.empty(slots - owned, dtype),
-        at.LONG_ROWS: xp.empty(put, dtype),
-    }  # fmt: skip
+    arrays = search_arrays(
+        part, depth, parent, seen, queues, waiting, xp.empty(slots - owned, dtype),
+        xp.empty(most_aside(part, True), dtype),
+    )  # fmt: skip
     weight = counters[0, at.BFS_WEIGHT : at.BFS_WEIGHT + 1]
     team = TeamSearch(memory, part, env, int(starts), weight, Direction("auto", part.num_vertices), arrays, LEVELS)
     flood = Flood(seen, sum(step.edges for step in team.run()))

@@ -12,7 +12,7 @@ so it depends on neither the partitioning nor the order of events; a pull finds 
 
 On a GPU that holds the whole graph, a superstep takes in many levels while these are small: one cooperative launch goes
 through them without the host, until a frontier is larger, or empty, or so large that a pull may be due. Its vertices
-and edges are sums over the levels.
+and edges are sums over the levels. GPUs that can write into each other's memory go through all levels by themselves.
 
 Queues have room for all vertices, or, where memory is allocated just-enough or in part, for what a launch may find at
 most: no more vertices than the frontier has edges, and none that is reached already. What arrived is counted for that.
@@ -27,21 +27,20 @@ breadth-first search (2012), whose rule decides, from the edges of the frontier,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_team import TeamSearch
+from graphdask.algorithms._bfs_state import State
+from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory
 from graphdask.algorithms._team import TeamMemory, peers_of
 from graphdask.backend import Array
-from graphdask.buffers import Allocation, Room, put_aside, reachable
+from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
-from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.result import Result
@@ -60,58 +59,6 @@ SMALL = 1 << 15
 """Edges that they look at in less time than another superstep takes."""
 MOST_LEVELS = 1 << 12
 """Of a launch: some ten milliseconds, after which the host looks at its deadline."""
-
-
-@dataclass
-class State:
-    depth: Array
-    """Per slot, -1 where not reached."""
-    parent: Array
-    """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
-    seen: Array
-    """uint32 words, a bit per slot: reached, and settled."""
-    queues: tuple[Room, Room]
-    """Own vertices of the current level and the next, in turn."""
-    ghost_queue: Room
-    hubs: Room
-    rows: tuple[Array, Array]
-    """int64: the counters of this superstep and of the next, in turn."""
-    arrived: Array
-    """int64: of the barrier of `bfs_levels`, all of whose launches have as many blocks."""
-    direction: Direction
-    kernels: Any
-    unreached: int
-    """Own vertices that may yet be found, at most; counted where room is allocated in part."""
-    count: int = 0
-    """Length of the frontier, or more if vertices have arrived."""
-    weight: int = 0
-    """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
-    level: int = 0
-    turn: int = 0
-    left: tuple[Room, Room] | None = None
-    """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
-    waiting: int = 0
-    """Their number, or more."""
-    pulled: bool = False
-    """Whether any superstep has."""
-
-    @property
-    def queue_room(self) -> Room:
-        return self.queues[self.level % 2]
-
-    @property
-    def queue(self) -> Array:
-        """Where the frontier is."""
-        return self.queue_room.array
-
-    @property
-    def counters(self) -> Array:
-        return self.rows[self.turn]
-
-    @property
-    def after(self) -> Array:
-        """The counters of the next superstep."""
-        return self.rows[1 - self.turn]
 
 
 class BfsResult(Result):
@@ -205,22 +152,14 @@ class BreadthFirstSearch(Primitive[State]):
 
     def _together(self, part: Part, state: State, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all levels; nothing is left to be said."""
-        owned, dtype = part.num_owned, part.vertex_map.dtype
-        put, waiting = put_aside(part.out), None
+        waiting, owned = None, part.num_owned
         if state.direction.mode != "push":
-            assert part.inward is not None
-            room = "what is left for BFS to pull", owned, dtype
-            waiting = env.room(*room).fit(owned), env.room(*room).fit(owned)
-            put = max(put, min(owned, part.inward.num_edges // FEW))
-        inward = None if waiting is None else part.inward
-        arrays = {
-            at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
-            at.IN_INDPTR: inward and inward.indptr, at.IN_INDICES: inward and inward.indices,
-            at.DEPTH: state.depth, at.PARENT: state.parent, at.SEEN: state.seen,
-            at.QUEUES: state.queues[0].fit(owned), at.QUEUES + 1: state.queues[1].fit(owned),
-            at.WAITING: waiting and waiting[0], at.WAITING + 1: waiting and waiting[1],
-            at.GHOST_QUEUE: state.ghost_queue.fit(part.num_slots - owned), at.LONG_ROWS: state.hubs.fit(put),
-        }  # fmt: skip
+            room = "what is left for BFS to pull", owned, part.vertex_map.dtype
+            waiting = env.room(*room).array, env.room(*room).array
+        arrays = search_arrays(
+            part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
+            state.ghost_queue.array, state.hubs.fit(most_aside(part, waiting is not None)),
+        )  # fmt: skip
         team = TeamSearch(memory, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
         recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
         state.level, state.pulled = team.level, team.pulled

@@ -1,0 +1,62 @@
+"""What a breadth-first search keeps between its supersteps; what it does with it is in `bfs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.algorithms._direction import Direction
+from graphdask.backend import Array
+from graphdask.buffers import Room
+
+
+@dataclass
+class State:
+    depth: Array
+    """Per slot, -1 where not reached."""
+    parent: Array
+    """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
+    seen: Array
+    """uint32 words, a bit per slot: reached, and settled."""
+    queues: tuple[Room, Room]
+    """Own vertices of the current level and the next, in turn."""
+    ghost_queue: Room
+    hubs: Room
+    rows: tuple[Array, Array]
+    """int64: the counters of this superstep and of the next, in turn."""
+    arrived: Array
+    """int64: of the barrier of `bfs_levels`, all of whose launches have as many blocks."""
+    direction: Direction
+    kernels: Any
+    unreached: int
+    """Own vertices that may yet be found, at most; counted where room is allocated in part."""
+    count: int = 0
+    """Length of the frontier, or more if vertices have arrived."""
+    weight: int = 0
+    """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
+    level: int = 0
+    turn: int = 0
+    left: tuple[Room, Room] | None = None
+    """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
+    waiting: int = 0
+    """Their number, or more."""
+    pulled: bool = False
+    """Whether any superstep has."""
+
+    @property
+    def queue_room(self) -> Room:
+        return self.queues[self.level % 2]
+
+    @property
+    def queue(self) -> Array:
+        """Where the frontier is."""
+        return self.queue_room.array
+
+    @property
+    def counters(self) -> Array:
+        return self.rows[self.turn]
+
+    @property
+    def after(self) -> Array:
+        """The counters of the next superstep."""
+        return self.rows[1 - self.turn]
