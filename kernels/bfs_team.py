@@ -11,11 +11,7 @@ COUNTERS        three rows of BFS_ROW counters; in that of this level, modulo 3,
 Areas: lists of ghosts and their parents, and bits.
 """
 
-from graphdask.kernels.bfs import COUNTERS as BFS_COUNTERS
-from graphdask.kernels.bfs import WEIGHT as BFS_WEIGHT
 from graphdask.kernels.team import END_OWN, OWN, TEAM_VOTES
-
-__all__ = ["BFS_COUNTERS", "BFS_WEIGHT"]
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 GPU_ONLY = ("bfs_team",)

@@ -11,10 +11,9 @@ VOTES           four rows of TEAM_WORDS zeros
 Areas: lists of ghosts and their labels, by superstep modulo 2.
 """
 
-from graphdask.kernels.sssp import MACROS
-from graphdask.kernels.team import END_OWN, OWN
+from typing import Any
 
-__all__ = ["MACROS"]
+from graphdask.kernels.team import END_OWN, OWN
 
 GPU_ONLY = ("sssp_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
@@ -22,3 +21,12 @@ GPU_ONLY = ("sssp_team",)
 INDPTR, INDICES, WEIGHTS, IDS, LABELS, STAMP, LIMIT, NEARS = range(OWN, OWN + 8)
 FARS, GHOST_QUEUE, LONG_ROWS, COUNTERS, LEASTS, VOTES = NEARS + 2, *range(NEARS + 4, NEARS + 9)
 END_SUPERSTEP = END_OWN
+
+
+def __getattr__(name: str) -> Any:
+    """MACROS, those of sssp.py: it is loaded, and Numba with it, only for those who ask."""
+    if name != "MACROS":
+        raise AttributeError(name)
+    from graphdask.kernels.sssp import MACROS
+
+    return MACROS

@@ -9,6 +9,9 @@ from graphdask.algorithms._direction import Direction
 from graphdask.backend import Array
 from graphdask.buffers import Room
 
+HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
+"""Places among the counters, and their number; see kernels/bfs.py."""
+
 
 @dataclass
 class State:

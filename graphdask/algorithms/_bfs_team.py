@@ -9,13 +9,12 @@ import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, BETA, Direction
 from graphdask.algorithms._search_memory import FEW
-from graphdask.algorithms._team import MOST_STEPS, TeamMemory, TeamRun
 from graphdask.backend import Array
 from graphdask.buffers import put_aside
-from graphdask.comm.peers import Peers
 from graphdask.engine import Environment, Superstep
 from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
+from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
 
 
 def most_aside(part: Part, pulls: bool) -> int:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphdask.algorithms._bfs_state import COUNTERS, WEIGHT
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import Direction
-from graphdask.algorithms._team import peers_of
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.kernels import bfs_team as at
 from graphdask.part import Part
+from graphdask.team import peers_of
 
 LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""
@@ -67,7 +68,7 @@ def flood(part: Part, env: Environment) -> Flood | None:
     seen = xp.empty((slots + 31) // 32, np.uint32)
     depth, parent = xp.empty(owned, dtype), xp.empty(slots, dtype)
     queues, waiting = ((xp.empty(owned, dtype), xp.empty(owned, dtype)) for _ in range(2))
-    kernels, counters = env.kernels("bfs", index_t=dtype), xp.zeros((2, at.BFS_COUNTERS), np.int64)
+    kernels, counters = env.kernels("bfs", index_t=dtype), xp.zeros((2, COUNTERS), np.int64)
     kernels.bfs_init(slots, owned, depth, parent, seen)
     if starts:
         source = env.backend.from_host(slot[part.rank : part.rank + 1].astype(dtype))
@@ -76,7 +77,7 @@ def flood(part: Part, env: Environment) -> Flood | None:
         part, depth, parent, seen, queues, waiting, xp.empty(slots - owned, dtype),
         xp.empty(most_aside(part, True), dtype),
     )  # fmt: skip
-    weight = counters[0, at.BFS_WEIGHT : at.BFS_WEIGHT + 1]
+    weight = counters[0, WEIGHT : WEIGHT + 1]
     team = TeamSearch(memory, part, env, int(starts), weight, Direction("auto", part.num_vertices), arrays, LEVELS)
     flood = Flood(seen, sum(step.edges for step in team.run()))
     left = float(team.ends[at.END_UNEXPLORED : at.END_UNEXPLORED + 1].view(np.float64)[0])

@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._team import MOST_STEPS, TeamMemory, TeamRun
 from graphdask.backend import Array
-from graphdask.comm.peers import Peers
 from graphdask.engine import Environment
 from graphdask.kernels import sssp_team as at
 from graphdask.kernels.team import TEAM_WORDS
 from graphdask.part import Part
+from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
 
 ENOUGH = 1
 """Near vertices from which a rank tells what it knows before it goes on: a meeting costs less than to relax from labels

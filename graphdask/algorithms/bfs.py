@@ -31,11 +31,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import State
+from graphdask.algorithms._bfs_state import (
+    COUNTERS,
+    EDGES,
+    GHOSTS,
+    HERE,
+    LEFT,
+    LEVELS,
+    LISTED,
+    NEXT,
+    VISITED,
+    WEIGHT,
+    State,
+)
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory
-from graphdask.algorithms._team import TeamMemory, peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
@@ -45,10 +56,9 @@ from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.result import Result
 from graphdask.runtime import runtime
+from graphdask.team import TeamMemory, peers_of
 
 DIRECTIONS = ("auto", "push", "pull")
-HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
-"""Places among the counters, and their number; see kernels/bfs.py."""
 HUB = 4096
 """Rows of more edges are put aside (kernels/rows.cuh)."""
 LONG = 1 << 40

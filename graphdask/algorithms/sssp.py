@@ -46,7 +46,6 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
 from graphdask.algorithms._sssp_team import TeamPaths
-from graphdask.algorithms._team import TeamMemory, peers_of
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -57,6 +56,7 @@ from graphdask.part import Part, WeightFacts
 from graphdask.result import Result
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource
+from graphdask.team import TeamMemory, peers_of
 
 BUCKETS = 64
 """Buckets that a graph in one partition goes through between two looks of the host at it."""

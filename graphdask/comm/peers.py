@@ -9,14 +9,12 @@ Source: the model of one-sided communication of OpenSHMEM and NVSHMEM, of which 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.comm.protocol import Communicator
+from graphdask.comm.protocol import Communicator, Launch, Peers
 from graphdask.errors import PeerLost
 from graphdask.kernels.team import (
     ABORT,
@@ -35,12 +33,9 @@ from graphdask.kernels.team import (
 MOST_RANKS = TEAM_RANKS
 BOARD_BYTES = 8 * 2 * TEAM_RANKS * TEAM_WORDS
 
-Launch = Callable[[Array, int], None]
-"""Starts a kernel for rows that describe ranks, and so many of them."""
 
-
-class Peers(ABC):
-    """This rank among those that it meets in kernels.
+class RankPeers(Peers):
+    """What all kinds of peers do.
 
     Parameters
     ----------
@@ -56,41 +51,6 @@ class Peers(ABC):
         self.meeting = 0
         """Number of the last meeting, the same on all ranks."""
 
-    @abstractmethod
-    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
-        """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew.
-
-        Parameters
-        ----------
-        nbytes : int
-        said : int64 array, shape (c,)
-            For all ranks.
-
-        Returns
-        -------
-        list of int
-            Where the memory of each rank begins, for kernels of this one.
-        int64 array, shape (size, c)
-            What all ranks said.
-        """
-
-    @abstractmethod
-    def run(self, row: np.ndarray, launch: Launch) -> None:
-        """Let the kernels of all ranks run to their end. Every rank calls it.
-
-        Parameters
-        ----------
-        row : int64 array
-            What the kernel must know of this rank; the part that every team has is filled in here.
-        launch : callable
-            Given the rows, int64 on the device, of shape (ranks, words), and their number.
-
-        Raises
-        ------
-        PeerLost
-            A rank is gone, or did not come to a meeting in time.
-        """
-
     def _described(self, row: np.ndarray, boards: list[int], abort: int) -> Array:
         """The row, filled in and on the device, and behind it the words of the rank's own."""
         words = np.concatenate([row, np.zeros(TEAM_LOCAL, np.int64)])
@@ -104,15 +64,13 @@ class Peers(ABC):
         return described
 
     def met(self, number: int) -> None:
-        """Write down the number of the last meeting of a run."""
         self.meeting = number
 
     def late(self) -> PeerLost:
-        """What to raise where a meeting failed and nobody said why."""
         return PeerLost(f"a rank did not come to a meeting of kernels within {self.timeout} s, or its kernel failed")
 
 
-class NoPeers(Peers):
+class NoPeers(RankPeers):
     """A rank that is alone."""
 
     def __init__(self, comm: Communicator, backend: Backend, timeout: float = 0.0):
@@ -126,7 +84,7 @@ class NoPeers(Peers):
         launch(self._described(row, [self.backend.address(self._board)], 0)[None, : len(row)], 1)
 
 
-class ThreadPeers(Peers):
+class ThreadPeers(RankPeers):
     """Ranks that are threads of one process, on one device."""
 
     def __init__(self, comm: Communicator, backend: Backend, timeout: float):

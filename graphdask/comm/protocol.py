@@ -11,16 +11,13 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.outgoing import SendBuffer
 from graphdask.errors import CommunicationError, InputError, PeerLost
-
-if TYPE_CHECKING:
-    from graphdask.comm.peers import Peers
 
 META = 4
 """int64 integers that accompany each payload."""
@@ -53,6 +50,57 @@ class Received(NamedTuple):
     """int64, shape (size, META): what each rank said of its payload for this rank."""
     control: np.ndarray
     """int64, shape (size, c): what each rank said to everyone."""
+
+
+Launch = Callable[[Array, int], None]
+"""Starts a kernel for rows that describe ranks, and so many of them."""
+
+
+class Peers(ABC):
+    """A rank among those that it meets in kernels, which write into each other's memory (graphdask.comm.peers)."""
+
+    @abstractmethod
+    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+        """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew.
+
+        Parameters
+        ----------
+        nbytes : int
+        said : int64 array, shape (c,)
+            For all ranks.
+
+        Returns
+        -------
+        list of int
+            Where the memory of each rank begins, for kernels of this one.
+        int64 array, shape (size, c)
+            What all ranks said.
+        """
+
+    @abstractmethod
+    def run(self, row: np.ndarray, launch: Launch) -> None:
+        """Let the kernels of all ranks run to their end. Every rank calls it.
+
+        Parameters
+        ----------
+        row : int64 array
+            What the kernel must know of this rank; the part that every team has is filled in here.
+        launch : callable
+            Given the rows, int64 on the device, of shape (ranks, words), and their number.
+
+        Raises
+        ------
+        PeerLost
+            A rank is gone, or did not come to a meeting in time.
+        """
+
+    @abstractmethod
+    def met(self, number: int) -> None:
+        """Write down the number of the last meeting of a run."""
+
+    @abstractmethod
+    def late(self) -> PeerLost:
+        """What to raise where a meeting failed and nobody said why."""
 
 
 class Communicator(ABC):

@@ -20,8 +20,8 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import checked, settle
-from graphdask.comm.peers import MOST_RANKS, Peers
-from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.comm.peers import MOST_RANKS
+from graphdask.comm.protocol import Cancel, Communicator, Peers, Received
 from graphdask.comm.shm_board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm_memory import Outbox, Window
 from graphdask.comm.shm_peers import PeerMemory, ShmPeers

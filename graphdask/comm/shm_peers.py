@@ -10,8 +10,8 @@ import numpy as np
 
 from graphdask.backend import Backend
 from graphdask.comm.arguments import settle
-from graphdask.comm.peers import BOARD_BYTES, Launch, Peers
-from graphdask.comm.protocol import Communicator
+from graphdask.comm.peers import BOARD_BYTES, RankPeers
+from graphdask.comm.protocol import Communicator, Launch
 from graphdask.comm.shm_memory import Outbox, Window
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PeerMemory:
             outbox.close()
 
 
-class ShmPeers(Peers):
+class ShmPeers(RankPeers):
     """This rank among those of its host."""
 
     def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: PeerMemory):

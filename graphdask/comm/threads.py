@@ -18,8 +18,8 @@ import numpy as np
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import is_secondary, pack_failure, unpack_failure
-from graphdask.comm.peers import Peers, thread_peers
-from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.comm.peers import thread_peers
+from graphdask.comm.protocol import Cancel, Communicator, Peers, Received
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, PeerLost
 
 SMALL = 16384

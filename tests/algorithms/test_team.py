@@ -13,7 +13,8 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.algorithms import _flood, _team, bfs
+from graphdask import team as _team
+from graphdask.algorithms import _flood, bfs
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
 from graphdask.errors import PeerLost
@@ -131,8 +132,10 @@ def test_a_rank_that_does_not_come_is_lost(call, monkeypatch):
 
     whole = peers.ThreadPeers.run
     monkeypatch.setattr(peers.ThreadPeers, "run", run)
-    init = peers.Peers.__init__
-    monkeypatch.setattr(peers.Peers, "__init__", lambda self, comm, backend, timeout: init(self, comm, backend, 0.2))
+    init = peers.RankPeers.__init__
+    monkeypatch.setattr(
+        peers.RankPeers, "__init__", lambda self, comm, backend, timeout: init(self, comm, backend, 0.2)
+    )
     graph = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [1, 2, 3, 4]).partition(3, device="cuda")
     with pytest.raises(PeerLost, match=r"did not come to a meeting of kernels within 0\.2 s"):
         call(graph)

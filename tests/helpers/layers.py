@@ -45,6 +45,7 @@ LAYERS = (
         "result",
         "stats",
         "stored_edges",
+        "team",
         "writing",
     ),
     ("algorithms", "generate", "sample", "stream", "verify"),

@@ -14,11 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.comm.peers import NoPeers, Peers
+from graphdask.comm.peers import NoPeers
+from graphdask.comm.protocol import Peers
 from graphdask.engine import Environment, Superstep
 from graphdask.ghosts import mirrors
 from graphdask.kernels import team as at
 from graphdask.part import Part
+
+__all__ = ["Peers", "TeamMemory", "TeamRun", "peers_of"]
 
 THREADS = 1 << 24
 """More than run at the same time: as many as can take part."""
