@@ -66,6 +66,8 @@ class Environment:
     comm: Communicator | None = field(default=None, repr=False)
     history: list[Superstep] = field(default_factory=list, repr=False)
     """The supersteps so far, of a primitive that another one ran in its `result` too."""
+    recorded: float = field(default=0.0, repr=False)
+    """Seconds of the supersteps so far."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
     growth: Growth = field(default_factory=Growth, repr=False)
@@ -77,7 +79,8 @@ class Environment:
         return self.backend.xp
 
     def record(self, step: Superstep) -> None:
-        """Tell of a superstep that has ended."""
+        """Tell of a superstep that has ended; a primitive that goes through several by itself tells of each."""
+        self.recorded += step.compute + step.exchange + step.wait
         self.history.append(step)
         if self.on_superstep is not None:
             self.on_superstep(step)
@@ -280,8 +283,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
     history = env.history
     votes = np.zeros((comm.size, 0))
-    started = time.perf_counter()
     holdings, allocated = Holdings(part, backend), -1
+    started, recorded = time.perf_counter(), env.recorded
     state, messages = primitive.init(part, env)
     while True:
         computed = time.perf_counter()
@@ -289,7 +292,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         coded = time.perf_counter()
         said = messages.votes() if callable(messages.votes) else messages.votes
         ready = time.perf_counter()
-        compute = computed - started + ready - coded - messages.recorded
+        compute = computed - started + ready - coded - (env.recorded - recorded)
         sent_before, sent = comm.bytes_sent, sum(meta[:, 1].tolist())
         control = np.array([messages.active, sent, int(compute * 1e9)], np.int64)
         if primitive.votes:
@@ -326,7 +329,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             step.compute += time.perf_counter() - settled
             break
         env.check_deadline(primitive.name, f"superstep {len(history)}")
-        started = time.perf_counter()
+        started, recorded = time.perf_counter(), env.recorded
         messages = primitive.superstep(part, state, inbox, env)
         del sends, received, inbox  # before what is sent next takes memory
     allocated_end = holdings.nbytes(state)

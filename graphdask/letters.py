@@ -52,8 +52,6 @@ class Messages:
     Columns may be left out, the same on all ranks. A record may be for the rank that sends it, which then is active."""
     bounds: np.ndarray | None = None
     """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
-    recorded: float = 0.0
-    """Seconds of this superstep that supersteps within it, told by `Environment.record`, took."""
     widths: Mapping[str, int] = field(default_factory=dict)
     """How many numbers a vertex has in a column where they are fewer than the primitive says. The same on all ranks."""
 

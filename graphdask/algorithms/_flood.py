@@ -10,8 +10,6 @@ Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from graphdask.algorithms._bfs_state import COUNTERS, WEIGHT
@@ -27,16 +25,6 @@ LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""
 
 
-@dataclass
-class Flood:
-    """What a search has reached. All ranks have one, or none has."""
-
-    seen: Array
-    """uint32 words, a bit per slot. Of ghosts some may be missing."""
-    edges: int
-    """That this rank looked at."""
-
-
 def widest(part: Part, env: Environment) -> tuple[int, int]:
     """The most out-edges of an own vertex, and the vertex; kept with the partition. -1 where there is none."""
     kept = part.tables.get("widest")
@@ -50,10 +38,14 @@ def widest(part: Part, env: Environment) -> tuple[int, int]:
     return kept
 
 
-def flood(part: Part, env: Environment) -> Flood | None:
+def flood(part: Part, env: Environment) -> Array | None:
     """Search from a vertex of the most edges, where GPUs can together; every rank calls it, from `init`.
 
-    None, on all ranks alike, where it cannot be, or has reached vertices of less than half of the edges.
+    Returns
+    -------
+    uint32 array or None
+        A bit per slot for what it has reached; of ghosts some may be missing. None, on all ranks alike, where it cannot
+        be, or has reached vertices of less than half of the edges.
     """
     peers = peers_of(env, alone=True)
     if peers is None:
@@ -79,6 +71,6 @@ def flood(part: Part, env: Environment) -> Flood | None:
     )  # fmt: skip
     weight = counters[0, WEIGHT : WEIGHT + 1]
     team = TeamSearch(memory, part, env, int(starts), weight, Direction("auto", part.num_vertices), arrays, LEVELS)
-    flood = Flood(seen, sum(step.edges for step in team.run()))
+    team.run()
     left = float(team.ends[at.END_UNEXPLORED : at.END_UNEXPLORED + 1].view(np.float64)[0])
-    return None if 2 * left > memory.heard[:, 2].sum() else flood
+    return None if 2 * left > memory.heard[:, 2].sum() else seen

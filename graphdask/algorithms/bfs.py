@@ -171,10 +171,10 @@ class BreadthFirstSearch(Primitive[State]):
             state.ghost_queue.array, state.hubs.fit(most_aside(part, waiting is not None)),
         )  # fmt: skip
         team = TeamSearch(memory, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
-        recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
+        team.run()
         state.level, state.pulled = team.level, team.pulled
         own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
-        return Messages(own, ghosts, {"parent": state.parent}, False, recorded=recorded)
+        return Messages(own, ghosts, {"parent": state.parent}, False)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls

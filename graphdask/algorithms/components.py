@@ -109,8 +109,8 @@ class ConnectedComponents(Primitive[State]):
             giant = _most_frequent(env, link[:owned])
         else:
             link, lowest = xp.empty(slots, dtype), xp.full(1, slots, dtype)
-            kernels.components_lowest(len(flooded.seen), flooded.seen, lowest)
-            kernels.components_flood(slots, flooded.seen, lowest, link)
+            kernels.components_lowest(len(flooded), flooded, lowest)
+            kernels.components_flood(slots, flooded, lowest, link)
             giant, looked = int(lowest[0]), 0  # that of the search stands in its supersteps
             giant = giant if giant < slots else -1
         room, edges = env.room("the list of rows outside the giant", owned, dtype), looked

@@ -226,9 +226,9 @@ class ShortestPaths(Primitive[State]):
         }  # fmt: skip
         delta = self.delta or self.unit * TEAM_BREADTH
         team = TeamPaths(memory, part, env, self._kernels(part, state, env, "sssp_team"), arrays, state.each, delta)
-        recorded = sum(step.compute + step.exchange + step.wait for step in team.run())
+        team.run()
         none = work.ghost_queue[:0]
-        return Messages(none, none, {"label": state.labels}, False, recorded=recorded)
+        return Messages(none, none, {"label": state.labels}, False)
 
     def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
         busy = len(ghosts) > 0 or near > 0
