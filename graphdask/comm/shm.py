@@ -51,6 +51,8 @@ class ShmPlane:
         """Gang, rank and size that it is connected for."""
         self.number = 0
         """Of the next exchange."""
+        self.own_devices = False
+        """Whether each rank has a GPU of its own."""
         self.board: Board | None = None
         self.boards: list[tuple[int, Board, tuple[Window, Window]]] = []
         """Rank, board and windows of each peer."""
@@ -69,16 +71,24 @@ class ShmPlane:
         self.board.token = secrets.randbits(62)
         host = host_identity().encode() or secrets.token_bytes(8)  # where it is unknown, nobody is on the same
         digest = int.from_bytes(hashlib.sha256(host).digest()[:8], "little", signed=True)
-        return np.array([digest, os.getpid(), self._memory.fd, self.board.token], np.int64)
+        return np.array([digest, os.getpid(), self._memory.fd, self.board.token, self._device()], np.int64)
+
+    def _device(self) -> int:
+        """A number that two ranks have in common where they share a GPU."""
+        if self.backend.name != "cuda":
+            return 0
+        bus = self.backend.xp.cuda.Device(self.backend.device).pci_bus_id  # type: ignore[attr-defined]
+        return int.from_bytes(hashlib.sha256(bus.encode()).digest()[:8], "little", signed=True)
 
     def connect(self, rank: int, told: np.ndarray) -> str:
         """Map the boards of all ranks; return why that cannot be, or nothing."""
         size = len(told)
+        self.own_devices = len(set(told[:, 4].tolist())) == size
         if len(set(told[:, 0].tolist())) > 1:
             return "the ranks are on more than one host"
         if self.backend.name == "cuda" and len(set(told[:, 1].tolist())) < size:
             return "two ranks are in one process, and GPUs share memory between processes"
-        for q, (_, pid, fd, token) in enumerate(told.tolist()):
+        for q, (_, pid, fd, token, _) in enumerate(told.tolist()):
             if q == rank:
                 continue
             try:
@@ -335,8 +345,8 @@ class ShmCommunicator(Communicator):
             raise PeerLost(f"an exchange passed its timeout of {self._timeout} s; missing ranks: {missing}")
 
     def peers(self, backend: Backend) -> Peers | None:
-        if not self._cuda or self.size > MOST_RANKS:
-            return None
+        if not self._cuda or self.size > MOST_RANKS or not self._plane.own_devices:
+            return None  # kernels of two processes that wait for each other on one GPU would take turns, slowly
         with backend.activate():
             return ShmPeers(self, backend, self._timeout, self._plane.peer_memory())
 

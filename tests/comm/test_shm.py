@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,6 +143,20 @@ def test_a_plane_stays_connected_between_runs_of_a_gang():
     tokens = {(gang, rank): {token for g, r, token in seen if (g, r) == (gang, rank)} for gang, rank, _ in seen}
     assert all(len(found) == 1 for found in tokens.values())
     assert tokens[1, 0] != tokens[2, 0]
+
+
+@pytest.mark.parametrize(("buses", "own"), [("01", True), ("00", False)], ids=["two GPUs", "one GPU"])
+def test_ranks_that_share_a_gpu_are_told_from_those_with_one_each(buses, own):
+    planes = [ShmPlane(CPU) for _ in buses]
+    for plane, bus in zip(planes, buses, strict=True):
+        device = SimpleNamespace(pci_bus_id=f"0000:{bus}3:00.0")
+        cuda = SimpleNamespace(Device=lambda _, device=device: device)
+        plane.backend = SimpleNamespace(name="cuda", device=0, xp=SimpleNamespace(cuda=cuda))
+    told = np.array([plane.announce(2) for plane in planes])
+    for rank, plane in enumerate(planes):
+        assert "GPUs share memory between processes" in plane.connect(rank, told)
+        assert plane.own_devices == own
+        plane.close()
 
 
 def test_a_rank_that_leaves_early_is_lost_at_once():
