@@ -152,21 +152,19 @@ class ConnectedComponents(Primitive[State]):
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
         here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
-        untold, joins = -1, np.empty((0, 2), dtype)
+        untold, known = -1, giants
         if state.flooded:
-            untold = int(giants[giants >= 0].min())
-            joins = self._joins_flood(state, untold, int(giants[0]), dtype)
-            giants = np.full_like(giants, -1)
+            untold, known = int(giants[giants >= 0].min()), np.full_like(giants, -1)
+            joined = self._joins_flood(state, untold, int(giants[0]), dtype)
         env.kernels("components", index_t=dtype).components_meet(
-            ghosts, owned, state.link, state.label, told, state.giant, untold, bounds, env.backend.from_host(giants),
+            ghosts, owned, state.link, state.label, told, state.giant, untold, bounds, env.backend.from_host(known),
             found, here, there, counters,
         )  # fmt: skip
-        joined = self._giants_joined(part, state, told, giants, bounds, found, env)
-        others = giants[joined]
+        if not state.flooded:
+            others = giants[self._giants_joined(part, state, told, giants, bounds, found, env)]
+            joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
         count = int(counters[0])
-        pairs = _distinct(xp, here[:count], there[:count])
-        pairs.append(xp.stack([xp.full(len(others), giants[0], dtype), env.backend.from_host(others)], axis=1))
-        pairs.append(env.backend.from_host(joins))
+        pairs = [*_distinct(xp, here[:count], there[:count]), env.backend.from_host(joined)]
         state.pairs = xp.concatenate(pairs).reshape(-1)
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
