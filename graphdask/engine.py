@@ -1,4 +1,5 @@
-"""The superstep loop: the only one. Bulk-synchronous: compute, exchange, repeat until nobody has anything to say.
+"""The superstep loop, bulk-synchronous: compute, exchange, repeat until nobody has anything to say. It is the only one,
+but for kernels of GPUs that go through supersteps by themselves (graphdask.team).
 
 A Primitive states the mathematics of an algorithm for one partition. The engine splits what it wants to say among the
 owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the loop and the counters

@@ -11,6 +11,7 @@
 // Places among the counters of a superstep: as in bfs.py.
 enum { HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS, EDGES = HUBS + 2, WEIGHT, LEVELS, VISITED, LISTED, CYCLE };
 #define BFS_COUNTERS (CYCLE + 6)
+
 __device__ __forceinline__ bool bfs_has(const unsigned int *bits, index_t slot) {
     return __ldg(bits + (slot >> 5)) >> (slot & 31) & 1u;
 }

@@ -5,8 +5,8 @@
 //
 // A rank has words of its own (`local`, zeros when the kernel starts) and a board, which the others map and write to:
 // for each sender two slots of TEAM_WORDS, in turn, of which the last is a flag that has the number of the meeting. A
-// sender writes a slot again two meetings later, when all have read it. Places in the words that describe a rank, and
-// what the host must know: graphdask.comm.peers.
+// sender writes a slot again two meetings later, when all have read it. Places in the words that describe a rank:
+// team.py; what the host does: graphdask.comm.peers, graphdask.team.
 #pragma once
 #include "grid.cuh"
 

@@ -25,7 +25,7 @@ LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""
 
 
-def widest(part: Part, env: Environment) -> tuple[int, int]:
+def widest(part: Part) -> tuple[int, int]:
     """The most out-edges of an own vertex, and the vertex; kept with the partition. -1 where there is none."""
     kept = part.tables.get("widest")
     if kept is None:
@@ -52,7 +52,7 @@ def flood(part: Part, env: Environment) -> Array | None:
         return None
     assert part.inward is not None
     xp, dtype, owned, slots = env.xp, part.vertex_map.dtype, part.num_owned, part.num_slots
-    memory = TeamSearch.memory(peers, part, env, (*widest(part, env), part.out.num_edges))
+    memory = TeamSearch.memory(peers, part, env, (*widest(part), part.out.num_edges))
     degree, slot = memory.heard[:, 0], memory.heard[:, 1]
     if degree.max() < 1:
         return None

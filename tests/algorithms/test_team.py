@@ -14,7 +14,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask import team as _team
-from graphdask.algorithms import _flood, bfs
+from graphdask.algorithms import _flood, bfs, components
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
 from graphdask.errors import PeerLost
@@ -89,8 +89,12 @@ def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch
         src[m // 2 :], dst[m // 2 :] = n - 1 - src[m // 2 :] // 2, n - 1 - dst[m // 2 :] // 2
     if kind == "few levels":
         monkeypatch.setattr(_flood, "LEVELS", 2)
+    used, whole = [], components.flood
+    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
     graph = gd.from_edges(src, dst, num_vertices=n + 9, directed=kind == "directed")
     found = gd.connected_components(graph.partition(parts, "random", ghosts, device="cuda"))
+    if kind in ("dense", "sparse"):
+        assert [each is not None for each in used] == [kind == "dense"] * parts
     same(found, gd.connected_components(graph.partition(device="cpu")), "label")
 
 
