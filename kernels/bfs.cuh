@@ -1,7 +1,10 @@
 // What the kernels of breadth-first search share: the absence of a parent, weights of rows, and reaching a vertex.
 #pragma once
-#include "common.cuh"
+#include "rows.cuh"
 
+// Edges that a claim looks at at once, and those of a row that it puts aside.
+#define CLAIM_MANY 8
+#define CLAIM_LONG 1024
 // What a row of more than BFS_LONG edges adds to a weight beside them.
 #define BFS_LONG 1024
 #define BFS_MARK (1ULL << 40)
@@ -40,3 +43,29 @@ struct Visit {
         return true;
     }
 };
+
+// Bits change between the phases of the launch, so that they are not read as constants.
+__device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot) {
+    return bits[slot >> 5] >> (slot & 31) & 1u;
+}
+
+// Sets the bits of what edges lead to. One that was set meanwhile is set again: what a block has of them in its cache
+// may be old.
+struct Claim {
+    const index_t *indices;
+    unsigned int *claimed;
+
+    __device__ __forceinline__ void operator()(const index_t (&)[CLAIM_MANY], const long long (&edges)[CLAIM_MANY]) const {
+        index_t v[CLAIM_MANY];
+        unsigned int words[CLAIM_MANY];
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++) v[k] = __ldcs(indices + max(edges[k], 0LL));
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++) words[k] = claimed[v[k] >> 5];
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++)
+            if (edges[k] >= 0 && !(words[k] >> (v[k] & 31) & 1u)) bfs_set(claimed, v[k]);
+    }
+    __device__ __forceinline__ void flush(bool) const {}
+};
+template <> struct gd_at_once<Claim> { static constexpr int edges = CLAIM_MANY, longest = CLAIM_LONG; };

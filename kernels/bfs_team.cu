@@ -4,6 +4,10 @@
 // who holds ghosts the bits of what is settled. Which way the next level goes follows from the same sums on every rank,
 // by the rule of graphdask.algorithms._direction. Levels, parents and their uniqueness: bfs.cu.
 //
+// A push of very many edges claims: it sets a bit for what an edge leads to, and sends owners the bits of ghosts. Bits
+// stay in the cache, where to lower the parent of each would be a read of memory; and who was claimed then finds its
+// parent in its own row, as in a pull, usually among the first few.
+//
 // Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
 // one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
 // in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
@@ -12,21 +16,18 @@
 #include "team.cuh"
 
 // Places in a row of counters; the first TEAM_VOTES are what ranks vote.
-enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, BFS_ROW };
+enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE, BFS_ROW };
 // Of what describes a rank, after what every team has.
 enum {
     INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
-    WAITING, LONG_ROWS = WAITING + 2, COUNTERS
+    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS
 };
 // Where it stopped, for the next launch; and the areas for what a rank is told.
-enum { END_PULLS = END_OWN, END_UNEXPLORED, END_FOUND };
+enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };
 enum { LISTS, BITS };
+// Which way a level goes.
+enum { PUSHES, PULLS, CLAIMS };
 #define BFS_FEW 64
-
-// Bits change between the phases of the launch, so that they are not read as constants.
-__device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot) {
-    return bits[slot >> 5] >> (slot & 31) & 1u;
-}
 
 struct TeamPush {
     const index_t *indices, *ids;
@@ -65,6 +66,7 @@ struct Search {
         return (gd_count *)row[COUNTERS] + level % 3 * BFS_ROW;
     }
     __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
+    __device__ __forceinline__ unsigned int *claimed() const { return (unsigned int *)row[CLAIMED]; }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
 
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
@@ -101,8 +103,7 @@ struct Search {
         bfs_add(weight, next + WEIGHT);
     }
     // Write to every rank which of the vertices that it holds ghosts of are settled.
-    GD_PHASE void tell_bits() {
-        const unsigned int *const bits = seen();
+    GD_PHASE void tell_bits(const unsigned int *bits) {
         const int lane = threadIdx.x & 31;
         for (int step = 1; step < team.size; step++) {
             const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
@@ -187,17 +188,17 @@ struct Search {
         bfs_add(weight, next + WEIGHT);
         team.barrier();
         if (read(next + HUBS)) {
-            pull_hubs(level, next);
+            search_hubs(level, next, HUBS, false);
             team.barrier();
         }
     }
-    // The rows that were given up after BFS_FEW edges, a warp each.
-    GD_PHASE void pull_hubs(long long level, gd_count *next) {
+    // The rows that were given up after BFS_FEW edges, a warp each; `counter` has their number, and they may be queued.
+    GD_PHASE void search_hubs(long long level, gd_count *next, int counter, bool queued) {
         const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
         const index_t *const indices = ids_at(IN_INDICES), *const hubs = ids_at(LONG_ROWS);
         const unsigned int *const bits = seen();
         const int lane = threadIdx.x & 31;
-        const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)read(next + HUBS);
+        const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)read(next + counter);
         gd_count edges = 0, weight = 0;
         for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
             const index_t v = hubs[h];
@@ -211,7 +212,7 @@ struct Search {
                     ids_at(DEPTH)[v] = (index_t)level;
                     ids_at(PARENT)[v] = -2 - indices[e];
                     weight += bfs_weight(out_indptr, v);
-                    queue(level)[atomicAdd(next + FOUND, (gd_count)1)] = v;
+                    if (!queued) queue(level)[atomicAdd(next + FOUND, (gd_count)1)] = v;
                 }
                 if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
             }
@@ -248,10 +249,108 @@ struct Search {
     }
     __device__ __forceinline__ bool tell(gd_count *votes) {
         const gd_count began = gd_nanoseconds(), waited = team.waited;
-        tell_bits();
+        tell_bits(seen());
         if (!team.meet(votes, agreed)) return false;
         take_bits();
         team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return true;
+    }
+    // Claim what the frontier's edges lead to.
+    GD_PHASE void claim(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        unsigned int *const bits = claimed();
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) bits[w] = seen()[w];
+        team.barrier();
+        const Claim body{ids_at(INDICES), bits};
+        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
+                     next + HUBS, next + EDGES, body);
+        team.barrier();
+        if (read(next + HUBS)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
+            team.barrier();
+        }
+    }
+    // Write to every owner which of its vertices this rank has claimed, or knows to be settled.
+    GD_PHASE void tell_claims() {
+        const unsigned int *const bits = claimed();
+        for (int step = 1; step < team.size; step++) {
+            const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + LISTS * TEAM_RANKS + step];
+            const long long last = (end + 31) / 32 - 1;
+            const int shift = (int)(first & 31);
+            team.told += (gd_count)(4 * words);
+            GD_FOR(w, words) {
+                const long long at = (first >> 5) + w;
+                out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
+            }
+        }
+    }
+    GD_PHASE void take_claims() {
+        unsigned int *const bits = claimed();
+        for (int step = 1; step < team.size; step++) {
+            const long long held = row[ROW_HELD + step];
+            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + LISTS * TEAM_RANKS + step];
+            GD_FOR(i, held) {
+                const index_t v = mirror ? mirror[i] : (index_t)i;
+                if (bfs_bit(in, i) && !bfs_bit(bits, v)) bfs_set(bits, v);
+            }
+        }
+        team.barrier();
+    }
+    // Queue what was claimed, and let it find its parents.
+    GD_PHASE void find_parents(long long level, gd_count *next) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const long long n = row[ROW_OWNED], threads = (long long)gridDim.x * blockDim.x;
+        const index_t *const indices = ids_at(IN_INDICES);
+        const unsigned int *const bits = seen(), *const mine = claimed();
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+            const long long v = begin + threadIdx.x;
+            if (v < n && bfs_bit(mine, v) && !bfs_bit(bits, v)) own->push((index_t)v);
+            own->flush(queue(level), next + FOUND, false);
+        }
+        own->flush(queue(level), next + FOUND, true);
+        team.barrier();
+        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
+        gd_count edges = 0, weight = 0;
+        GD_FOR(i, (long long)read(next + FOUND)) {
+            const index_t v = queue(level)[i];
+            const long long first = indptr[v], few = min(first + BFS_FEW, indptr[v + 1]);
+            long long e = first;
+            while (e < few && !bfs_bit(bits, indices[e])) e++;
+            edges += (gd_count)(min(e + 1, few) - first);
+            if (e < few) {
+                depth[v] = (index_t)level;
+                parent[v] = -2 - indices[e];
+                weight += bfs_weight(out_indptr, v);
+            } else {
+                hubs[gd_reserve(next + ASIDE)] = v;
+            }
+        }
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+        team.barrier();
+        if (read(next + ASIDE)) {
+            search_hubs(level, next, ASIDE, true);
+            team.barrier();
+        }
+    }
+    __device__ __forceinline__ bool claim_and_tell(long long level, const gd_count *here, gd_count *next) {
+        claim(level, here, next);
+        if (team.size > 1) {
+            const gd_count began = gd_nanoseconds(), waited = team.waited;
+            tell_claims();
+            if (!team.meet(next, agreed)) return false;
+            take_claims();
+            team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        }
+        find_parents(level, next);
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) seen()[w] = claimed()[w];
+        tell_bits(claimed());
+        if (!team.meet(next, agreed)) return false;
+        take_bits();
         return true;
     }
     __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
@@ -263,8 +362,8 @@ struct Search {
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-bfs_team(long long n, const long long *rows, long long row_words, long long level, long long most, long long pulls,
-         long long may_pull, double unexplored, double before, double vertices, double alpha, double beta) {
+bfs_team(long long n, const long long *rows, long long row_words, long long level, long long most, long long ways,
+         long long may_pull, double unexplored, double before, double vertices, double alpha, double beta, double claims) {
     __shared__ Queue<index_t> own, others;
     __shared__ gd_count agreed[TEAM_VOTES];
     own.open();
@@ -272,20 +371,22 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
     const long long *const row = rows + blockIdx.y * row_words;
     Search search{Team(row), row, &own, &others, agreed};
     const bool leads = search.team.leads();
-    bool pulled = (pulls & 2) != 0, done = false, fine = true;  // whether the launch before pulled last
-    pulls &= 1;
+    int way = (int)(ways & 3), last = (int)(ways >> 2);  // of this level, and of the one before
+    bool done = false, fine = true;
     long long levels = 0;
     const auto decide = [&] {
         const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
+        bool pulls = way == PULLS;
         if (may_pull == 1)
             pulls = pulls ? found >= vertices / beta || found > before
                           : edges > max(unexplored / alpha, floor(vertices / beta));
+        way = pulls ? PULLS : edges > claims ? CLAIMS : PUSHES;
         unexplored = max(unexplored - edges, 0.0);
         before = found;
         done = agreed[FOUND] == 0;
         __syncthreads();  // everyone has read what was agreed
     };
-    if (level == 0) {  // all are to know where it begins, and how many edges there are
+    if (unexplored < 0) {  // all are to know where it begins, and how many edges there are
         fine = search.team.meet(search.counters(0), agreed);
         unexplored = (double)agreed[EDGES];
         decide();
@@ -295,22 +396,19 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
         if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
             *(volatile gd_count *)(search.counters(level + 2) + threadIdx.x) = 0;
-        if (pulls) {
-            if (!pulled) {
-                search.list_unvisited(level, here);
-                fine = search.tell(here);
-            }
-            if (fine) fine = search.pull_and_tell(level + 1, here, next);
-        } else {
-            fine = search.push(level + 1, here, next);
-        }
-        pulled = pulls != 0;
+        if (way == PULLS && last != PULLS) search.list_unvisited(level, here);
+        if (way != PUSHES && last == PUSHES) fine = search.tell(here);
+        else if (way != last) search.team.barrier();
         level++;
+        if (fine) fine = way == PULLS    ? search.pull_and_tell(level, here, next)
+                         : way == CLAIMS ? search.claim_and_tell(level, here, next)
+                                         : search.push(level, here, next);
+        last = way;
         levels++;
         if (leads) {
             const gd_count sent = search.read(next + SENT);
-            search.team.log(levels - 1, began, (gd_count)pulls, search.read(here + FOUND), search.read(next + EDGES), sent,
-                            2 * sizeof(index_t) * sent);
+            search.team.log(levels - 1, began, (gd_count)(way != PUSHES), search.read(here + FOUND),
+                            search.read(next + EDGES), sent, 2 * sizeof(index_t) * sent);
         }
         decide();
     }
@@ -318,7 +416,7 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         volatile gd_count *const ends = search.team.ends();
         ends[END_STEPS] = (gd_count)levels;
         ends[END_DONE] = fine ? done : 2;
-        ends[END_PULLS] = (gd_count)pulls + 2 * pulled;
+        ends[END_WAYS] = (gd_count)(way + 4 * last);
         ((volatile double *)ends)[END_UNEXPLORED] = unexplored;
         ((volatile double *)ends)[END_FOUND] = before;
     }

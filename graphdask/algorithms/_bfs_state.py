@@ -8,6 +8,7 @@ from typing import Any
 from graphdask.algorithms._direction import Direction
 from graphdask.backend import Array
 from graphdask.buffers import Room
+from graphdask.team import Peers
 
 HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
 """Places among the counters, and their number; see kernels/bfs.py."""
@@ -33,6 +34,8 @@ class State:
     kernels: Any
     unreached: int
     """Own vertices that may yet be found, at most; counted where room is allocated in part."""
+    alone: Peers | None
+    """Where one GPU, which has all, pushes large levels as a team of one."""
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0

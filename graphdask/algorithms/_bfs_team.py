@@ -13,16 +13,21 @@ from graphdask.backend import Array
 from graphdask.buffers import put_aside
 from graphdask.engine import Environment, Superstep
 from graphdask.kernels import bfs_team as at
+from graphdask.kernels.team import END_DONE
 from graphdask.part import Part
 from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
 
+CLAIM_SHARE = 4
+"""A push claims where the frontier has more edges than one of so many vertices has: to look at a bit of every vertex
+some times is then little."""
+CLAIM_LEAST = 1 << 16
+"""And more than these: fewer are looked at one by one in less time than ranks need to meet once more."""
 
-def most_aside(part: Part, pulls: bool) -> int:
+
+def most_aside(part: Part) -> int:
     """How many rows are put aside at most."""
-    if not pulls:
-        return put_aside(part.out)
-    assert part.inward is not None
-    return max(put_aside(part.out), min(part.num_owned, part.inward.num_edges // FEW))
+    most = put_aside(part.out)
+    return most if part.inward is None else max(most, min(part.num_owned, part.inward.num_edges // FEW))
 
 
 def search_arrays(
@@ -36,7 +41,7 @@ def search_arrays(
     long_rows: Array,
 ) -> dict[int, Array | None]:
     """What the kernel works on, by the places of kernels/bfs_team.py; `waiting` is None where it never pulls."""
-    inward = None if waiting is None else part.inward
+    inward = part.inward
     return {
         at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
         at.IN_INDPTR: inward and inward.indptr, at.IN_INDICES: inward and inward.indices,
@@ -52,14 +57,16 @@ class TeamSearch(TeamRun):
     Parameters
     ----------
     count : int
-        How many sources this rank has, in the queue of level 0.
-    weight : int64 array, shape (1,)
-        Their out-edges, on the device.
+        How many vertices of the frontier this rank has, in the queue of the level.
+    weight : int64 array, shape (1,), or int
+        Their out-edges, on the device. A number where `direction` has chosen already how to look at them.
     direction : Direction
     arrays : dict of int to array or None
-        By the places of kernels/bfs_team.py, but for the counters.
+        By the places of kernels/bfs_team.py, but for the counters and what is claimed.
     levels : int, optional
         After which it stops, even if more vertices are to be found.
+    level : int, optional
+        Of the frontier. Default: 0.
     """
 
     name = "BFS"
@@ -76,29 +83,50 @@ class TeamSearch(TeamRun):
         part: Part,
         env: Environment,
         count: int,
-        weight: Array,
+        weight: Array | int,
         direction: Direction,
         arrays: dict[int, Array | None],
         levels: int | None = None,
+        level: int = 0,
     ):
         dtype = part.vertex_map.dtype
-        counters = np.zeros((3, at.BFS_ROW), np.int64)
-        counters[0, at.FOUND], counters[0, at.EDGES] = count, part.out.num_edges
-        on_device = env.backend.from_host(counters)
-        on_device[0, at.WEIGHT : at.WEIGHT + 1] = weight
+        counters, row = np.zeros((3, at.BFS_ROW), np.int64), level % 3
+        counters[row, at.FOUND], counters[row, at.EDGES] = count, part.out.num_edges
+        self.counters = env.backend.from_host(counters)
+        self.edges = weight if isinstance(weight, int) else None
+        if self.edges is None:
+            self.counters[row, at.WEIGHT : at.WEIGHT + 1] = weight
+        self.claims, claimed = np.inf, None
+        if part.inward is not None:
+            self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
+            claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        super().__init__(memory, part, env, kernel, {**arrays, at.COUNTERS: on_device})
-        self.direction, self.level, self.pulled = direction, 0, False
-        self.most, self.stops = levels or MOST_STEPS, levels is not None
+        super().__init__(memory, part, env, kernel, {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.counters})
+        self.direction, self.level, self.pulled = direction, level, False
+        self.most, self.stops = min(levels or MOST_STEPS, MOST_STEPS), levels is not None
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         may_pull = {"push": 0, "auto": 1, "pull": 2}[self.direction.mode]
-        pulls, unexplored, found = int(may_pull == 2), 0.0, 0.0
+        ways, unexplored, found = at.PULLS if may_pull == 2 else at.PUSHES, -1.0, 0.0
         if ends is not None:
-            pulls = int(ends[at.END_PULLS])
+            ways = int(ends[at.END_WAYS])
             unexplored, found = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
+        elif self.edges is not None:
+            ways = at.PULLS if self.direction.pulls else at.CLAIMS if self.edges > self.claims else at.PUSHES
+            unexplored, found = self.direction.unexplored, self.direction.found
         vertices = float(self.direction.num_vertices)
-        return self.level, self.most, pulls, may_pull, unexplored, found, vertices, ALPHA, BETA
+        return self.level, self.most, ways, may_pull, unexplored, found, vertices, ALPHA, BETA, float(self.claims)
+
+    def frontier(self, env: Environment) -> tuple[int, int]:
+        """Of a team of one that has stopped: vertices of the frontier, and their edges, as in `weight`; the direction
+        then knows which way it goes on."""
+        if self.ends[END_DONE]:
+            return 0, 0
+        direction = self.direction
+        direction.unexplored, direction.found = self.ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
+        direction.pulls = int(self.ends[at.END_WAYS]) & 3 == at.PULLS
+        direction.pause()
+        return int(direction.found), int(env.backend.to_host(self.counters)[self.level % 3, at.WEIGHT])
 
     def _superstep(self, line: list[int]) -> Superstep:
         self.level += 1

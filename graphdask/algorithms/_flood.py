@@ -67,7 +67,7 @@ def flood(part: Part, env: Environment) -> Array | None:
         kernels.bfs_start(1, source, part.out.indptr, part.ids, depth, parent, seen, queues[0], *counters)
     arrays = search_arrays(
         part, depth, parent, seen, queues, waiting, xp.empty(slots - owned, dtype),
-        xp.empty(most_aside(part, True), dtype),
+        xp.empty(most_aside(part), dtype),
     )  # fmt: skip
     weight = counters[0, WEIGHT : WEIGHT + 1]
     team = TeamSearch(memory, part, env, int(starts), weight, Direction("auto", part.num_vertices), arrays, LEVELS)

@@ -12,7 +12,8 @@ so it depends on neither the partitioning nor the order of events; a pull finds 
 
 On a GPU that holds the whole graph, a superstep takes in many levels while these are small: one cooperative launch goes
 through them without the host, until a frontier is larger, or empty, or so large that a pull may be due. Its vertices
-and edges are sums over the levels. GPUs that can write into each other's memory go through all levels by themselves.
+and edges are sums over the levels. GPUs that can write into each other's memory go through all levels by themselves
+(bfs_team.cu), and one that only pushes does so through levels that are not small: they claim.
 
 Queues have room for all vertices, or, where memory is allocated just-enough or in part, for what a launch may find at
 most: no more vertices than the frontier has edges, and none that is reached already. What arrived is counted for that.
@@ -56,7 +57,7 @@ from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.result import Result
 from graphdask.runtime import runtime
-from graphdask.team import TeamMemory, peers_of
+from graphdask.team import Peers, TeamMemory, peers_of
 
 DIRECTIONS = ("auto", "push", "pull")
 HUB = 4096
@@ -67,6 +68,8 @@ LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
 SMALL = 1 << 15
 """Edges that they look at in less time than another superstep takes."""
+LARGE_LEVELS = 32
+"""Of a launch for levels that are not small, after which they may be."""
 MOST_LEVELS = 1 << 12
 """Of a launch: some ten milliseconds, after which the host looks at its deadline."""
 
@@ -128,8 +131,11 @@ class BreadthFirstSearch(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
-        peers = None if self.either_way and len(part.directions) > 1 else peers_of(env)
-        memory = None if peers is None else TeamSearch.memory(peers, part, env)
+        apart = self.either_way and len(part.directions) > 1
+        direction = Direction(self.direction if self._can_pull(part) else "push", part.num_vertices)
+        claims = direction.mode == "push" and part.inward is not None
+        peers = None if apart else peers_of(env, alone=claims)
+        memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
         depths = slots if memory is None else owned
         state = State(
             xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
@@ -137,8 +143,7 @@ class BreadthFirstSearch(Primitive[State]):
             env.room("a level of BFS, of ghosts,", slots - owned, dtype),
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
-            Direction(self.direction if self._can_pull(part) else "push", part.num_vertices),
-            env.kernels("bfs", index_t=dtype), unreached,
+            direction, env.kernels("bfs", index_t=dtype), unreached, peers if env.size == 1 else None,
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
@@ -151,7 +156,10 @@ class BreadthFirstSearch(Primitive[State]):
                 state.after, state.counters,
             )  # fmt: skip
         if memory is not None:
-            return state, self._together(part, state, memory, env)
+            team = self._together(part, state, memory, state.after[WEIGHT : WEIGHT + 1], env)
+            state.level, state.pulled = team.level, team.pulled  # nothing is left to be said
+            own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
+            return state, Messages(own, ghosts, {"parent": state.parent}, False)
         if state.count:
             state.weight = int(env.backend.to_host(state.after)[WEIGHT])
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
@@ -160,29 +168,44 @@ class BreadthFirstSearch(Primitive[State]):
             frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
         )
 
-    def _together(self, part: Part, state: State, memory: TeamMemory, env: Environment) -> Messages:
-        """Go through all levels; nothing is left to be said."""
+    def _together(
+        self, part: Part, state: State, memory: TeamMemory, weight: Any, env: Environment, levels: int | None = None
+    ) -> TeamSearch:
+        """Go through all levels, or some."""
         waiting, owned = None, part.num_owned
         if state.direction.mode != "push":
             room = "what is left for BFS to pull", owned, part.vertex_map.dtype
             waiting = env.room(*room).array, env.room(*room).array
         arrays = search_arrays(
             part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
-            state.ghost_queue.array, state.hubs.fit(most_aside(part, waiting is not None)),
+            state.ghost_queue.array, state.hubs.fit(most_aside(part)),
         )  # fmt: skip
-        team = TeamSearch(memory, part, env, state.count, state.after[WEIGHT : WEIGHT + 1], state.direction, arrays)
+        team = TeamSearch(memory, part, env, state.count, weight, state.direction, arrays, levels, state.level)
         team.run()
-        state.level, state.pulled = team.level, team.pulled
-        own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
-        return Messages(own, ghosts, {"parent": state.parent}, False)
+        return team
+
+    def _large_levels(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+        """Some levels in one launch, as a team of one; where vertices find their parents in their own rows."""
+        memory = TeamSearch.memory(peers, part, env)
+        team = self._together(part, state, memory, state.weight % LONG, env, LARGE_LEVELS)
+        state.level, state.pulled = team.level, state.pulled or team.pulled
+        state.count, state.weight = team.frontier(env)
+        state.counters.fill(0)
+        state.after.fill(0)
+        state.counters[HERE : HERE + 1] = state.count
+        own, ghosts = state.queue[: state.count], state.ghost_queue.array[:0]
+        return Messages(own, ghosts, {"parent": state.parent}, state.count > 0, votes=(0.0, 0.0, 0.0))
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
-        if not state.direction.choose(inbox.votes):
-            if self._is_small(part, state, env):
-                return self._levels(part, state, env)
+        pulls = state.direction.choose(inbox.votes)
+        if not pulls and self._is_small(part, state, env):
+            return self._levels(part, state, env)
+        if state.alone is not None:
+            return self._large_levels(part, state, state.alone, env)
+        if not pulls:
             return self._push(part, state, env)
         if not pulled:
             state.left, state.waiting = None, state.unreached if env.allocation.partial else part.num_owned

@@ -14,7 +14,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask import team as _team
-from graphdask.algorithms import _flood, bfs, components
+from graphdask.algorithms import _bfs_team, _flood, bfs, components
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
 from graphdask.errors import PeerLost
@@ -30,6 +30,13 @@ CASES = [pytest.param(GRAPHS[name], id=name) for name in NAMES if name in GRAPHS
 def device(request, monkeypatch):
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
+
+
+@pytest.fixture
+def claims(monkeypatch):
+    """Pushes claim whatever they can."""
+    monkeypatch.setattr(_bfs_team, "CLAIM_LEAST", 0)
+    monkeypatch.setattr(_bfs_team, "CLAIM_SHARE", 1 << 62)
 
 
 @pytest.fixture
@@ -75,6 +82,26 @@ def test_a_team_finds_what_one_finds(make, parts, ghosts, teams):
     same(gd.sssp(divided, n // 2), expected, "distance", "parent")
     assert teams == [parts] * len(teams)
     assert len(teams) >= 4 * parts  # what verifies may search, too
+
+
+@pytest.mark.usefixtures("device", "claims")
+@pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (2, "1-hop"), (3, "all"), (4, "1-hop"), (7, "all")])
+@pytest.mark.parametrize("make", CASES)
+def test_a_push_may_claim(make, parts, ghosts, teams, monkeypatch):
+    n, src, dst, directed = make()
+    if n == 0:
+        pytest.skip("a search begins somewhere")
+    monkeypatch.setattr(bfs, "SMALL", -1)
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    divided = graph.partition(parts, "random", ghosts, device="cuda")
+    gd.connected_components(divided)  # makes in-edges
+    expected = gd.bfs(graph.partition(device="cpu"), n // 2)
+    same(gd.bfs(divided, n // 2, direction="push"), expected, "depth", "parent")
+    if parts == 1:
+        monkeypatch.setattr(bfs, "LARGE_LEVELS", 1)
+        for direction in ("auto", "push", "pull"):
+            same(gd.bfs(divided, n // 2, direction=direction), expected, "depth", "parent")
+    assert teams
 
 
 @pytest.mark.usefixtures("device")
@@ -125,7 +152,7 @@ def test_what_no_team_does_goes_the_other_way(teams):
     for options in ({"exchange": "broadcast"}, {"allocation": "just-enough"}, {"allocation": 1.0}):
         same(gd.bfs(divided, 1, **options), expected, "depth", "parent")
     same(gd.bfs(graph.partition(9, device="cuda"), 1), expected, "depth", "parent")
-    assert not teams
+    assert set(teams) <= {1}
 
 
 @pytest.mark.usefixtures("device")
