@@ -16,10 +16,9 @@ extern "C" __global__ void sssp_arrive(long long n, long long step, long long sp
     gd_least(mine, least + split % 3);
 }
 
-// As many blocks as fit hide the latency of memory: hence the bound on registers.
-extern "C" __global__ void __launch_bounds__(256, 8)
+extern "C" __global__ void __launch_bounds__(256, RELAX_BLOCKS)
 sssp_advance(long long n, long long step, long long split, long long splits, long long enough, double nearest,
-             double delta, const long long *indptr, const index_t *indices, const weight_t *weights,
+             double delta, double most, const long long *indptr, const index_t *indices, const weight_t *weights,
              long long each, const index_t *ids, label_t *labels, int *stamp, dist_t *limit, long long owned, long long mark,
              index_t *even_near, index_t *odd_near, index_t *even_far, index_t *odd_far, index_t *ghost_queue,
              index_t *hubs, unsigned long long *counters, double *least) {
@@ -27,7 +26,7 @@ sssp_advance(long long n, long long step, long long split, long long splits, lon
     queues.open();
     Bucket bucket{indptr, indices, weights, each, ids, labels, stamp, owned, even_near, odd_near, even_far, odd_far,
                   ghost_queue, hubs, counters, least, &queues, step, split, *limit};
-    bucket.advance(split + splits, enough, nearest, delta, mark, [&] { gd_grid_barrier(counters + ARRIVED); });
+    bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(counters + ARRIVED); });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counters[STEP] = bucket.step;
         counters[SPLIT] = bucket.split;

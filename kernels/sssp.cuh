@@ -26,8 +26,12 @@ __device__ __forceinline__ void gd_least(double mine, double *out) {
     if ((threadIdx.x & 31) == 0 && mine < Distance<double>::none()) Distance<double>::lower(out, mine);
 }
 
+// Edges that are relaxed at once, and blocks of a processor that leave room for what is known of them.
+#define RELAX_MANY 4
+#define RELAX_BLOCKS 4
+
 struct Queues {
-    Queue<index_t> near, ghosts, far;
+    WarpQueue<index_t, RELAX_MANY> near, ghosts, far;
 
     __device__ __forceinline__ void open() {
         near.open();
@@ -67,8 +71,22 @@ struct Relax {
             if (atomicExch(stamp + v, mark) != mark) queues->ghosts.push(v);
         }
     }
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(indices[edge], Label::extend(labels[row], weights[edge & each], ids[row]));
+    __device__ __forceinline__ void operator()(const index_t (&rows)[RELAX_MANY],
+                                               const long long (&edges)[RELAX_MANY]) const {
+        index_t v[RELAX_MANY];
+        label_t label[RELAX_MANY];
+        bool lower[RELAX_MANY];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) {
+            const long long edge = max(edges[k], 0LL);
+            v[k] = indices[edge];
+            label[k] = Label::extend(labels[rows[k]], weights[edge & each], ids[rows[k]]);
+        }
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) lower[k] = edges[k] >= 0 && label[k] < labels[v[k]];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++)
+            if (lower[k]) reach(v[k], label[k]);
     }
     __device__ __forceinline__ void flush(bool all) const {
         queues->near.flush(next, near_count, all);
@@ -76,6 +94,8 @@ struct Relax {
         queues->far.flush(far, far_count, all);
     }
 };
+
+template <> struct gd_at_once<Relax> { static constexpr int edges = RELAX_MANY, longest = GD_HUB; };
 
 // All entries of a list, dealt out among all threads; those of a block flush together.
 template <typename Visit, typename Flush>
@@ -88,10 +108,10 @@ __device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, con
     flush(true);
 }
 
-// Where the bucket of a distance ends: above it, whatever rounding does.
-__device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta) {
+// Where the bucket of a distance ends: above it, whatever rounding does, and no farther than `most`.
+__device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta, double most) {
     const double above = __longlong_as_double(__double_as_longlong(nearest) + 1);
-    return Distance<dist_t>::at_least(fmax((floor(nearest / delta) + 1) * delta, above));
+    return Distance<dist_t>::at_least(fmin(fmax((floor(nearest / delta) + 1) * delta, above), most));
 }
 
 // The search of one rank over its part: what the steps of a kernel work on. Of three places that steps (or splits) take
@@ -121,10 +141,11 @@ struct Bucket {
                      at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters + NEAR + at % 3,
                      counters + GHOSTS + mark % 2, counters + FAR + split % 3, to != 0, queues, mine};
     }
-    // Relax near vertices until none are left, or `enough` are after the first step, moving the bucket on until `last`.
+    // Relax near vertices until none are left, or `enough` are after the first step, moving the bucket on until `last`,
+    // and while the nearest far one is below `most`.
     template <class Barrier>
-    __device__ __forceinline__ void advance(long long last, long long enough, double nearest, double delta, long long mark,
-                                            const Barrier &barrier) {
+    __device__ __forceinline__ void advance(long long last, long long enough, double nearest, double delta, double most,
+                                            long long mark, const Barrier &barrier) {
         const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
         const long long begun = step;
         bool relaxed = false;
@@ -132,7 +153,7 @@ struct Bucket {
         for (;; step++) {
             const long long length = *(volatile long long *)(counters + NEAR + step % 3);
             const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
-            if (length == 0 && (split == last || !(from < Distance<double>::none()))) break;
+            if (length == 0 && (split == last || !(from < most))) break;
             if (relaxed && length >= enough) break;
             if (first_thread) {
                 counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
@@ -143,7 +164,7 @@ struct Bucket {
             const dist_t before = bound;
             if (length == 0) {
                 split++;
-                bound = gd_next_limit(from, delta);
+                bound = gd_next_limit(from, delta, most);
                 if (first_thread) {
                     counters[FAR + (split + 1) % 3] = 0;
                     least[(split + 1) % 3] = Distance<double>::none();

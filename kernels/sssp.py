@@ -23,8 +23,9 @@ counters     int64, shape (16,): edges looked at and vertices whose edges were r
 
 `sssp_advance` relaxes the edges of near vertices until there are none, and then splits the far ones, at most `splits`
 times: those below the next limit, which lies above `nearest` in the first step and else above the smallest distance
-among them, become near. Once it has relaxed any, it ends before a step of `enough` near vertices or more: what there is
-for other ranks to do should not wait for that. It needs a cooperative launch, always of the same `n`, in every
+among them, but not above `most`, become near; none do where that distance is `most` or larger. Once it has relaxed any,
+it ends before a step of `enough` near vertices or more: what there is for other ranks to do should not wait for that.
+It needs a cooperative launch, always of the same `n`, in every
 superstep the next `mark`.
 `sssp_result` takes labels of both kinds apart.
 
@@ -78,8 +79,8 @@ def sssp_arrive(n, step, split, slots, values, labels, stamp, limit, owned, near
 
 @twin
 def sssp_advance(
-    n, step, split, splits, enough, nearest, delta, indptr, indices, weights, each, ids, labels, stamp, limit, owned,
-    mark, even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
+    n, step, split, splits, enough, nearest, delta, most, indptr, indices, weights, each, ids, labels, stamp, limit,
+    owned, mark, even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
 ):  # fmt: skip
     begun, last, none, bound = step, split + splits, unreached(labels), limit[0]
     here, there = (odd_near, even_near) if step % 2 else (even_near, odd_near)
@@ -87,7 +88,7 @@ def sssp_advance(
     length, far_tail, ghosts, closest = counters[NEAR + step % 3], counters[FAR + split % 3], 0, least[split % 3]
     slots, offered = np.empty(FEW, indices.dtype), np.empty(FEW, labels.dtype)
     edges = acted = 0
-    while length or (split < last and (nearest if step == begun else closest) < np.inf):
+    while length or (split < last and (nearest if step == begun else closest) < most):
         if acted and length >= enough:
             for i in range(length):
                 stamp[here[i]] = step
@@ -139,7 +140,7 @@ def sssp_advance(
         if length == 0:
             start, ended = nearest if step == begun else closest, bound
             above = max((np.floor(start / delta) + 1) * delta, np.nextafter(start, np.inf))
-            limit[0] = at_least(above, limit)
+            limit[0] = at_least(min(above, most), limit)
             bound, waiting, far_tail, closest = limit[0], far_tail, 0, np.inf
             for i in range(u64(waiting)):
                 if i + u64(SOON) < u64(waiting):

@@ -6,16 +6,20 @@
 #include "team.cuh"
 
 // What ranks vote in a superstep, in one of three rows in turn; a fourth is for the beginning of a launch.
-enum { BUSY, TEAM_SENT };
+enum { BUSY, TEAM_SENT, LOOKED };
 enum {
     INDPTR = ROW_OWN, INDICES, WEIGHTS, IDS, LABELS, STAMP, LIMIT, NEARS, FARS = NEARS + 2, GHOST_QUEUE = FARS + 2,
     LONG_ROWS, COUNTERS, LEASTS, VOTES
 };
-enum { END_SUPERSTEP = END_OWN };
+enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKED + 2 };
+// Edges looked at in a bucket, by all, below which its supersteps cost more than they: the next one is wider, and
+// narrower again after one of WIDE_HEAVY times as many.
+#define WIDE_LIGHT (1 << 22)
+#define WIDE_HEAVY 8
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(256, RELAX_BLOCKS)
 sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, long long each,
-          long long enough, double delta) {
+          long long enough, long long looked_before, long long looked_here, double widened, double delta, double farthest) {
     __shared__ Queues queues;
     __shared__ gd_count agreed[TEAM_VOTES];
     queues.open();
@@ -36,6 +40,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     const auto vote = [&](gd_count *into, bool tells) {
         if (!leads) return;
         *(volatile gd_count *)(into + BUSY) = tells || team.read(counters + NEAR + bucket.step % 3);
+        *(volatile gd_count *)(into + LOOKED) = team.read(counters + EDGES) - edges;
         *(volatile double *)(into + TEAM_LEAST) = *(volatile double *)(least + bucket.split % 3);
     };
     if (leads) {
@@ -43,18 +48,26 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         edges = counters[EDGES];
     }
     vote(votes + 3 * TEAM_WORDS, false);
-    bool fine = team.meet(votes + 3 * TEAM_WORDS, agreed), done = false;
+    bool fine = team.meet(votes + 3 * TEAM_WORDS, agreed), done = false, too_far = false;
     long long steps = 0;
     for (; fine; steps++, superstep++) {
         const bool splits = agreed[BUSY] == 0;
         const double nearest = __longlong_as_double((long long)agreed[TEAM_LEAST]);
-        done = splits && !(nearest < Distance<double>::none());
+        done = splits && !(nearest < farthest);
+        too_far = done && nearest < Distance<double>::none();
         if (done || steps == most) break;
+        looked_here += (long long)agreed[LOOKED];
+        if (splits) {  // as wide as the last bucket was worth
+            if (looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= 2;
+            else if (looked_here > WIDE_HEAVY * (long long)WIDE_LIGHT) widened = max(widened / 2, 1.0);
+            looked_before = looked_here;
+            looked_here = 0;
+        }
         const gd_count began = gd_nanoseconds();
         gd_count *const here = votes + superstep % 3 * TEAM_WORDS;
         if (blockIdx.x == 0 && threadIdx.x < TEAM_WORDS)
             *(volatile gd_count *)(votes + (superstep + 1) % 3 * TEAM_WORDS + threadIdx.x) = 0;
-        bucket.advance(bucket.split + splits, enough, nearest, delta, superstep, [&] { team.barrier(); });
+        bucket.advance(bucket.split + splits, enough, nearest, delta * widened, farthest, superstep, [&] { team.barrier(); });
         const long long ghosts = (long long)team.read(counters + GHOSTS + superstep % 2);
         const int area = (int)(superstep % 2);
         team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)row[GHOST_QUEUE], here, TEAM_SENT,
@@ -86,6 +99,10 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         ends[END_STEPS] = (gd_count)steps;
         ends[END_DONE] = fine ? done : 2;
         ends[END_SUPERSTEP] = (gd_count)superstep;
+        ends[END_TOO_FAR] = too_far;
+        ends[END_LOOKED] = (gd_count)looked_before;
+        ends[END_LOOKED + 1] = (gd_count)looked_here;
+        ((volatile double *)ends)[END_WIDENED] = widened;
         counters[STEP] = bucket.step;
         counters[SPLIT] = bucket.split;
         *limit = bucket.bound;

@@ -31,6 +31,8 @@ class TeamPaths(TeamRun):
         -1 where each edge has its own weight, 0 where all have one.
     delta : float
         Width of a bucket.
+    most : float
+        Where the last one ends; `too_far` is whether anything lies beyond.
     """
 
     name = "SSSP"
@@ -51,11 +53,19 @@ class TeamPaths(TeamRun):
         arrays: dict[int, Array | None],
         each: int,
         delta: float,
+        most: float,
     ):
-        self.each, self.delta = each, delta
+        self.each, self.delta, self.farthest = each, delta, most
         votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
         super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        superstep = 0 if ends is None else int(ends[at.END_SUPERSTEP])
-        return superstep, MOST_STEPS, self.each, ENOUGH, float(self.delta)
+        superstep, looked, widened = 0, [0, 0], 1.0
+        if ends is not None:
+            superstep, looked = int(ends[at.END_SUPERSTEP]), ends[at.END_LOOKED : at.END_WIDENED].tolist()
+            widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
+        return superstep, MOST_STEPS, self.each, ENOUGH, *looked, widened, float(self.delta), self.farthest
+
+    @property
+    def too_far(self) -> bool:
+        return bool(self.ends[at.END_TOO_FAR])

@@ -23,7 +23,9 @@ half reads as -1. So the owner knows distance and parent at the end, and nobody 
 The sums stay below 2^31 - 1: along the walk that made a label, a vertex of this rank does not come twice, as its label
 at the second time would have to be below that at the first, and all weights are above 0; only the last vertex of the
 walk may be a ghost whose owner has long had a smaller label. So no walk has more than n - 1 edges, one that closes a
-circle n, and n times the largest weight is what `distance_dtype` asks about.
+circle n, and n times the largest weight is what `distance_range` asks about. Where that is too much, they mostly stay
+below all the same: for what is relaxed lies below the end of a bucket, and no bucket ends farther than the largest
+weight below 2^31 - 1. Should the nearest far vertex lie beyond, the search begins anew with 64-bit distances.
 
 Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards: an edge of weight 0, or one that
 rounding swallows, joins equal distances; 64-bit distances leave no room.
@@ -44,6 +46,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._lengths import bucket_unit, checked_lengths, distance_range
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
 from graphdask.algorithms._sssp_team import TeamPaths
 from graphdask.backend import Array
@@ -64,7 +67,7 @@ EDGES, ACTED, STEP, SPLIT, GHOSTS, NEAR, FAR, COUNTERS = 0, 1, 2, 3, 5, 7, 10, 1
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-BREADTH = {"cpu": (1.5, 0.5), "cuda": (12.0, 96.0)}
+BREADTH = {"cpu": (1.5, 0.5), "cuda": (3.0, 96.0)}
 """Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
 vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds: of R-MAT 19 in two parts
 47 supersteps look at 44 M edges with 12, 15 at 53 M with 96."""
@@ -77,8 +80,6 @@ HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
 """Near vertices from which a rank of several tells what it knows before it goes on: with all it could do by itself done
 first, the others would wait, and do much of it again."""
-NARROW = 16
-"""Mean degree below which buckets are made wider, as on road networks few vertices are in one."""
 
 
 @dataclass
@@ -124,6 +125,8 @@ class State:
     """Vertices whose edges were relaxed."""
     edges: int = 0
     """Edges looked at."""
+    too_far: bool = False
+    """Whether there are vertices beyond the last bucket; the same on all ranks."""
 
 
 class ShortestPathsResult(Result):
@@ -157,13 +160,20 @@ class ShortestPaths(Primitive[State]):
     result_type = ShortestPathsResult
     votes = 3
 
-    def __init__(self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool):
+    def __init__(
+        self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool, most: float = math.inf
+    ):
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
-        distances; `flat` says that edges of weight 0 have to be reckoned with."""
+        distances, and `most` where the last bucket ends; `flat` says that edges of weight 0 are to be reckoned with."""
         self.source, self.delta, self.unit, self.distance, self.flat = source, delta, unit, distance, flat
-        self.with_parents = distance == np.int32 and not flat
+        self.most, self.with_parents = most, distance == np.int32 and not flat
         self.label = np.dtype(np.int64) if self.with_parents else distance
         self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
+
+    @property
+    def parents_in_any_order(self) -> bool:
+        """Whether a label has room for the vertex before whatever edges are relaxed first."""
+        return self.with_parents and self.most == math.inf
 
     def _queued(self, part: Part, allocation: Allocation) -> tuple[int, int]:
         """How many own vertices may ever be near, the source among them, and how many rows are put aside."""
@@ -225,8 +235,10 @@ class ShortestPaths(Primitive[State]):
             at.LEASTS: work.least,
         }  # fmt: skip
         delta = self.delta or self.unit * TEAM_BREADTH
-        team = TeamPaths(memory, part, env, self._kernels(part, state, env, "sssp_team"), arrays, state.each, delta)
+        kernels = self._kernels(part, state, env, "sssp_team")
+        team = TeamPaths(memory, part, env, kernels, arrays, state.each, delta, self.most)
         team.run()
+        state.too_far = team.too_far
         none = work.ghost_queue[:0]
         return Messages(none, none, {"label": state.labels}, False)
 
@@ -244,7 +256,11 @@ class ShortestPaths(Primitive[State]):
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         work, owned = state.work, part.num_owned
         assert work is not None
-        kernels = self._kernels(part, state, env)
+        kernels, nearest = self._kernels(part, state, env), float(inbox.votes[:, 1].min())
+        state.too_far = self.most <= nearest < math.inf and not inbox.votes[:, 0].any()
+        if state.too_far:
+            none = work.ghost_queue[:0]
+            return Messages(none, none, {"label": state.labels}, False)
         if len(inbox):
             kernels.sssp_arrive(
                 len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], state.labels, work.stamp,
@@ -255,7 +271,7 @@ class ShortestPaths(Primitive[State]):
         delta = self.delta or self.unit * BREADTH[env.backend.name][part.size > 1] * widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         kernels.sssp_advance(
-            HUB_THREADS, state.step, state.split, splits, enough, float(inbox.votes[:, 1].min()), delta,
+            HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
             part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp,
             work.limit, owned, state.superstep, *work.near, *work.far, work.ghost_queue, work.hubs, work.counters,
             work.least,
@@ -283,6 +299,11 @@ class ShortestPaths(Primitive[State]):
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         state.work = None
+        if state.too_far:
+            del state.labels
+            wide = ShortestPaths(self.source, self.delta, self.unit, np.dtype(np.int64), self.flat)
+            again = env.run(part, wide)
+            return {**again.columns, **again.values}
         if self.with_parents:
             own, parent = xp.empty(owned, np.int64), xp.empty(owned, part.vertex_map.dtype)
             self._kernels(part, state, env).sssp_result(owned, state.labels, own, parent)
@@ -397,7 +418,8 @@ def sssp(
     facts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
     checked_lengths(G, facts)
     width = None if delta is None else float(delta)
-    search = ShortestPaths(start, width, bucket_unit(G, facts), distance_dtype(G, facts), facts.least == 0)
+    distance, most = distance_range(G, facts)
+    search = ShortestPaths(start, width, bucket_unit(G, facts), distance, facts.least == 0, most)
     result: ShortestPathsResult = runtime().run(
         G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
@@ -405,29 +427,6 @@ def sssp(
     if too_far != NO_VERTEX:
         raise InputError(
             f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} is too large for "
-            f"{'float64' if search.distance.kind == 'f' else 'int64'}; scale the weights down"
+            f"{'float64' if distance.kind == 'f' else 'int64'}; scale the weights down"
         )
     return result
-
-
-def checked_lengths(G: Graph, facts: WeightFacts) -> None:
-    """Refuse weights that make no length of a path, naming the edge."""
-    if facts.unfit is not None:
-        u, v, weight = facts.unfit
-        names = G.ids.to_caller(np.array([u, v]))
-        kind = "negative" if weight < 0 else "infinite; leave the edge out"
-        raise InputError(f"the weight {weight} of the edge from {names[0]} to {names[1]} is {kind}")
-
-
-def distance_dtype(G: Graph, facts: WeightFacts) -> np.dtype:
-    """float64, or int32 where no path of distinct vertices and one edge more can leave it, or int64."""
-    if G.weighted and np.dtype(G.source.weight_dtype).kind == "f":
-        return np.dtype(np.float64)
-    most = int(facts.greatest) * G.num_vertices
-    return np.dtype(np.int32 if most < np.iinfo(np.int32).max else np.int64)
-
-
-def bucket_unit(G: Graph, facts: WeightFacts) -> float:
-    """The mean weight divided by the mean degree, or more; an estimate, on which the answer does not depend."""
-    degree = max(1.0, G.source.num_edges * (1 if G.directed else 2) / max(1, G.num_vertices))
-    return facts.total / max(1, facts.count) / degree * max(1.0, NARROW / degree) or 1.0

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from graphdask.algorithms.sssp import checked_lengths
+from graphdask.algorithms._lengths import checked_lengths
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError

@@ -36,7 +36,7 @@ def shared(context: RankContext, part: StreamedPart, primitive: Any, stack: Exit
     if isinstance(primitive, BreadthFirstSearch):
         return DeviceSearch(run, primitive.sources[0], False, "depth", stack), run
     if isinstance(primitive, ShortestPaths):
-        if primitive.with_parents:
+        if primitive.parents_in_any_order:
             return DeviceSearch(run, primitive.source, weighted, "distance", stack), run
         return DeviceDistances(run, primitive, weighted, stack), run
     if isinstance(primitive, ConnectedComponents):
@@ -51,7 +51,7 @@ def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]
         before = host.nbytes
         if isinstance(primitive, BreadthFirstSearch):
             found, state = on_device.bfs(work, primitive.sources[0]), on_device.SEARCH
-        elif isinstance(primitive, ShortestPaths) and primitive.with_parents:
+        elif isinstance(primitive, ShortestPaths) and primitive.parents_in_any_order:
             found, state = on_device.sssp(work, primitive), on_device.PATHS
         elif isinstance(primitive, ShortestPaths):
             found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE

@@ -108,7 +108,7 @@ def sssp(
     store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None = None, once: bool = False
 ) -> dict[str, Any]:
     """Distances (int64 or float64) and parents (int32) by vertex number."""
-    if not primitive.with_parents:
+    if not primitive.parents_in_any_order:
         return _sssp_wide(store, primitive, memory, log, ahead)
     n, weighted = store.num_vertices, store.weights is not None
     place = store.positions([primitive.source])

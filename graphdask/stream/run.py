@@ -69,7 +69,7 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
         state = paths.SEARCH * store.num_vertices
     elif isinstance(primitive, ShortestPaths):
         found = paths.sssp(store, primitive, memory, log, ahead, part.once)
-        state = (paths.PATHS if primitive.with_parents else paths.WIDE) * store.num_vertices
+        state = (paths.PATHS if primitive.parents_in_any_order else paths.WIDE) * store.num_vertices
     elif isinstance(primitive, ConnectedComponents):
         found = components.components(store, memory, log, ahead)
         state = components.BYTES * store.num_vertices
@@ -116,7 +116,7 @@ def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
     if isinstance(primitive, BreadthFirstSearch):
         return SharedSearch(primitive.sources[0], False, "depth", primitive.name, stack)
     if isinstance(primitive, ShortestPaths):
-        if primitive.with_parents:
+        if primitive.parents_in_any_order:
             return SharedSearch(primitive.source, weighted, "distance", primitive.name, stack)
         return SharedDistances(primitive, weighted, stack)
     if isinstance(primitive, ConnectedComponents):

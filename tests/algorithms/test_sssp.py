@@ -7,6 +7,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
+from emulated import emulated, stand_in
 from graphs import GRAPHS
 from memory import OTHERS
 from reference import lightest, shortest
@@ -143,6 +144,31 @@ def test_parents_take_no_second_look_at_the_edges(weight):
     found = gd.sssp(graph, 0, delta=weight)
     assert sum(row["edges"] for row in found.stats) == n - 1
     np.testing.assert_array_equal(found.parent, np.maximum(np.arange(n) - 1, 0))
+
+
+@pytest.mark.parametrize(("parts", "device"), [(1, "cpu"), (3, "cpu"), (1, "cuda"), (2, "cuda")])
+@pytest.mark.parametrize(("far", "greatest"), [(False, (1 << 30) - 1), (True, 1 << 29)])
+def test_distances_are_short_until_they_are_not(far, greatest, parts, device, monkeypatch, rng):
+    if device == "cuda":
+        stand_in(monkeypatch, emulated())
+    n = 30
+    src, dst = rng.integers(0, n, (2, 200))
+    src[3 : n + 2], dst[3 : n + 2] = np.arange(n - 1), np.arange(1, n)
+    weights = rng.integers(1, 1000, 200)
+    weights[:3] = greatest
+    if far:  # a path of 5 long edges, with something beyond
+        src, dst = np.concatenate([src, [0, n, n + 1, n + 2, n + 3, n + 4]]), np.concatenate([dst, n + np.arange(6)])
+        weights = np.concatenate([weights, np.full(5, greatest), [3]])
+    made, init = [], gd.algorithms.sssp.ShortestPaths.__init__
+    monkeypatch.setattr(
+        gd.algorithms.sssp.ShortestPaths, "__init__", lambda self, *a, **k: made.append(a) or init(self, *a, **k)
+    )
+    for delta in (None, 1e12):
+        made.clear()
+        check(n + 6, src, dst, weights, False, parts, 0, device, [("random", "1-hop", "selective")], (delta,))
+        assert made[0][3] == np.int32
+        again = {each[3] for each in made[1:]}
+        assert again == ({np.dtype(np.int64)} if far else set()) or parts > 1  # a ghost's label may be a longer one
 
 
 def test_distances_around_2_to_31_and_2_to_63():

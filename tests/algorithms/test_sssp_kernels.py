@@ -129,12 +129,12 @@ class Search:
         self.counters, self.least = np.zeros(COUNTERS, np.int64), np.full(3, np.inf)
         self.counters[[NEAR + 1, FAR + 2, GHOSTS, GHOSTS + 1]] = len(near), len(far), POISON, 0
 
-    def advance(self, splits, nearest=np.inf, delta=1.0, enough=2**62):
+    def advance(self, splits, nearest=np.inf, delta=1.0, enough=2**62, most=np.inf):
         rows = self.rows
         self.call(
-            "sssp_advance", HUB_THREADS, 4, 5, splits, enough, nearest, delta, rows.indptr, rows.indices, rows.weights,
-            rows.each, rows.ids, rows.labels, self.stamp, self.limit, OWNED, 9, *self.near, *self.far, self.ghosts,
-            self.hubs, self.counters, self.least,
+            "sssp_advance", HUB_THREADS, 4, 5, splits, enough, nearest, delta, most, rows.indptr, rows.indices,
+            rows.weights, rows.each, rows.ids, rows.labels, self.stamp, self.limit, OWNED, 9, *self.near, *self.far,
+            self.ghosts, self.hubs, self.counters, self.least,
         )  # fmt: skip
         self.call.fetch()
         self.split = int(self.counters[SPLIT])
