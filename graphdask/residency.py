@@ -71,7 +71,7 @@ HOST_MEMORY = 1
 """What CUDA calls page-locked memory of the host; other memory of the host is 0, unregistered."""
 
 
-def _seen_in_place(backend: Backend, array: np.ndarray) -> Array:
+def seen_in_place(backend: Backend, array: np.ndarray) -> Array:
     """An array as kernels read it over the bus, page-locked first if it is not; on a CPU the array itself."""
     if not isinstance(backend, CudaBackend):
         return backend.from_host(array)
@@ -85,7 +85,8 @@ def _seen_in_place(backend: Backend, array: np.ndarray) -> Array:
     return backend.xp.ndarray(array.shape, array.dtype, cuda.MemoryPointer(memory, 0))
 
 
-def _on_device(backend: Backend, array: np.ndarray) -> Array:
+def on_device(backend: Backend, array: np.ndarray) -> Array:
+    """A copy on the device, straight from memory that is page-locked."""
     out = backend.xp.empty(array.shape, array.dtype)
     _copy(out, array)
     return out
@@ -100,24 +101,23 @@ class ResidentSet:
     pieces : sequence of mappings
         The partitions.
     slots : int
-    kept : sequence of str
-        Names of arrays that are on the device for good, of all partitions.
+    lengths : mapping, optional
+        By name, entries of a partition that there is room for. Default: those of the longest.
 
     Attributes
     ----------
+    pools : dict
+        By name, the room of all slots, one after the other.
     transfers, nbytes : int
         Partitions that were copied to the device so far, and all bytes that were.
     """
 
-    def __init__(self, backend: Backend, pieces: Sequence[Piece], slots: int, kept: Sequence[str] = ()):
-        self._backend = backend
-        self._kept = [{name: _on_device(backend, piece[name]) for name in kept if name in piece} for piece in pieces]
-        self._pieces = [{name: array for name, array in piece.items() if name not in kept} for piece in pieces]
-        self._rooms = [
-            {name: backend.xp.empty(most, dtype) for name, (most, dtype) in _shapes(self._pieces).items()}
-            for _ in range(slots)
-        ]
-        self._free = list(range(slots))
+    def __init__(self, backend: Backend, pieces: Sequence[Piece], slots: int, lengths: Mapping[str, int] | None = None):
+        self._backend, self._pieces, self._lengths = backend, pieces, lengths or longest(pieces)
+        self.pools = {
+            name: backend.xp.empty(slots * self._lengths[name], array.dtype) for name, array in pieces[0].items()
+        }
+        self._count, self._free = slots, list(range(slots))
         self._slots: dict[int, int] = {}
         """By partition; in the order in which they came."""
         self._arrays: dict[int, dict[str, Array]] = {}
@@ -125,14 +125,7 @@ class ResidentSet:
         self._seen: dict[int, dict[str, Array]] = {}
         """Those of partitions that have been read in place."""
         self._copies = _CudaCopies(backend, slots) if isinstance(backend, CudaBackend) else _Copies()
-        self.transfers = 0
-        self.nbytes = sum(array.nbytes for arrays in self._kept for array in arrays.values())
-
-    @staticmethod
-    def room_bytes(pieces: Sequence[Piece], kept: Sequence[str] = ()) -> tuple[int, int]:
-        """Bytes of the room for any one of some partitions, and of what is kept of all."""
-        slot = sum(most * dtype.itemsize for name, (most, dtype) in _shapes(pieces).items() if name not in kept)
-        return slot, sum(piece[name].nbytes for piece in pieces for name in kept if name in piece)
+        self.transfers = self.nbytes = 0
 
     def __contains__(self, number: int) -> bool:
         return number in self._slots
@@ -150,13 +143,14 @@ class ResidentSet:
     def start(self, number: int) -> None:
         """Begin to copy a partition to the device, where it is not and there is room."""
         slot, piece = self._free.pop(0), self._pieces[number]
-        rooms = {name: room[: len(piece[name])] for name, room in self._rooms[slot].items()}
+        rooms = {name: self.pools[name][slot * length :][:length] for name, length in self._lengths.items()}
+        rooms = {name: rooms[name][: len(array)] for name, array in piece.items()}
         with self._copies.into(slot) as copy:
             for name, array in piece.items():
                 if len(array):
                     copy(rooms[name], array)
                 self.nbytes += array.nbytes
-        self._slots[number], self._arrays[number] = slot, self._kept[number] | rooms
+        self._slots[number], self._arrays[number] = slot, rooms
         self.transfers += 1
 
     def __getitem__(self, number: int) -> dict[str, Array]:
@@ -164,12 +158,16 @@ class ResidentSet:
         self._copies.wait(self._slots[number])
         return self._arrays[number]
 
+    def slot(self, number: int) -> int:
+        """Which slot of the pools a partition has, for which the current stream waits likewise."""
+        self._copies.wait(self._slots[number])
+        return self._slots[number]
+
     def in_place(self, number: int) -> dict[str, Array]:
-        """The arrays of a partition where the host has them, which kernels read over the bus, and what is kept."""
+        """The arrays of a partition where the host has them, which kernels read over the bus."""
         if number not in self._seen:
-            self._seen[number] = self._kept[number] | {
-                name: _seen_in_place(self._backend, array) for name, array in self._pieces[number].items()
-            }
+            piece = self._pieces[number]
+            self._seen[number] = {name: seen_in_place(self._backend, array) for name, array in piece.items()}
         return self._seen[number]
 
     def release(self, number: int) -> None:
@@ -186,7 +184,7 @@ class ResidentSet:
     def visit(self, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Array]]]:
         """Each of some partitions and its arrays, one after the other; those to come are copied meanwhile."""
         for place, number in enumerate(numbers):
-            ahead = numbers[place : place + len(self._rooms)]
+            ahead = numbers[place : place + self._count]
             for wanted in ahead:
                 if wanted not in self._slots:
                     if not self._free:
@@ -230,9 +228,9 @@ class Lanes:
             self._xp.cuda.get_current_stream().wait_event(event)
 
 
-def _shapes(pieces: Sequence[Piece]) -> dict[str, tuple[int, np.dtype]]:
-    """The greatest length and the dtype of each array."""
-    return {name: (max(len(piece[name]) for piece in pieces), array.dtype) for name, array in pieces[0].items()}
+def longest(pieces: Sequence[Piece]) -> dict[str, int]:
+    """By name, entries of the longest array."""
+    return {name: max(len(piece[name]) for piece in pieces) for name in pieces[0]}
 
 
 class _Copies:

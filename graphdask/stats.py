@@ -49,9 +49,10 @@ class Stats:
     or a hop, and nothing is read ahead.
 
     Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
-    over all ranks `transfers` of partitions to devices, and their `nbytes`; `in_place`, queue entries that were
-    sampled in host memory; `imbalance`, the standard deviation of queue entries per thread block divided by their
-    mean, of partitions that are sampled at the same time, on the mean of the supersteps. Empty for other runs."""
+    over all ranks `transfers` of partitions to devices, and `nbytes` of these and of what stays there of rows;
+    `in_place`, steps of walks, or vertices of hops, whose edges were read in host memory; `imbalance`, the standard
+    deviation of queue entries per thread block divided by their mean, of partitions that are sampled at the same time
+    by launches of their own, on the mean of the supersteps. Empty for other runs."""
     chosen: dict[str, Any] = field(default_factory=dict)
     """Of PageRank of a dynamic graph: `method`, which was done, `steps`, iterations by method, `frontier_tol` and
     `prune_tol`. Empty for other runs."""

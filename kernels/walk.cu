@@ -2,6 +2,11 @@
 // walk.py. A thread has the steps of an aligned 16 bytes in registers before it stores them together.
 #include "walk.cuh"
 
+// How a partition is read.
+#define GD_NEAR 0
+#define GD_FAR 1    // in place, in the host's memory
+#define GD_WAITS 2  // not at all; who comes there waits
+
 // What walks do besides going to a neighbour; probabilities are multiples of 2^-63.
 struct Moves {
     gd_u64 restart;  // of going back to the start
@@ -9,14 +14,14 @@ struct Moves {
     gd_u64 dead;     // of going back, where there are no edges and something is to be done
     long long vertices;
     const long long *degrees;  // per slot
-    long long base;            // slot of the first of the rows, where slots are of all vertices and rows of some
 };
 
-// The next slot, or with `far` the id of a vertex; -1 where the walk ends.
+// The next slot after v, whose edges are begin to after - 1 and whose row is `row`, or with `far` the id of a vertex; -1
+// where the walk ends.
 template <int METHOD>
 __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &moves, gd_u64 instance, gd_u32 step,
-                                             index_t v, index_t start, bool &far) {
-    const long long begin = rows.indptr[v], after = rows.indptr[v + 1];
+                                             index_t v, long long row, long long begin, long long after, index_t start,
+                                             bool &far) {
     gd_u32 draw = 0;
     gd_u64 first, second;
     const bool plain = METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS;
@@ -27,7 +32,7 @@ __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &move
 #endif
     }
     const long long degree = after - begin;
-    const bool dead = rows.dead<METHOD>(v, degree);
+    const bool dead = rows.dead<METHOD>(row, degree);
     far = false;
     if (METHOD != GD_METROPOLIS && moves.leave) {
         gd_u64 coin = second;
@@ -42,11 +47,11 @@ __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &move
     }
     if (dead) return -1;
     const long long edge = plain ? gd_pick_uniform(begin, after, first)
-                                 : rows.pick<METHOD>(v, begin, degree, instance, step, draw, second);
+                                 : rows.pick<METHOD>(row, begin, degree, instance, step, draw, second);
     const index_t u = rows.indices[edge];
     if (METHOD == GD_METROPOLIS) {
         const long long others = moves.degrees[u];
-        if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v + (index_t)moves.base;
+        if (others > degree && (long long)gd_digit(second, (gd_u64)others) >= degree) return v;
     }
     return u;
 }
@@ -72,7 +77,8 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
                 const int step = base + k;
                 if (v >= 0 && step > begin && step <= end) {
                     bool far;
-                    v = walk_next<METHOD>(rows, moves, (gd_u64)(first + i), (gd_u32)step, v, start, far);
+                    v = walk_next<METHOD>(rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v, rows.indptr[v],
+                                          rows.indptr[v + 1], start, far);
                     if (v < 0) lengths[i] = step - 1;
                 }
                 held.at[k] = v;
@@ -99,7 +105,8 @@ __device__ __forceinline__ void walk_here(long long n, long long first_instance,
         int s = step[i], count = 0;
         bool far = false;
         while (count < budget && s < length) {
-            v = walk_next<METHOD>(rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, start, far);
+            v = walk_next<METHOD>(rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, v, rows.indptr[v],
+                                  rows.indptr[v + 1], start, far);
             id = v < 0 || far ? v : ids[v];
             if (v < 0) break;
             path[i * budget + count++] = id;
@@ -112,39 +119,65 @@ __device__ __forceinline__ void walk_here(long long n, long long first_instance,
     }
 }
 
-// The same over rows of the vertices from `base` on, where neighbours are vertices, not slots.
+// Partitions of the rows: where each is, and how it is read. What the arrays are: walk.py.
+struct Parts {
+    const long long *cuts, *ways;
+    int count;
+    bool whole;
+    Rows far;
+
+    __device__ __forceinline__ int of(index_t v) const {
+        int place = 0;
+        for (int high = count - 1; place < high;) {
+            const int middle = (place + high) >> 1;
+            if (cuts[middle + 1] > (long long)v) high = middle;
+            else place = middle + 1;
+        }
+        return place;
+    }
+};
+
+// The same over partitions, where neighbours are vertices, not slots.
 template <int METHOD>
 __device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget, int length,
-                                          const Rows rows, const Moves moves, long long count, const index_t *starts,
-                                          const long long *cuts, int parts, index_t *walks, int *lengths,
-                                          int *places) {
+                                          const Rows near, const Moves moves, const Parts parts, const index_t *starts,
+                                          index_t *walks, int *lengths, int *places, gd_u64 *told) {
+    gd_u64 in_place = 0;  // steps
     GD_FOR(i, n) {
         const long long r = queue[i];
-        index_t *const row = walks + r * (length + 1);
+        index_t *const path = walks + r * (length + 1);
         const index_t start = starts[r];
-        const int end = length - lengths[r] < budget ? length : lengths[r] + budget;
-        int s = lengths[r];
-        index_t id = row[s];
-        while (s < end) {
-            const long long v = (long long)id - moves.base;
-            if (v < 0 || v >= count) break;
-            bool far;
-            id = walk_next<METHOD>(rows, moves, (gd_u64)(first + r), (gd_u32)(s + 1), (index_t)v, start, far);
-            if (id < 0) break;
-            row[++s] = id;
-        }
-        int place = parts;
-        if (id >= 0 && s < length) {
-            int high = parts - 1;
-            for (place = 0; place < high;) {
-                const int middle = (place + high) >> 1;
-                if (cuts[middle + 1] > (long long)id) high = middle;
-                else place = middle + 1;
+        int s = lengths[r], place;
+        const int end = length - s < budget ? length : s + budget;
+        index_t id = path[s];
+        for (;;) {
+            long long row = id, begin = 0, after = 0;
+            if (parts.whole && s < end) {
+                begin = near.indptr[row], after = near.indptr[row + 1];
+#ifdef __CUDA_ARCH__
+                asm volatile("" : "+l"(begin), "+l"(after));  // the compiler would put it after the search
+#endif
             }
+            place = parts.of(id);
+            const long long way = parts.ways[2 * parts.count + place], edges = parts.ways[parts.count + place];
+            if (s == end || way == GD_WAITS) break;
+            if (!parts.whole) {
+                row += parts.ways[place];
+                begin = near.indptr[row], after = near.indptr[row + 1];
+            }
+            bool jumped;
+            Rows rows = near;
+            if (way == GD_FAR) rows = parts.far;
+            id = walk_next<METHOD>(rows, moves, (gd_u64)(first + r), (gd_u32)(s + 1), id, row, begin + edges,
+                                   after + edges, start, jumped);
+            in_place += way == GD_FAR;
+            if (id < 0) break;
+            path[++s] = id;
         }
         lengths[r] = s;
-        places[r] = place;
+        places[r] = id >= 0 && s < length ? place : parts.count;
     }
+    if (in_place) atomicAdd(told, in_place);
 }
 
 extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, long long length,
@@ -154,7 +187,7 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
                                 const gd_u64 *table, const int *other,
                                 const long long *degrees, index_t *walks, int *lengths) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
-    const Moves moves{restart, leave, dead, vertices, degrees, 0};
+    const Moves moves{restart, leave, dead, vertices, degrees};
     if (method == GD_UNIFORM) walk_all<GD_UNIFORM>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
@@ -169,7 +202,7 @@ extern "C" __global__ void walk_part(long long n, long long first_instance, cons
                                      const gd_u64 *table, const int *other,
                                      const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
-    const Moves moves{restart, leave, dead, vertices, degrees, 0};
+    const Moves moves{restart, leave, dead, vertices, degrees};
     if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
@@ -179,16 +212,24 @@ extern "C" __global__ void walk_part(long long n, long long first_instance, cons
 
 extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, long long length,
                                          gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
-                                         const index_t *starts, const long long *indptr, const index_t *indices,
-                                         long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                         const gd_u64 *table, const int *other,
-                                         const long long *degrees, long long base, long long count, const long long *cuts, long long parts,
-                                         index_t *walks, int *lengths, int *places) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
-    const Moves moves{restart, leave, dead, vertices, degrees, base};
-    if (method == GD_UNIFORM) walk_some<GD_UNIFORM>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
-    else if (method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
-    else if (method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
-    else if (method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
-    else walk_some<GD_ALIAS>(n, queue, first, (int)budget, (int)length, rows, moves, count, starts, cuts, (int)parts, walks, lengths, places);
+                                         const index_t *starts, const long long *indptr, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                         const index_t *indices, long long method, const bias_t *values, const gd_u64 *table, const int *other,
+                                         const index_t *far_indices, const bias_t *far_values, const gd_u64 *far_table, const int *far_other,
+                                         const long long *degrees, const long long *cuts, const long long *ways, long long parts, long long whole,
+                                         index_t *walks, int *lengths, int *places, gd_u64 *told) {
+    __shared__ gd_u64 in_place;  // steps of the block
+    if (threadIdx.x == 0) in_place = 0;
+    __syncthreads();
+    const gd_u64 key = gd_key(seed, GD_DRAW_WALK, 0);
+    const Rows near{key, indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Rows far{key, indptr, far_indices, {far_values, greatest, totals, shifts, far_table, far_other}};
+    const Moves moves{restart, leave, dead, vertices, degrees};
+    const Parts of{cuts, ways, (int)parts, whole != 0, far};
+    if (method == GD_UNIFORM) walk_some<GD_UNIFORM>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    else if (method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    else if (method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    else if (method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    else walk_some<GD_ALIAS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    __syncthreads();
+    if (threadIdx.x == 0 && in_place) atomicAdd(told, in_place);
 }

@@ -45,8 +45,8 @@ struct Rows {
     gd_biases<bias_t> biases;
 
     // Whether no edge of a row can be drawn.
-    template <int METHOD> __device__ __forceinline__ bool dead(index_t v, long long degree) const {
-        return degree == 0 || (METHOD != GD_UNIFORM && METHOD != GD_METROPOLIS && biases.totals[v] == 0);
+    template <int METHOD> __device__ __forceinline__ bool dead(long long row, long long degree) const {
+        return degree == 0 || (METHOD != GD_UNIFORM && METHOD != GD_METROPOLIS && biases.totals[row] == 0);
     }
 
     // The 64 bits that did not choose an edge; `draw` is the one after it.
@@ -60,15 +60,14 @@ struct Rows {
 
     // An edge of a row that is not dead, and its coin; `draw` is counted up.
     template <int METHOD>
-    __device__ __forceinline__ long long pick(index_t v, long long begin, long long degree, gd_u64 instance,
+    __device__ __forceinline__ long long pick(long long row, long long begin, long long degree, gd_u64 instance,
                                               gd_u32 step, gd_u32 &draw, gd_u64 &coin) const {
         if (METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS) {
             gd_u64 first;
             gd_philox(key, instance, step, draw++, first, coin);
             return gd_pick_uniform(begin, begin + degree, first);
         }
-        const long long edge =
-            gd_pick(METHOD, biases, (long long)v, begin, begin + degree, key, instance, step, draw);
+        const long long edge = gd_pick(METHOD, biases, row, begin, begin + degree, key, instance, step, draw);
         coin = this->coin<METHOD>(instance, step, draw);
         return edge;
     }

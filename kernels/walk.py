@@ -21,12 +21,22 @@ budget    steps that a walker may make in this call; `path`, index dtype, (n, bu
           that it comes to, `made`, int32, their number
 ids       index dtype per slot
 owned     slots of own vertices: a walker that comes to another one stops
-queue     walk_streamed: int64, rows of `walks` whose walkers stand in the partition; `lengths` are steps made so far
-base, count
-          walk_streamed: vertices of the rows are base to base + count - 1; neighbours are vertices, not slots
-cuts, parts
-          walk_streamed: the first vertex of each of the partitions, int64 of shape (parts + 1,)
-places    walk_streamed: int32 per row of `walks`: the partition where its walker stands; `parts` where it has ended
+
+Over partitions of the vertices, some of which are on the device (walk_streamed); neighbours are vertices, not slots:
+
+queue     int64: rows of `walks`, whose walkers go on; `lengths` are steps made so far
+cuts      int64, shape (parts + 1,): the first vertex of each partition
+ways      int64, shape (3 * parts,), of each partition: what is added to a vertex where its row is looked up; what is
+          added to what `indptr` says of its edges; and how these are read: NEAR, FAR or not at all (WAITS)
+whole     whether rows are those of all vertices, and nothing is to be added to look them up
+indptr, greatest, totals, shifts
+          rows
+indices, values, table, other
+          edges of partitions that are near
+far_indices, far_values, far_table, far_other
+          of all: those that are far are read here
+places    int32 per row of `walks`: the partition where its walker stands; `parts` where it has ended
+told      uint64, shape (1,): steps from vertices that are far are added
 """
 
 import numpy as np
@@ -43,6 +53,8 @@ METROPOLIS = 4
 """Besides the methods of pick.py."""
 COIN = np.uint64(0x80000000)
 ONE = np.uint64(1 << 63)
+NEAR, FAR, WAITS = 0, 1, 2
+"""How a partition is read: on the device, in place in the host's memory, not at all."""
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
@@ -51,13 +63,13 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 @within
 def following(
-    key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts, table, other,
-    degrees, base, instance, step, v, start, first, second,
+    key, restart, leave, dead, vertices, begin, end, indices, method, values, greatest, totals, shifts, table, other,
+    degrees, instance, step, v, row, start, first, second,
 ):  # fmt: skip
-    """The next slot, or with True the id of a vertex; -1 where the walk ends. `first` and `second` are block 0."""
-    begin, end = indptr[v], indptr[v + 1]
+    """The next slot after v, whose edges are begin to end - 1 and whose row is `row`, or with True the id of a vertex;
+    -1 where the walk ends. `first` and `second` are block 0."""
     biased = method != UNIFORM and method != METROPOLIS
-    ends = begin == end or (biased and totals[v] == _0)
+    ends = begin == end or (biased and totals[row] == _0)
     if leave:
         coin = second
         if biased:
@@ -72,12 +84,12 @@ def following(
     if not biased:
         edge = pick_uniform(begin, end, first)
     else:
-        edge, _ = pick(method, values, greatest, totals, shifts, table, other, v, begin, end, key, instance, step, _0)
+        edge, _ = pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, _0)
     u = np.int64(indices[edge])
     if method == METROPOLIS:
         others = degrees[u]
         if others > end - begin and np.int64(multiply_high(second, np.uint64(others))) >= end - begin:
-            return np.int64(v) + base, False
+            return np.int64(v), False
     return u, False
 
 
@@ -127,8 +139,8 @@ def walk(
                 v = here[j]
                 if v >= 0:
                     v, _ = following(
-                        key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals,
-                        shifts, table, other, degrees, np.int64(0), np.uint64(first + base + j), number, v,
+                        key, restart, leave, dead, vertices, indptr[v], indptr[v + 1], indices, method, values,
+                        greatest, totals, shifts, table, other, degrees, np.uint64(first + base + j), number, v, v,
                         starts[base + j], one[j], two[j],
                     )  # fmt: skip
                     if v < 0:
@@ -151,8 +163,8 @@ def walk_part(
         while count < budget and s < length:
             first, second = philox(key, np.uint64(walker), np.uint64(s + 1), _0)
             v, far = following(
-                key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts,
-                table, other, degrees, np.int64(0), np.uint64(walker), np.uint64(s + 1), v, start, first, second,
+                key, restart, leave, dead, vertices, indptr[v], indptr[v + 1], indices, method, values, greatest,
+                totals, shifts, table, other, degrees, np.uint64(walker), np.uint64(s + 1), v, v, start, first, second,
             )  # fmt: skip
             known = v if v < 0 or far else np.int64(ids[v])
             if v < 0:
@@ -167,35 +179,52 @@ def walk_part(
         made[i] = count
 
 
+@within
+def partition_of(v, cuts, parts):
+    """The partition where a vertex is."""
+    place, high = 0, parts - 1
+    while place < high:
+        middle = (place + high) >> 1
+        if cuts[middle + 1] > v:
+            high = middle
+        else:
+            place = middle + 1
+    return place
+
+
 @twin
 def walk_streamed(
-    n, queue, first, budget, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, degrees, base, count, cuts, parts, walks, lengths, places,
+    n, queue, first, budget, length, seed, restart, leave, dead, vertices, starts, indptr, greatest, totals, shifts,
+    indices, method, values, table, other, far_indices, far_values, far_table, far_other, degrees, cuts, ways, parts,
+    whole, walks, lengths, places, told,
 ):  # fmt: skip
-    """Let each walker go until it leaves the partition, ends, or has made `budget` steps."""
+    """Let each walker go until it comes to a partition that is not read, ends, or has made `budget` steps."""
     key = keyed(seed, DRAW_WALK, 0)
     for i in range(n):
-        row = queue[i]
-        s, walker = np.int64(lengths[row]), np.uint64(first + row)
-        v, end = np.int64(walks[row, s]), min(length, s + budget)
-        while s < end and base <= v < base + count:
+        r = queue[i]
+        s, walker = np.int64(lengths[r]), np.uint64(first + r)
+        v, end = np.int64(walks[r, s]), min(length, s + budget)
+        place = partition_of(v, cuts, parts)
+        while s < end and ways[2 * parts + place] != WAITS:
+            row = v if whole else v + ways[place]
+            begin, after = indptr[row] + ways[parts + place], indptr[row + 1] + ways[parts + place]
             one, two = philox(key, walker, np.uint64(s + 1), _0)
-            v, _ = following(
-                key, restart, leave, dead, vertices, indptr, indices, method, values, greatest, totals, shifts,
-                table, other, degrees, base, walker, np.uint64(s + 1), v - base, starts[row], one, two,
-            )  # fmt: skip
+            if ways[2 * parts + place] == NEAR:
+                v, _ = following(
+                    key, restart, leave, dead, vertices, begin, after, indices, method, values, greatest, totals,
+                    shifts, table, other, degrees, walker, np.uint64(s + 1), v, row, starts[r], one, two,
+                )  # fmt: skip
+            else:
+                told[0] += np.uint64(1)
+                v, _ = following(
+                    key, restart, leave, dead, vertices, begin, after, far_indices, method, far_values, greatest,
+                    totals, shifts, far_table, far_other, degrees, walker, np.uint64(s + 1), v, row, starts[r], one,
+                    two,
+                )  # fmt: skip
             if v < 0:
                 break
             s += 1
-            walks[row, s] = v
-        place = parts
-        if v >= 0 and s < length:
-            place, high = 0, parts - 1
-            while place < high:
-                middle = (place + high) >> 1
-                if cuts[middle + 1] > v:
-                    high = middle
-                else:
-                    place = middle + 1
-        lengths[row] = s
-        places[row] = place
+            walks[r, s] = v
+            place = partition_of(v, cuts, parts)
+        lengths[r] = s
+        places[r] = place if v >= 0 and s < length else parts

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -54,16 +54,19 @@ class Streamed:
         As in Figures 13 to 15 of the c-saw paper. `baseline`: instances in groups of 256, one group after the other;
         partitions that have work are visited in their order, and each walker there makes a step. `BA`: batched
         multi-instance sampling, all instances that fit together. `WS`: workload-aware scheduling besides: most active
-        partition first, and it stays until its queue is empty. `BAL`: besides, partitions that are sampled at the same
-        time get thread blocks in proportion to their work; on a CPU, which samples one after the other, as `WS`.
-        `in-place`, which the paper has not: besides, where less is to be read of a partition than to be copied, it is
-        read in host memory, over the bus; where rows begin stays on the device. Default for walks: on a GPU `in-place`
-        where a step reads one to three entries of its row (without a bias, and by alias tables), for a partition is
-        thousands of times that; on an H200, 1,000,000 walks of 80 steps without a bias over an R-MAT graph of 2^20
-        vertices, half of which fits, took 62 ms, and by `BAL` 152 ms; 4,000 walks of 200 steps 53 and 241 ms, and by
-        alias tables 43 and 893 ms. `BAL` by other methods, where more than half of the memory would be kept for where
-        rows begin, and on a CPU, which copies as fast as it reads. Samples of neighbourhoods go hop by hop and
-        partition by partition, each with the whole device: for them `BAL` is refused, and `WS` is the default.
+        partition first, and it stays until its queue is empty; a walker goes on over all partitions that are on the
+        device, and waits where it comes to another one. `BAL`: besides, partitions that are sampled at the same time
+        get thread blocks in proportion to their work; on a CPU, which samples one after the other, as `WS`.
+        `in-place`, which the paper has not: what is said of rows (where they begin, sums of their biases) stays on the
+        device, and a step that leads to a partition that is not there reads its few edges in host memory, over the bus.
+        So no walker waits, and all walks are one launch (or one for every 2^24 steps). Partitions are copied where that
+        takes less of the bus, at 64 bytes a read: into room that is free, those that the walks will read most, where
+        they are less than all reads of them; and in turn, as by `BAL`, where the walkers are so many that one step of
+        all of them, were they spread over the partitions that are absent, would read more than these are. Samples of
+        neighbourhoods decide by the reads of a hop. Default for walks: on a GPU `in-place`, or `BAL` where more than
+        half of the memory would be kept for rows; on a CPU, which copies as fast as it reads, `BAL`. Samples of
+        neighbourhoods go hop by hop and partition by partition, each with the whole device: for them `BAL` is refused,
+        and `WS` is the default.
     device_memory : int or str, optional
         Bytes of the device that may be used: 2**32, "4GiB". Default: as much as the setting graphdask.memory-fraction
         allows.
@@ -119,14 +122,19 @@ class HostRows:
     """Per row."""
     sparse: dict[str, np.ndarray] = field(default_factory=dict)
     """Per `SPARSE` edges."""
-    made: Cut | None = field(default=None, repr=False)
-    """The last partitions."""
+    made: dict[bool, Cut] = field(default_factory=dict, repr=False)
+    """The last partitions, with their rows (False), and the last without (True)."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all but `indptr`, and of the room for what partitions have of that."""
+        """Bytes of it, and of the room for what partitions have of `indptr`."""
         kinds = (self.edges, self.rows, self.sparse)
-        return self.indptr.nbytes + sum(array.nbytes for kind in kinds for array in kind.values())
+        return 2 * self.indptr.nbytes + sum(array.nbytes for kind in kinds for array in kind.values())
+
+    @property
+    def of_rows(self) -> dict[str, np.ndarray]:
+        """What is said of rows, where they begin among it."""
+        return {"indptr": self.indptr} | self.rows
 
     def lock(self, host: Environment, backend: Backend) -> None:
         """Put it where the device reads it best."""
@@ -136,34 +144,44 @@ class HostRows:
                 f"a page-locked copy of the graph needs {self.nbytes:,} bytes of the host's memory, of which {free:,} "
                 f"may be used; use more hosts, or raise the setting graphdask.memory-fraction"
             )
+        self.indptr = page_locked(backend, self.indptr)
         for kind in (self.edges, self.rows, self.sparse):
             for name, array in kind.items():
                 kind[name] = page_locked(backend, array)
 
-    def cut(self, count: int) -> Cut:
-        """Into ranges of vertices that are about alike in bytes."""
+    def cut(self, count: int, without_rows: bool = False) -> Cut:
+        """Into ranges of vertices that are about alike in bytes, with what is said of rows or without it."""
         with PREPARING:
-            if self.made is None or self.made.count != count:
-                self.made = self._cut(count)
-            return self.made
+            if without_rows not in self.made or self.made[without_rows].count != count:
+                self.made[without_rows] = self._cut(count, without_rows)
+            return self.made[without_rows]
 
-    def _cut(self, count: int) -> Cut:
+    def _cut(self, count: int, without_rows: bool) -> Cut:
         n = len(self.indptr) - 1
-        of_edge = sum(a.itemsize for a in self.edges.values()) + sum(a.itemsize for a in self.sparse.values()) / SPARSE
-        of_row = 8.0 + sum(a.itemsize for a in self.rows.values())
-        before = self.indptr * of_edge + np.arange(n + 1) * of_row
+        before = self.indptr * (
+            sum(a.itemsize for a in self.edges.values()) + sum(a.itemsize for a in self.sparse.values()) / SPARSE
+        )
+        if not without_rows:
+            before = before + np.arange(n + 1) * float(sum(a.itemsize for a in self.of_rows.values()))
         targets = before[-1] * np.arange(1, count) / count
         cuts = np.concatenate([[0], np.searchsorted(before, targets), [n]]).astype(np.int64)
-        begins = [int(begin) // SPARSE * SPARSE for begin in self.indptr[cuts[:-1]]]
-        return Cut(cuts, [self._piece(int(a), int(b)) for a, b in pairwise(cuts)], begins)
+        begins = self.indptr[cuts[:-1]] // SPARSE * SPARSE
+        pieces = [self._piece(int(a), int(b), without_rows) for a, b in pairwise(cuts)]
+        # edges and what is sparse of them have room for as many edges
+        room = -(-int((self.indptr[cuts[1:]] - begins).max()) // SPARSE)
+        lengths = dict.fromkeys(self.edges, room * SPARSE) | dict.fromkeys(self.sparse, room)
+        if not without_rows:
+            lengths |= dict.fromkeys(self.of_rows, int(np.diff(cuts).max()) + 1)
+        return Cut(cuts, pieces, begins.tolist(), lengths)
 
-    def _piece(self, a: int, b: int) -> dict[str, np.ndarray]:
+    def _piece(self, a: int, b: int, without_rows: bool) -> dict[str, np.ndarray]:
         """Rows a to b - 1; their edges from a multiple of SPARSE on, so that sparse sums stay where they are."""
         begin, end = int(self.indptr[a]) // SPARSE * SPARSE, int(self.indptr[b])
-        piece = {"indptr": self.indptr[a : b + 1] - begin}
-        piece |= {name: array[begin:end] for name, array in self.edges.items()}
-        piece |= {name: array[a:b] for name, array in self.rows.items()}
-        return piece | {name: array[begin // SPARSE : end // SPARSE] for name, array in self.sparse.items()}
+        piece = {name: array[begin:end] for name, array in self.edges.items()}
+        piece |= {name: array[begin // SPARSE : end // SPARSE] for name, array in self.sparse.items()}
+        if without_rows:
+            return piece
+        return {"indptr": self.indptr[a : b + 1] - begin} | piece | {k: array[a:b] for k, array in self.rows.items()}
 
 
 @dataclass
@@ -175,6 +193,8 @@ class Cut:
     pieces: list[dict[str, np.ndarray]]
     begins: list[int]
     """The first edge in each."""
+    lengths: dict[str, int]
+    """By name, entries of a partition that there must be room for."""
     locked: bool = False
 
     def lock(self, backend: Backend) -> None:
@@ -182,12 +202,18 @@ class Cut:
         with PREPARING:
             if not self.locked:
                 for piece in self.pieces:
-                    piece["indptr"] = page_locked(backend, piece["indptr"])
+                    if "indptr" in piece:
+                        piece["indptr"] = page_locked(backend, piece["indptr"])
                 self.locked = True
 
     @property
     def count(self) -> int:
         return len(self.pieces)
+
+    @property
+    def room(self) -> int:
+        """Bytes that any one of the partitions takes on a device."""
+        return sum(length * self.pieces[0][name].itemsize for name, length in self.lengths.items())
 
     def costs_more(self, number: int, reads: float) -> bool:
         """Whether copying a partition takes more of the bus than so many reads in place."""
@@ -234,7 +260,7 @@ def budget_of(options: Streamed, backend: Backend, share: float) -> int:
 
 def laid_out(
     options: Streamed, scheme: str, rows: HostRows, backend: Backend, share: float, instances: int, each: int,
-    fixed: int, what: str, kept: Sequence[str] = (),
+    fixed: int, what: str, without_rows: bool = False,
 ) -> Layout:  # fmt: skip
     """Choose what is not given, so that all of it fits.
 
@@ -248,8 +274,8 @@ def laid_out(
         Bytes of the device in any case.
     what : str
         Who samples, for messages.
-    kept : sequence of str
-        Arrays of the rows that are on the device for good.
+    without_rows : bool
+        Whether what is said of rows is among what is fixed, and partitions are cut without it.
 
     Raises
     ------
@@ -258,17 +284,15 @@ def laid_out(
     """
     budget = budget_of(options, backend, share)
     count = options.partitions or LEAST_PARTITIONS
-    # of what is kept there is, for each partition more, one entry of 8 bytes more
-    fixed += ResidentSet.room_bytes(rows.cut(count).pieces, kept)[1]
     batch = options.batch or (SEPARATE if scheme == "baseline" else instances)
     batch = max(1, min(batch, instances, (budget - fixed) // 2 // max(each, 1)))
     room = budget - fixed - batch * each
     while True:
-        cut = rows.cut(count)
-        slot = max(ResidentSet.room_bytes(cut.pieces, kept)[0], 1)
+        cut = rows.cut(count, without_rows)
+        slot = max(cut.room, 1)
         if options.partitions or room // slot >= min(options.resident or 2, count) or count >= MOST_PARTITIONS:
             break
-        count, fixed = 2 * count, fixed + (8 * count if kept else 0)
+        count *= 2
     resident = min(options.resident or max(room // slot, 1), count)
     needed = fixed + batch * each + resident * slot
     if needed > budget:

@@ -57,8 +57,9 @@ class _Run:
         self.layout: Layout = laid_out(
             options, self.scheme, rows, env.backend, env.memory_share, n, -(-needed // max(n, 1)), 0, sampler.name
         )
-        self.cuts = env.backend.from_host(self.layout.cut.cuts)
-        self.resident = ResidentSet(env.backend, self.layout.cut.pieces, self.layout.resident)
+        cut = self.layout.cut
+        self.cuts = env.backend.from_host(cut.cuts)
+        self.resident = ResidentSet(env.backend, cut.pieces, self.layout.resident, cut.lengths)
         self.kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         self.in_place = 0
 

@@ -1,7 +1,8 @@
 """First-order random walks over partitions of which some are on the device.
 
-A walker's state is its row of `walks`, the steps it has made, and the partition where it stands; the walkers that stand
-in a partition are its queue. A launch takes the queue of a resident partition and lets each walker go until it leaves.
+A walker's state is its row of `walks`, the steps it has made, and the partition where it stands. A launch lets walkers
+go on over all partitions that it reads, on the device or in place; a walker that comes to another one waits in its
+queue.
 
 Source: Pandey et al., c-saw, Section V: queues of (vertex, instance, depth), workload-aware scheduling, thread blocks.
 """
@@ -18,8 +19,8 @@ from graphdask.backend import PER_PROCESSOR, Array
 from graphdask.engine import Environment, RankResult
 from graphdask.errors import OverBudget
 from graphdask.part import Part
-from graphdask.residency import Lanes, ResidentSet
-from graphdask.sample._walkers import LAUNCH
+from graphdask.residency import Lanes, ResidentSet, on_device, seen_in_place
+from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
     PREPARING,
     HostRows,
@@ -34,12 +35,11 @@ from graphdask.sample.streamed import (
 from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
 READS = {"uniform": 1, "metropolis": 1, "alias": 3, "rejection": 4, "inverse": 10}
-"""Of a step, about, by method, besides what is kept."""
-KEPT = ("indptr", "totals")
-"""What stays on the device of partitions that are read in place: what every step reads first."""
-READ_IN_PLACE = ("uniform", "alias")
-"""Methods whose steps read so little of a row that on a GPU they read it in place, where nobody says by which scheme;
-as measured (cluster/records). Other methods read more, or were not measured."""
+"""Of a step, about, by method, besides what is said of rows."""
+OF_EDGES = ("indices", "values", "table", "other")
+"""What is said of edges, in the order in which kernels take it."""
+NEAR, FAR, WAITS = 0, 1, 2
+"""How a partition is read, as kernels/walk.py has it."""
 LANES = 8
 """Partitions that are sampled at the same time at most."""
 QUEUE = 24
@@ -57,13 +57,12 @@ def run(sampler: FirstOrder, part: Part, host: Environment, env: Environment, op
         drawn.resident.close()
 
 
-def schemes_of(options: Streamed, method: str, rows: HostRows, env: Environment) -> list[str]:
+def schemes_of(options: Streamed, rows: HostRows, env: Environment) -> list[str]:
     """The scheme to use, and the next one should it not fit; why that is so, `Streamed` says."""
     if options.scheme is not None:
         return [options.scheme]
-    kept = rows.indptr.nbytes + sum(rows.rows[name].nbytes for name in KEPT if name in rows.rows)
-    small = 2 * kept <= budget_of(options, env.backend, env.memory_share)
-    if env.backend.name == "cuda" and method in READ_IN_PLACE and small:
+    of_rows = sum(array.nbytes for array in rows.of_rows.values())
+    if env.backend.name == "cuda" and 2 * of_rows <= budget_of(options, env.backend, env.memory_share):
         return ["in-place", "BAL"]
     return ["BAL"]
 
@@ -93,12 +92,13 @@ class _Run:
         rows = prepared(part, host, env.backend, (sampler.bias, self.biases.method), lambda: _host_rows(made, part))
         degrees = made.degrees if sampler.method == "metropolis" else made.degrees[:1]
         width, n = part.vertex_map.dtype.itemsize, sampler.instances
-        for scheme in schemes_of(options, sampler.method, rows, env):
-            self.scheme, kept = scheme, KEPT if scheme == "in-place" else ()
+        for scheme in schemes_of(options, rows, env):
+            self.scheme, self.whole = scheme, scheme == "in-place"
+            fixed = degrees.nbytes + self.whole * sum(array.nbytes for array in rows.of_rows.values())
             try:
                 self.layout: Layout = laid_out(
                     options, scheme, rows, env.backend, env.memory_share, n, (sampler.length + 2) * width + 8 + QUEUE,
-                    degrees.nbytes, sampler.name, kept,
+                    fixed, sampler.name, self.whole,
                 )  # fmt: skip
                 break
             except OverBudget:
@@ -110,24 +110,36 @@ class _Run:
                 f"{n:,} walks of {sampler.length:,} steps are {walks:,} bytes, and {free:,} may be used of the host's "
                 f"memory; draw fewer at a time"
             )
-        self.degrees = env.backend.from_host(degrees)
-        self.cuts = env.backend.from_host(self.layout.cut.cuts)
-        self.resident = ResidentSet(env.backend, self.layout.cut.pieces, self.layout.resident, kept)
-        self.lanes = Lanes(env.backend, LANES)
+        cut, backend = self.layout.cut, env.backend
+        self.degrees, self.cuts = backend.from_host(degrees), backend.from_host(cut.cuts)
+        self.resident = ResidentSet(backend, cut.pieces, self.layout.resident, cut.lengths)
+        self.lanes = Lanes(backend, LANES)
         dtypes = {"values": self.biases.dtype, "greatest": self.biases.dtype, "totals": np.uint64, "shifts": np.int32}
-        dtypes |= {"table": np.uint64, "other": np.int32}
-        self.empty = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()}
+        dtypes |= {"table": np.uint64, "other": np.int32, "indices": part.vertex_map.dtype}
+        near = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()} | self.resident.pools
+        far = {name: near[name] for name in OF_EDGES}
+        self.of_rows = 0
+        """Bytes of what is said of all rows, where the device has it."""
+        if self.whole:
+            near |= {name: on_device(backend, array) for name, array in rows.of_rows.items()}
+            far |= {name: seen_in_place(backend, array) for name, array in (rows.edges | rows.sparse).items()}
+            self.of_rows = sum(array.nbytes for array in rows.of_rows.values())
+        method, *_ = self.biases.arguments
+        self.tables = (
+            *(near[name] for name in ("indptr", "greatest", "totals", "shifts")), near["indices"],
+            METROPOLIS if sampler.method == "metropolis" else method, *(near[name] for name in OF_EDGES[1:]),
+            *(far[name] for name in OF_EDGES),
+        )  # fmt: skip
+        """What every launch is told of rows and edges."""
         self.kernels = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=self.biases.dtype)
         self.queues = env.kernels("queues")
-        method, *_ = self.biases.arguments
-        self.method = METROPOLIS if sampler.method == "metropolis" else method
         self.said = sampler.length, sampler.seed, *sampler.moves, part.num_vertices
         """What every launch is told of the walks."""
-        self.firsts = self.layout.cut.cuts.tolist()
         self.sweep: list[int] = []
         """Partitions that are still to be visited in their order."""
         self.imbalances: list[float] = []
-        self.in_place = 0
+        self.in_place = env.xp.zeros(1, np.uint64)
+        """Steps from vertices whose edges were read in place."""
 
     def result(self) -> RankResult:
         sampler, n = self.sampler, self.sampler.instances
@@ -142,7 +154,9 @@ class _Run:
                 walks[rows], lengths[rows] = map(self.env.backend.to_host, self._batch(rows))
         columns: dict[str, Any] = {"walks": walks, "lengths": lengths}
         imbalance = float(np.mean(self.imbalances)) if self.imbalances else 0.0
-        values = {"streamed": report(self.scheme, self.layout, self.resident, imbalance, len(batches), self.in_place)}
+        in_place = int(self.env.backend.to_host(self.in_place)[0])
+        told = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
+        values = {"streamed": {**told, "nbytes": told["nbytes"] + self.of_rows}}
         return RankResult(
             columns, values, {name: column.dtype for name, column in columns.items()}, self.env.history, "",
             self.env.backend.description, self.layout.memory,
@@ -169,9 +183,9 @@ class _Run:
             active = {k: int(bounds[k + 1] - bounds[k]) for k in range(count) if bounds[k] < bounds[k + 1]}
             if not active:
                 return self.walks, self.lengths
-            made, started, chosen = steps, time.perf_counter(), self._chosen(active)
-            self._launch(chosen, active, bounds)
-            frontier = sum(active[k] for k in chosen)
+            started = time.perf_counter()
+            launches, ways = self._chosen(active, max(sum(active.values()) * sampler.length - steps, 0))
+            made, frontier = steps, self._launch(launches, ways, active, bounds)
 
     def _queues(self) -> tuple[np.ndarray, int]:
         """Put the walkers that go on in the order of their partitions; where those of each begin, and steps made."""
@@ -182,36 +196,46 @@ class _Run:
         told = self.env.backend.to_host(tally[: count + 1])
         return np.concatenate([[0], np.cumsum(told[:-1])]), int(told[-1])
 
-    def _chosen(self, active: dict[int, int]) -> list[int]:
-        """The partitions that are sampled next; those after them are on their way to the device."""
+    def _chosen(self, active: dict[int, int], left: int) -> tuple[list[int], dict[int, int]]:
+        """The partitions whose queues are sampled next, and how each that walkers go on over is read; those that are to
+        be sampled after them are on their way to the device. There are so many steps left to make."""
         resident = self.resident
         if self.scheme in ("baseline", "BA"):
             self.sweep = [k for k in self.sweep if k in active] or sorted(active)
             chosen, self.sweep = self.sweep[: self.layout.resident], self.sweep[self.layout.resident :]
             self._bring(chosen, chosen)
-            return chosen
-        ready = [k for k in resident.numbers if k in active]
-        absent = sorted((k for k in active if k not in resident), key=lambda k: (-active[k], k))
-        here: list[int] = []
+            return chosen, dict.fromkeys(chosen, NEAR)
+        far: list[int] = []
         if self.scheme == "in-place":
-            here = self._in_place(absent, active)
-            absent = [k for k in absent if k not in here]
-            self.in_place += sum(active[k] for k in here)
+            self._fill(active, left)
+            far = self._in_place(active)
+        ready = [k for k in resident.numbers if k in active]
+        absent = sorted((k for k in active if k not in resident and k not in far), key=lambda k: (-active[k], k))
         coming = absent[: self.layout.resident - len(ready)]
         self._bring(coming, ready + coming)
-        return sorted(ready + here, key=lambda k: (-active[k], k)) or coming
+        chosen = ready + [k for k in far if k in active]
+        near = [k for k in resident.numbers if k not in coming] if chosen else resident.numbers
+        chosen = sorted(chosen, key=lambda k: (-active[k], k)) or coming
+        return chosen, dict.fromkeys(near, NEAR) | dict.fromkeys(far, FAR)
 
-    def _in_place(self, absent: list[int], active: dict[int, int]) -> list[int]:
-        """Partitions to be read in host memory: those that would not be worth the place of another one for a step of
-        each walker there, or room that is free for the steps of a whole walk."""
-        here, free = [], self.resident.room
-        for number in absent:
-            steps = self.sampler.length if free else 1
-            if self.layout.cut.costs_more(number, active[number] * READS[self.sampler.method] * steps):
-                here.append(number)
-            else:
-                free = max(free - 1, 0)
-        return here
+    def _fill(self, active: dict[int, int], left: int) -> None:
+        """Bring the partitions of which most is expected to be read, as long as there is room that is free, and less is
+        to be copied than to be read in place: the next step of each walker is where it stands, and those to come are
+        where the edges are."""
+        cut, reads = self.layout.cut, READS[self.sampler.method]
+        absent = [k for k in range(cut.count) if k not in self.resident]
+        edges = sum(len(piece["indices"]) for piece in cut.pieces)
+        later = max(left - sum(active.values()), 0) / max(edges, 1)
+        steps = {k: active.get(k, 0) + later * len(cut.pieces[k]["indices"]) for k in absent}
+        wanted = sorted(absent, key=lambda k: (-steps[k], k))[: self.resident.room]
+        self._bring([k for k in wanted if not cut.costs_more(k, reads * steps[k])], [])
+
+    def _in_place(self, active: dict[int, int]) -> list[int]:
+        """Partitions to be read in host memory: those that are not worth the place of another one for one step of each
+        walker that stands there, or that would, if all walkers waited for partitions that are not on the device."""
+        absent = [k for k in range(self.layout.cut.count) if k not in self.resident]
+        waiting, reads = sum(active.values()) / max(len(absent), 1), READS[self.sampler.method]
+        return [k for k in absent if self.layout.cut.costs_more(k, reads * max(active.get(k, 0), waiting))]
 
     def _bring(self, wanted: list[int], kept: list[int]) -> None:
         """Begin to copy partitions in the place of those that are not kept."""
@@ -221,28 +245,44 @@ class _Run:
                     self.resident.release(next(k for k in self.resident.numbers if k not in kept))
                 self.resident.start(number)
 
-    def _launch(self, chosen: list[int], active: dict[int, int], bounds: np.ndarray) -> None:
-        """Sample partitions beside each other."""
-        most, longest = LAUNCH[self.env.backend.name]
-        total, blocks = sum(active[k] for k in chosen), {}
-        for number in chosen:
-            part_of = active[number] / total if self.scheme in ("BAL", "in-place") else 1 / len(chosen)
-            blocks[number] = max(1, round(PER_PROCESSOR * part_of))
-        if len(chosen) > 1:
+    def _told(self, read: dict[int, int]) -> Array:
+        """What a launch is told of partitions that it reads in these ways (kernels/walk.py)."""
+        cut, ways = self.layout.cut, np.zeros((3, self.layout.cut.count), np.int64)
+        ways[2] = WAITS
+        for number, way in read.items():
+            ways[2, number] = way
+            if way == NEAR:
+                slot = self.resident.slot(number)
+                ways[1, number] = slot * cut.lengths["indices"]
+                if self.whole:
+                    ways[1, number] -= cut.begins[number]
+                else:
+                    ways[0, number] = slot * cut.lengths["indptr"] - int(cut.cuts[number])
+        return self.env.backend.from_host(ways.reshape(-1))
+
+    def _launch(self, chosen: list[int], read: dict[int, int], active: dict[int, int], bounds: np.ndarray) -> int:
+        """Sample the queues of partitions beside each other, or together; how many walkers they have."""
+        ways, count = self._told(read), self.layout.cut.count
+        queues = {k: slice(int(bounds[k]), int(bounds[k + 1])) for k in chosen}
+        total, blocks = sum(active[k] for k in chosen), dict.fromkeys(chosen, PER_PROCESSOR)
+        if self.scheme == "in-place":
+            queues, blocks = {-1: slice(0, int(bounds[count]))}, {-1: PER_PROCESSOR}
+        elif len(chosen) > 1:
+            for k in chosen:
+                part_of = active[k] / total if self.scheme == "BAL" else 1 / len(chosen)
+                blocks[k] = max(1, round(PER_PROCESSOR * part_of))
             loads = np.array([active[k] / blocks[k] for k in chosen])
             self.imbalances.append(float(loads.std() / loads.mean()))
-        self.lanes.fork(len(chosen))
-        for launch, number in enumerate(chosen):
-            queue = self.queue[int(bounds[number]) : int(bounds[number + 1])]
+        most, longest = LAUNCH[self.env.backend.name]
+        self.lanes.fork(len(queues))
+        for launch, (k, rows) in enumerate(queues.items()):
+            queue = self.queue[rows]
             budget = 1 if self.scheme in ("baseline", "BA") else max(1, min(longest, most // len(queue)))
-            base, end = self.firsts[number : number + 2]
             with self.lanes[launch]:
-                resident = number in self.resident
-                of = self.empty | (self.resident[number] if resident else self.resident.in_place(number))
                 self.kernels.walk_streamed(
-                    len(queue), queue, self.first, budget, *self.said, self.starts, of["indptr"], of["indices"],
-                    self.method, of["values"], of["greatest"], of["totals"], of["shifts"], of["table"], of["other"],
-                    self.degrees, base, end - base, self.cuts, self.layout.cut.count, self.walks, self.lengths,
-                    self.places, per_processor=blocks[number],
+                    len(queue), queue, self.first, budget, *self.said, self.starts, *self.tables, self.degrees,
+                    self.cuts, ways, count, int(self.whole), self.walks, self.lengths, self.places, self.in_place,
+                    per_processor=blocks[k], threads=threads_for(self.env, len(queue)),
                 )  # fmt: skip
         self.lanes.join()
+        return total

@@ -10,7 +10,7 @@ import pytest
 from emulated import emulated
 
 from graphdask.backend import CudaBackend, get_backend
-from graphdask.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched
+from graphdask.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched, on_device
 
 
 def pieces(count):
@@ -21,8 +21,7 @@ def pieces(count):
 def test_a_resident_set_has_what_the_host_has(device):
     backend = emulated() if device == "emulated" else get_backend(device)
     arrays, held = pieces(7), ResidentSet(backend, pieces(7), 3)
-    assert ResidentSet.room_bytes(arrays) == (6 * 8 + 18 * 4, 0)
-    assert ResidentSet.room_bytes(arrays, ("a",)) == (18 * 4, 21 * 8)
+    assert {name: len(pool) for name, pool in held.pools.items()} == {"a": 3 * 6, "b": 3 * 18}
     order = [1, 5, 0, 6, 2, 5, 3, 4, 1, 6]
     for (number, found), expected in zip(held.visit(order), order, strict=True):
         assert number == expected
@@ -37,13 +36,20 @@ def test_a_resident_set_has_what_the_host_has(device):
     assert held.room == 0
     held.release(6)
     assert held.room == 1
-    keeping = ResidentSet(backend, pieces(7), 1, ("a",))
-    assert keeping.nbytes == 21 * 8
-    for found in (dict(keeping.visit([4]))[4], keeping.in_place(5), keeping.in_place(0), keeping.in_place(5)):
-        number = len(found["a"])
+    wider = ResidentSet(backend, pieces(7), 2, {"a": 8, "b": 20})
+    (came_first, _), (number, _) = wider.visit([4, 6])
+    assert (came_first, number, wider.nbytes) == (4, 6, 10 * 8 + 30 * 4)
+    for number in (4, 6):
+        for name, length in (("a", 8), ("b", 20)):
+            there = backend.to_host(wider.pools[name])[length * wider.slot(number) :]
+            np.testing.assert_array_equal(there[: len(arrays[number][name])], arrays[number][name])
+    assert {wider.slot(4), wider.slot(6)} == {0, 1}
+    for number in (5, 0, 5):
+        found = wider.in_place(number)
         for name, array in arrays[number].items():  # read by a kernel
             np.testing.assert_array_equal(backend.to_host(backend.xp.add(found[name], 0)), array)
-    assert keeping.nbytes == 21 * 8 + 12 * 4
+    np.testing.assert_array_equal(backend.to_host(on_device(backend, arrays[3]["b"])), arrays[3]["b"])
+    wider.close()
     lanes = Lanes(backend, 2)
     for launches in (1, 3):
         lanes.fork(launches)

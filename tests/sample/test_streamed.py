@@ -136,7 +136,7 @@ def test_what_a_scheme_saves():
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_walks_that_read_little_of_a_row_are_read_in_place_on_a_gpu(device, monkeypatch):
+def test_walks_are_read_in_place_on_a_gpu(device, monkeypatch):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
     graph = made("dense random, directed").partition(1, device="cpu" if device == "cpu" else "cuda")
@@ -144,9 +144,8 @@ def test_walks_that_read_little_of_a_row_are_read_in_place_on_a_gpu(device, monk
     def scheme(kind, where="streamed"):
         return drawn(graph, kind, where).stats.streamed["scheme"]
 
-    in_place = [] if device == "cpu" else ["simple", "alias"]
-    assert [kind for kind in WALKS if scheme(kind) == "in-place"] == in_place
-    assert {scheme(kind) for kind in WALKS if kind not in in_place} == {"BAL"}
+    in_place = device != "cpu"
+    assert {scheme(kind) for kind in WALKS} == {"in-place" if in_place else "BAL"}
     assert scheme("all alike") == "WS"
     for kind in ("simple", "rejection"):  # who asks for a scheme gets it
         assert {name: scheme(kind, Streamed(4, 2, name)) for name in streamed.SCHEMES} == {
@@ -162,6 +161,31 @@ def test_walks_that_read_little_of_a_row_are_read_in_place_on_a_gpu(device, monk
     for size, expected in (("40KiB", "BAL"), ("60KiB", "in-place")):  # of which 24,000 bytes say where rows begin
         found = sample.random_walk(ring, [0], 3, placement=Streamed(device_memory=size))
         assert found.stats.streamed["scheme"] == (expected if in_place else "BAL")
+
+
+def test_walkers_go_on_over_all_that_is_read():
+    graph = made("dense random, directed").partition(1, device="cpu")
+    n, steps = 40, 30
+
+    def stats(scheme, *more, walkers=n, kind="simple"):
+        begin = np.arange(walkers) % graph.num_vertices
+        draw = WALKS[kind]
+        found = draw(graph, begin, steps, seed=3, placement=Streamed(*more, scheme)).verify()
+        assert (found.walks == draw(graph, begin, steps, seed=3, placement="replicated").walks).all()
+        return found.stats
+
+    for kind in ("simple", "rejection"):  # few walkers: nothing is worth a copy, and nobody waits
+        alone = stats("in-place", 8, 2, walkers=1, kind=kind)
+        assert (len(alone), alone.streamed["transfers"], alone.streamed["in_place"]) == (1, 0, steps)
+    some = stats("in-place", 8, 2)
+    assert (len(some), some.streamed["transfers"]) == (1, 2)  # the room that is free is used once
+    assert 0 < some.streamed["in_place"] < n * steps
+    many = stats("in-place", 8, 2, walkers=2000)  # more would be read in place than copied
+    assert many.streamed["transfers"] > 8
+    assert many.streamed["in_place"] < 2000 * steps // 2
+    for scheme in ("WS", "BAL"):
+        assert len(stats(scheme, 8, 8)) <= 2  # all partitions, once they are there
+        assert len(stats(scheme, 8, 4)) < len(stats(scheme, 8, 2)) < steps * 8
 
 
 def test_each_partition_comes_once_where_all_fit():
