@@ -23,7 +23,7 @@ STAGED = 1 << 24
 PIECE, STAGES = 1 << 23, 8
 """Bytes of a piece, and how many are on their way."""
 Piece = Mapping[str, np.ndarray]
-"""Arrays of a partition by name: 1-D, and of the same names and dtypes in all partitions."""
+"""Arrays of a partition by name, with entries of the same shapes and dtypes in all partitions."""
 
 
 def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
@@ -115,7 +115,8 @@ class ResidentSet:
     def __init__(self, backend: Backend, pieces: Sequence[Piece], slots: int, lengths: Mapping[str, int] | None = None):
         self._backend, self._pieces, self._lengths = backend, pieces, lengths or longest(pieces)
         self.pools = {
-            name: backend.xp.empty(slots * self._lengths[name], array.dtype) for name, array in pieces[0].items()
+            name: backend.xp.empty((slots * self._lengths[name], *array.shape[1:]), array.dtype)
+            for name, array in pieces[0].items()
         }
         self._count, self._free = slots, list(range(slots))
         self._slots: dict[int, int] = {}

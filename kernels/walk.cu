@@ -46,6 +46,7 @@ __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &move
         if (far) return (index_t)gd_digit(first, (gd_u64)moves.vertices);
     }
     if (dead) return -1;
+    if (METHOD == GD_CELLS) return rows.neighbour(row, begin, degree, instance, step);
     const long long edge = plain ? gd_pick_uniform(begin, after, first)
                                  : rows.pick<METHOD>(row, begin, degree, instance, step, draw, second);
     const index_t u = rows.indices[edge];
@@ -229,7 +230,7 @@ extern "C" __global__ void walk_streamed(long long n, const long long *queue, lo
     else if (method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
     else if (method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
     else if (method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
-    else walk_some<GD_ALIAS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
+    else walk_some<GD_CELLS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place);
     __syncthreads();
     if (threadIdx.x == 0 && in_place) atomicAdd(told, in_place);
 }

@@ -9,7 +9,9 @@
 #include "common.cuh"
 #include "pick.cuh"
 
-#define GD_METROPOLIS 4  // besides the methods of pick.cuh
+// Besides the methods of pick.cuh.
+#define GD_METROPOLIS 4
+#define GD_CELLS 5  // the alias table with the neighbours in it, for tables that are far: one read a step
 
 #define GD_WALK_COIN 0x80000000u
 #define GD_WALK_ONE (1ULL << 63)  // the probability 1
@@ -35,6 +37,21 @@ __device__ __forceinline__ void gd_store(long long *to, const long long *at) {
 #else
     *(Steps *)to = *(const Steps *)at;
 #endif
+}
+
+// A cell of an alias table: the share of its own edge, and the neighbours along that and the other one. One access.
+__device__ __forceinline__ void gd_cell(const gd_u64 *table, long long edge, gd_u64 &share, int &own, int &other) {
+    gd_u64 both;
+#ifdef __CUDA_ARCH__
+    asm("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(share), "=l"(both) : "l"(table + 2 * edge));
+#else
+    share = table[2 * edge], both = table[2 * edge + 1];
+#endif
+    own = (int)(both & 0xffffffffu), other = (int)(both >> 32);
+}
+__device__ __forceinline__ void gd_cell(const gd_u64 *table, long long edge, gd_u64 &share, long long &own,
+                                        long long &other) {
+    share = table[3 * edge], own = (long long)table[3 * edge + 1], other = (long long)table[3 * edge + 2];
 }
 
 // Rows to walk over.
@@ -70,5 +87,15 @@ struct Rows {
         const long long edge = gd_pick(METHOD, biases, row, begin, begin + degree, key, instance, step, draw);
         coin = this->coin<METHOD>(instance, step, draw);
         return edge;
+    }
+
+    // The neighbour along an edge of a row that is not dead, by the cells of its alias table.
+    __device__ __forceinline__ index_t neighbour(long long row, long long begin, long long degree, gd_u64 instance,
+                                                 gd_u32 step) const {
+        gd_u64 first, second, share;
+        index_t own, other;
+        gd_philox(key, instance, step, 0, first, second);
+        gd_cell(biases.table, begin + (long long)gd_digit(first, (gd_u64)degree), share, own, other);
+        return gd_digit(second, biases.totals[row]) < share ? own : other;
     }
 };

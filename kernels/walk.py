@@ -8,7 +8,9 @@ step      steps that a walker has made, int32, in and out (walk_part)
 end       the step to stop after
 length    steps of a walk; `walks` has rows of length + 1
 method    METROPOLIS (to a neighbour drawn uniformly, or staying by the degrees), or one of pick.py, whose tables are
-          values, greatest, totals, shifts, table, other
+          values, greatest, totals, shifts, table, other; in walk_streamed CELLS stands for alias, with a table of
+          cells: the share of an edge, and the neighbours along it and along the other one, together 64 bits where ids
+          have 32, else 64 bits each
 seed      uint64, of the random numbers
 restart, leave, dead, vertices
           see Moves in walk.cu
@@ -49,7 +51,7 @@ from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "double")]
-METROPOLIS = 4
+METROPOLIS, CELLS = 4, 5
 """Besides the methods of pick.py."""
 COIN = np.uint64(0x80000000)
 ONE = np.uint64(1 << 63)
@@ -58,7 +60,7 @@ NEAR, FAR, WAITS = 0, 1, 2
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
-_0, _1 = np.uint64(0), np.uint64(1)
+_0, _1, _32, _LOW = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @within
@@ -81,6 +83,12 @@ def following(
             return np.int64(multiply_high(first, np.uint64(vertices))), True
     if ends:
         return np.int64(-1), False
+    if method == CELLS:
+        edge, digit = pick_uniform(begin, end, first), multiply_high(second, totals[row])
+        if indices.itemsize == 4:
+            share, both = table[2 * edge], table[2 * edge + 1]
+            return np.int64(both & _LOW if digit < share else both >> _32), False
+        return np.int64(table[3 * edge + (1 if digit < table[3 * edge] else 2)]), False
     if not biased:
         edge = pick_uniform(begin, end, first)
     else:

@@ -9,6 +9,7 @@ Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -158,21 +159,23 @@ class HostRows:
 
     def _cut(self, count: int, without_rows: bool) -> Cut:
         n = len(self.indptr) - 1
-        before = self.indptr * (
-            sum(a.itemsize for a in self.edges.values()) + sum(a.itemsize for a in self.sparse.values()) / SPARSE
+        of_edge, of_sparse, of_row = (
+            sum(map(_of_one, kind.values())) for kind in (self.edges, self.sparse, self.of_rows)
         )
+        before = self.indptr * (of_edge + of_sparse / SPARSE)
         if not without_rows:
-            before = before + np.arange(n + 1) * float(sum(a.itemsize for a in self.of_rows.values()))
+            before = before + np.arange(n + 1) * float(of_row)
         targets = before[-1] * np.arange(1, count) / count
         cuts = np.concatenate([[0], np.searchsorted(before, targets), [n]]).astype(np.int64)
         begins = self.indptr[cuts[:-1]] // SPARSE * SPARSE
         pieces = [self._piece(int(a), int(b), without_rows) for a, b in pairwise(cuts)]
         # edges and what is sparse of them have room for as many edges
-        room = -(-int((self.indptr[cuts[1:]] - begins).max()) // SPARSE)
+        edges = self.indptr[cuts[1:]] - begins
+        room = -(-int(edges.max()) // SPARSE)
         lengths = dict.fromkeys(self.edges, room * SPARSE) | dict.fromkeys(self.sparse, room)
         if not without_rows:
             lengths |= dict.fromkeys(self.of_rows, int(np.diff(cuts).max()) + 1)
-        return Cut(cuts, pieces, begins.tolist(), lengths)
+        return Cut(cuts, pieces, begins.tolist(), edges.tolist(), room * SPARSE, lengths)
 
     def _piece(self, a: int, b: int, without_rows: bool) -> dict[str, np.ndarray]:
         """Rows a to b - 1; their edges from a multiple of SPARSE on, so that sparse sums stay where they are."""
@@ -184,6 +187,11 @@ class HostRows:
         return {"indptr": self.indptr[a : b + 1] - begin} | piece | {k: array[a:b] for k, array in self.rows.items()}
 
 
+def _of_one(array: np.ndarray) -> int:
+    """Bytes of an entry."""
+    return array.itemsize * math.prod(array.shape[1:])
+
+
 @dataclass
 class Cut:
     """Partitions."""
@@ -193,8 +201,12 @@ class Cut:
     pieces: list[dict[str, np.ndarray]]
     begins: list[int]
     """The first edge in each."""
+    edges: list[int]
+    """How many there are in each, from there on."""
+    most_edges: int
+    """How many there must be room for."""
     lengths: dict[str, int]
-    """By name, entries of a partition that there must be room for."""
+    """By name, entries of an array that there must be room for."""
     locked: bool = False
 
     def lock(self, backend: Backend) -> None:
@@ -213,7 +225,7 @@ class Cut:
     @property
     def room(self) -> int:
         """Bytes that any one of the partitions takes on a device."""
-        return sum(length * self.pieces[0][name].itemsize for name, length in self.lengths.items())
+        return sum(length * _of_one(self.pieces[0][name]) for name, length in self.lengths.items())
 
     def costs_more(self, number: int, reads: float) -> bool:
         """Whether copying a partition takes more of the bus than so many reads in place."""

@@ -18,7 +18,7 @@ import numpy as np
 from graphdask.backend import PER_PROCESSOR, Array
 from graphdask.engine import Environment, RankResult
 from graphdask.errors import OverBudget
-from graphdask.part import Part
+from graphdask.part import Csr, Part
 from graphdask.residency import Lanes, ResidentSet, on_device, seen_in_place
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
@@ -34,12 +34,16 @@ from graphdask.sample.streamed import (
 )
 from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
-READS = {"uniform": 1, "metropolis": 1, "alias": 3, "rejection": 4, "inverse": 10}
+READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 10}
 """Of a step, about, by method, besides what is said of rows."""
-OF_EDGES = ("indices", "values", "table", "other")
-"""What is said of edges, in the order in which kernels take it."""
+OF_ROWS, OF_EDGES = ("indptr", "greatest", "totals", "shifts"), ("indices", "values", "table", "other")
+"""What is said of rows and of edges, in the order in which kernels take it."""
 NEAR, FAR, WAITS = 0, 1, 2
 """How a partition is read, as kernels/walk.py has it."""
+CELLS = 5
+"""Of alias tables, as kernels/walk.py has it."""
+CHUNK = 1 << 16
+"""Rows whose cells are made at a time."""
 LANES = 8
 """Partitions that are sampled at the same time at most."""
 QUEUE = 24
@@ -67,20 +71,44 @@ def schemes_of(options: Streamed, rows: HostRows, env: Environment) -> list[str]
     return ["BAL"]
 
 
-def _host_rows(made: Rows, part: Part) -> HostRows:
+def _host_rows(made: Rows, part: Part, host: Environment) -> HostRows:
     """What kernels read of each row, by the names of `walk_streamed`."""
     rows, biases = HostRows(part.out.indptr, {"indices": part.out.indices}), made.biases
     if biases.kind is None:
         return rows
     _, values, greatest, totals, shifts, table, other = biases.arguments
     rows.rows["totals"] = totals
-    if biases.method != "rejection":
+    if biases.method == "alias":
+        return replace(rows, edges={"table": _cells(part.out, table, other, host)})
+    if biases.method == "inverse":
         rows.edges["table"] = table
-        return rows if biases.method == "inverse" else replace(rows, edges=rows.edges | {"other": other})
+        return rows
     rows.edges["values"], rows.rows["greatest"], rows.sparse["table"] = values, greatest, table
     if len(shifts):
         rows.rows["shifts"] = shifts
     return rows
+
+
+def _cells(csr: Csr, share: np.ndarray, other: np.ndarray, host: Environment) -> np.ndarray:
+    """An alias table with the neighbours in it, so that a step reads in one place (kernels/walk.py)."""
+    small = csr.indices.itemsize == 4
+    words, free = 2 if small else 3, int(host.backend.free_memory() * host.memory_share)
+    if 8 * words * csr.num_edges > free:
+        raise OverBudget(
+            f"alias tables to stream need {8 * words * csr.num_edges:,} bytes of the host's memory, of which {free:,} "
+            f'may be used; use method="rejection", or raise the setting graphdask.memory-fraction'
+        )
+    cells = np.empty((csr.num_edges, words), np.uint64)
+    cells[:, 0] = share
+    for a in range(0, csr.num_rows, CHUNK):
+        begins = csr.indptr[a : a + CHUNK + 1]
+        here = slice(int(begins[0]), int(begins[-1]))
+        theirs = csr.indices[np.repeat(begins[:-1], np.diff(begins)) + other[here]]
+        if small:
+            cells[here, 1] = csr.indices[here].astype(np.uint64) | theirs.astype(np.uint64) << np.uint64(32)
+        else:
+            cells[here, 1], cells[here, 2] = csr.indices[here], theirs
+    return cells
 
 
 class _Run:
@@ -89,7 +117,9 @@ class _Run:
         with PREPARING:
             made = sampler.rows(part, host)
         self.biases = made.biases
-        rows = prepared(part, host, env.backend, (sampler.bias, self.biases.method), lambda: _host_rows(made, part))
+        rows = prepared(
+            part, host, env.backend, (sampler.bias, self.biases.method), lambda: _host_rows(made, part, host)
+        )
         degrees = made.degrees if sampler.method == "metropolis" else made.degrees[:1]
         width, n = part.vertex_map.dtype.itemsize, sampler.instances
         for scheme in schemes_of(options, rows, env):
@@ -104,16 +134,17 @@ class _Run:
             except OverBudget:
                 if scheme in (options.scheme, "BAL"):
                     raise
-        walks, free = n * ((sampler.length + 1) * width + 4), int(host.backend.free_memory() * host.memory_share)
-        if self.layout.batch < n and walks > free:
-            raise OverBudget(
-                f"{n:,} walks of {sampler.length:,} steps are {walks:,} bytes, and {free:,} may be used of the host's "
-                f"memory; draw fewer at a time"
-            )
+        if self.layout.batch < n:
+            walks, free = n * ((sampler.length + 1) * width + 4), int(host.backend.free_memory() * host.memory_share)
+            if walks > free:
+                raise OverBudget(
+                    f"{n:,} walks of {sampler.length:,} steps are {walks:,} bytes, and {free:,} may be used of the "
+                    f"host's memory; draw fewer at a time"
+                )
         cut, backend = self.layout.cut, env.backend
         self.degrees, self.cuts = backend.from_host(degrees), backend.from_host(cut.cuts)
         self.resident = ResidentSet(backend, cut.pieces, self.layout.resident, cut.lengths)
-        self.lanes = Lanes(backend, LANES)
+        self.lanes = Lanes(backend, 0 if self.whole else LANES)
         dtypes = {"values": self.biases.dtype, "greatest": self.biases.dtype, "totals": np.uint64, "shifts": np.int32}
         dtypes |= {"table": np.uint64, "other": np.int32, "indices": part.vertex_map.dtype}
         near = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()} | self.resident.pools
@@ -125,11 +156,12 @@ class _Run:
             far |= {name: seen_in_place(backend, array) for name, array in (rows.edges | rows.sparse).items()}
             self.of_rows = sum(array.nbytes for array in rows.of_rows.values())
         method, *_ = self.biases.arguments
-        self.tables = (
-            *(near[name] for name in ("indptr", "greatest", "totals", "shifts")), near["indices"],
-            METROPOLIS if sampler.method == "metropolis" else method, *(near[name] for name in OF_EDGES[1:]),
-            *(far[name] for name in OF_EDGES),
-        )  # fmt: skip
+        method = {"metropolis": METROPOLIS, "alias": CELLS}.get(sampler.method, method)
+        of_rows, (indices, *of_edges), of_far = (
+            [of[name].reshape(-1) for name in names]
+            for of, names in ((near, OF_ROWS), (near, OF_EDGES), (far, OF_EDGES))
+        )
+        self.tables = *of_rows, indices, method, *of_edges, *of_far
         """What every launch is told of rows and edges."""
         self.kernels = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=self.biases.dtype)
         self.queues = env.kernels("queues")
@@ -224,9 +256,8 @@ class _Run:
         where the edges are."""
         cut, reads = self.layout.cut, READS[self.sampler.method]
         absent = [k for k in range(cut.count) if k not in self.resident]
-        edges = sum(len(piece["indices"]) for piece in cut.pieces)
-        later = max(left - sum(active.values()), 0) / max(edges, 1)
-        steps = {k: active.get(k, 0) + later * len(cut.pieces[k]["indices"]) for k in absent}
+        later = max(left - sum(active.values()), 0) / max(sum(cut.edges), 1)
+        steps = {k: active.get(k, 0) + later * cut.edges[k] for k in absent}
         wanted = sorted(absent, key=lambda k: (-steps[k], k))[: self.resident.room]
         self._bring([k for k in wanted if not cut.costs_more(k, reads * steps[k])], [])
 
@@ -253,7 +284,7 @@ class _Run:
             ways[2, number] = way
             if way == NEAR:
                 slot = self.resident.slot(number)
-                ways[1, number] = slot * cut.lengths["indices"]
+                ways[1, number] = slot * cut.most_edges
                 if self.whole:
                     ways[1, number] -= cut.begins[number]
                 else:

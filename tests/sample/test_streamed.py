@@ -107,6 +107,25 @@ def test_several_ranks_and_64_bits():
     assert found.stats.edges == expected.lengths.sum()
 
 
+def test_alias_tables_of_64_bits(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    n, src, dst, directed = GRAPHS["scale-free"]()
+    weights = np.random.default_rng(n).integers(0, 5, len(src)).astype(np.int32)
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    expected = drawn(graph.partition(1, id_width=64, device="cpu"), "alias", "replicated")
+    for device, scheme in (("cpu", "BAL"), ("cpu", "in-place"), ("cuda", "in-place")):
+        on = graph.partition(1, id_width=64, device=device)
+        same(drawn(on, "alias", Streamed(4, 2, scheme)).verify(), expected)
+
+
+def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch):
+    graph = made("scale-free").partition(1, device="cpu")
+    drawn(graph, "alias", "replicated")  # its tables are there
+    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: 1000)
+    with pytest.raises(OverBudget, match='method="rejection"'):
+        drawn(graph, "alias", "streamed")
+
+
 def test_on_a_cluster(two_workers):
     graph = made("scale-free")
     with active(two_workers):
