@@ -125,6 +125,8 @@ class HostRows:
     """Per `SPARSE` edges."""
     made: dict[bool, Cut] = field(default_factory=dict, repr=False)
     """The last partitions, with their rows (False), and the last without (True)."""
+    locked: bool = False
+    """Whether `indptr` is where the device reads it best."""
 
     @property
     def nbytes(self) -> int:
@@ -145,10 +147,15 @@ class HostRows:
                 f"a page-locked copy of the graph needs {self.nbytes:,} bytes of the host's memory, of which {free:,} "
                 f"may be used; use more hosts, or raise the setting graphdask.memory-fraction"
             )
-        self.indptr = page_locked(backend, self.indptr)
         for kind in (self.edges, self.rows, self.sparse):
             for name, array in kind.items():
                 kind[name] = page_locked(backend, array)
+
+    def lock_indptr(self, backend: Backend) -> None:
+        """Likewise, where partitions have none of it."""
+        with PREPARING:
+            if not self.locked:
+                self.indptr, self.locked = page_locked(backend, self.indptr), True
 
     def cut(self, count: int, without_rows: bool = False) -> Cut:
         """Into ranges of vertices that are about alike in bytes, with what is said of rows or without it."""
@@ -214,8 +221,7 @@ class Cut:
         with PREPARING:
             if not self.locked:
                 for piece in self.pieces:
-                    if "indptr" in piece:
-                        piece["indptr"] = page_locked(backend, piece["indptr"])
+                    piece["indptr"] = page_locked(backend, piece["indptr"])
                 self.locked = True
 
     @property
@@ -313,7 +319,10 @@ def laid_out(
             f"of {count} partitions, and may use {budget:,}; use more partitions, fewer resident ones, or raise "
             f"device_memory"
         )
-    cut.lock(backend)
+    if without_rows:
+        rows.lock_indptr(backend)
+    else:
+        cut.lock(backend)
     return Layout(cut, resident, batch, needed)
 
 
