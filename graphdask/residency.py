@@ -37,19 +37,22 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
     return locked
 
 
-def fetched(array: Array) -> np.ndarray:
-    """An array of any device as a NumPy array; one in host memory is itself.
+def fetched(array: Array, out: np.ndarray | None = None) -> np.ndarray:
+    """An array of any device as a NumPy array, `out` where it is given, else one in host memory is itself.
 
     A large one of a GPU comes by way of page-locked memory, a piece at a time, from which threads copy it to where it
     stays: the first touch of new memory takes several times as long as the bus.
     """
-    if not hasattr(array, "get"):
-        return np.asarray(array)
-    if array.nbytes < STAGED or not array.flags.c_contiguous or type(array).__module__.partition(".")[0] != "cupy":
-        return array.get()
+    staged = hasattr(array, "get") and array.nbytes >= STAGED and array.flags.c_contiguous
+    if not staged or type(array).__module__.partition(".")[0] != "cupy":
+        there = array.get() if hasattr(array, "get") else np.asarray(array)
+        if out is None:
+            return there
+        out[...] = there
+        return out
     import cupyx
 
-    made = np.empty(array.shape, array.dtype)
+    made = np.empty(array.shape, array.dtype) if out is None else out
     source, target = array.reshape(-1).view(np.uint8), made.reshape(-1).view(np.uint8)
     with array.device, ThreadPoolExecutor(STAGES) as threads:
         rooms = [cupyx.empty_pinned(PIECE, np.uint8) for _ in range(STAGES)]

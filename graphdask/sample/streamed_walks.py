@@ -19,7 +19,7 @@ from graphdask.backend import PER_PROCESSOR, Array
 from graphdask.engine import Environment, RankResult
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
-from graphdask.residency import Lanes, ResidentSet, on_device, seen_in_place
+from graphdask.residency import Lanes, ResidentSet, fetched, on_device, seen_in_place
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
     PREPARING,
@@ -183,7 +183,8 @@ class _Run:
             lengths = np.empty(n, np.int32)
             for begin in batches:
                 rows = slice(begin, min(begin + self.layout.batch, n))
-                walks[rows], lengths[rows] = map(self.env.backend.to_host, self._batch(rows))
+                for column, drawn in zip((walks, lengths), self._batch(rows), strict=True):
+                    fetched(drawn, column[rows])
         columns: dict[str, Any] = {"walks": walks, "lengths": lengths}
         imbalance = float(np.mean(self.imbalances)) if self.imbalances else 0.0
         in_place = int(self.env.backend.to_host(self.in_place)[0])
@@ -216,8 +217,9 @@ class _Run:
             if not active:
                 return self.walks, self.lengths
             started = time.perf_counter()
-            launches, ways = self._chosen(active, max(sum(active.values()) * sampler.length - steps, 0))
-            made, frontier = steps, self._launch(launches, ways, active, bounds)
+            left = max(sum(active.values()) * sampler.length - steps, 0)
+            chosen, ways = self._chosen(active, left + (sampler.instances - rows.stop) * sampler.length)
+            made, frontier = steps, self._launch(chosen, ways, active, bounds)
 
     def _queues(self) -> tuple[np.ndarray, int]:
         """Put the walkers that go on in the order of their partitions; where those of each begin, and steps made."""
@@ -230,7 +232,7 @@ class _Run:
 
     def _chosen(self, active: dict[int, int], left: int) -> tuple[list[int], dict[int, int]]:
         """The partitions whose queues are sampled next, and how each that walkers go on over is read; those that are to
-        be sampled after them are on their way to the device. There are so many steps left to make."""
+        be sampled after them are on their way to the device. There are so many steps left to make, of all batches."""
         resident = self.resident
         if self.scheme in ("baseline", "BA"):
             self.sweep = [k for k in self.sweep if k in active] or sorted(active)

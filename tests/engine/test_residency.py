@@ -68,6 +68,10 @@ def test_arrays_are_fetched_whole(device):
         there = backend.from_host(values)
         np.testing.assert_array_equal(fetched(there), values)
         np.testing.assert_array_equal(fetched(there[::2]), values[::2])
+        rows = np.full((3, count), -1)
+        for array in (there, values):
+            assert fetched(array, rows[1]).base is rows
+            np.testing.assert_array_equal(rows, [np.full(count, -1), values, np.full(count, -1)])
         square = there[: count // 4 * 4].reshape(-1, 4)
         assert fetched(square).shape == (count // 4, 4)
         np.testing.assert_array_equal(fetched(square).reshape(-1), values[: count // 4 * 4])

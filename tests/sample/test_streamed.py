@@ -199,6 +199,10 @@ def test_walkers_go_on_over_all_that_is_read():
     some = stats("in-place", 8, 2)
     assert (len(some), some.streamed["transfers"]) == (1, 2)  # the room that is free is used once
     assert 0 < some.streamed["in_place"] < n * steps
+    parted = sample.random_walk(
+        graph, np.arange(n) % graph.num_vertices, steps, placement=Streamed(8, 2, "in-place", batch=4)
+    )
+    assert (parted.stats.streamed["batches"], parted.stats.streamed["transfers"]) == (10, 2)  # also by all batches
     many = stats("in-place", 8, 2, walkers=2000)  # more would be read in place than copied
     assert many.streamed["transfers"] > 8
     assert many.streamed["in_place"] < 2000 * steps // 2
