@@ -57,11 +57,14 @@ class TeamMemory:
         the peer's that it has ghosts of itself.
     said : sequence of int
         For all ranks, besides; `heard` has what they said, int64 of shape (size, len(said)).
+    before : int
+        Bytes that are for the primitive to lay out, before the areas: those of rank q begin at `addresses[q]`.
     """
 
     def __init__(
-        self, peers: Peers, part: Part, env: Environment, areas: Sequence[tuple[int, int]], said: Sequence[int] = ()
-    ):
+        self, peers: Peers, part: Part, env: Environment, areas: Sequence[tuple[int, int]], said: Sequence[int] = (),
+        before: int = 0,
+    ):  # fmt: skip
         self.peers, self.words = peers, {}
         size, rank = part.size, part.rank
         whole = part.ghosts is None
@@ -69,13 +72,13 @@ class TeamMemory:
         peer_of = [(rank + step) % size for step in range(size)]
         counts = [0] + [part.num_owned if whole else len(held[peer]) for peer in peer_of[1:]]
         ghosts = [0, *np.diff(part.slot_bounds)[1:].tolist()]
-        places, end = np.zeros((len(areas), size), np.int64), 0
+        places, end = np.zeros((len(areas), size), np.int64), -(-before // ALIGNED) * ALIGNED
         for area, (nbytes, bits) in enumerate(areas):
             for step, peer in enumerate(peer_of[1:], start=1):
                 places[area, peer] = end
                 room = -(-counts[step] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
                 end += -(-room // ALIGNED) * ALIGNED
-        addresses, all_said = peers.memory(end, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
+        self.addresses, all_said = peers.memory(end, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
         self.heard = all_said[:, places.size :]
         told, mine = all_said[:, : places.size].reshape(size, len(areas), size), places.tolist()
         for step, bound in enumerate(part.slot_bounds.tolist()):
@@ -85,8 +88,8 @@ class TeamMemory:
             if counts[step] < part.num_owned:
                 self.words[at.MIRRORS + step] = env.backend.address(held[peer])
             for area in range(len(areas)):
-                self.words[at.OUT + area * at.TEAM_RANKS + step] = addresses[peer] + int(told[peer, area, rank])
-                self.words[at.IN + area * at.TEAM_RANKS + step] = addresses[rank] + mine[area][peer]
+                self.words[at.OUT + area * at.TEAM_RANKS + step] = self.addresses[peer] + int(told[peer, area, rank])
+                self.words[at.IN + area * at.TEAM_RANKS + step] = self.addresses[rank] + mine[area][peer]
 
 
 class TeamRun(ABC):

@@ -27,11 +27,13 @@ class Level:
 class State:
     seen: Array
     """Mask per slot: lanes that have reached it, of ghosts as far as told. Masks are uint8, of more than 8 lanes
-    uint64."""
+    uint64. GPUs that go together have those of own vertices only."""
     bits: Array
-    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane."""
+    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane. GPUs that go
+    together have two such bitmaps."""
     front: Array
-    """Mask per slot: in which lanes, 0 where the bit is not set."""
+    """Mask per slot: in which lanes, 0 where the bit is not set. GPUs that go together have this and `values` where
+    others write."""
     values: Array
     """float64, room for `value`."""
     sigma: Array
@@ -41,7 +43,7 @@ class State:
     score: Array
     """float64 per own vertex, over the sources so far."""
     queue: Room
-    """Own vertices that are reached now."""
+    """Own vertices that are reached now; where GPUs go together, those of all levels."""
     masks: Room
     """Their lanes."""
     with_edges: Array

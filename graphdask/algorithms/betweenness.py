@@ -14,6 +14,9 @@ Where few edges lead out of the front, only their ends look (_candidates.py): on
 hundred vertices, a thousand times over. With several ranks a superstep goes before that, in which the owners of these
 ends are told, and it is worth one only where there is much to look at otherwise.
 
+GPUs that can write into each other's memory go through a batch by themselves, in one launch each: the same levels and
+sums, which owners write where their ghosts are looked up (_betweenness_team.py).
+
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
 """
@@ -27,6 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
 from graphdask.backend import Array
@@ -37,6 +41,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
+from graphdask.team import peers_of
 
 LANES = 64
 """Sources that are searched at once, at most."""
@@ -75,6 +80,8 @@ class Betweenness(Primitive[State]):
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
+    by_teams = True
+    """Whether GPUs that can write into each other's memory go through batches by themselves."""
 
     def __init__(self, sources: Sequence[int], lanes: int, scale: float):
         self.sources, self.lanes, self.scale = tuple(sources), lanes, scale
@@ -103,7 +110,8 @@ class Betweenness(Primitive[State]):
         )  # and in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
         hubs += candidates_memory(part)
-        return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs
+        told = (slots - owned) * (1 + index) + slots // 4 if part.size > 1 else 0  # by GPUs that go together
+        return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs + told
 
     def _chunks(self, part: Part) -> int:
         """The most chunks that rows of more than HUB edges can have."""
@@ -115,16 +123,19 @@ class Betweenness(Primitive[State]):
         index, chunks, csr = part.vertex_map.dtype, self._chunks(part), part.inward
         assert csr is not None
         with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
+        peers = peers_of(env) if self.by_teams else None
+        tables = None if peers is None else TeamTables(peers, part, env, lanes, self.mask)
+        levels, known, in_front, rows = (1, slots, slots, owned) if tables is None else (2, owned, 0, lanes * owned)
         state = State(
-            seen=xp.empty(slots, self.mask),
-            bits=xp.empty((slots + 31) // 32, np.uint32),
-            front=xp.empty(slots, self.mask),
-            values=xp.empty(slots * lanes),
+            seen=xp.empty(known, self.mask),
+            bits=xp.empty(levels * ((slots + 31) // 32), np.uint32),
+            front=xp.empty(in_front, self.mask),
+            values=xp.empty(in_front * lanes),
             sigma=xp.empty((owned, lanes)),
             delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned),
-            queue=env.room("a level of betweenness", owned, index),
-            masks=env.room("a level of betweenness", owned, self.mask),
+            queue=env.room("a level of betweenness", rows, index),
+            masks=env.room("a level of betweenness", rows, self.mask),
             with_edges=with_edges,
             left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
@@ -133,15 +144,20 @@ class Betweenness(Primitive[State]):
             partial=xp.empty((chunks, lanes)),
             counters=xp.zeros(7, np.int64),
         )
+        if tables is not None:
+            return state, self._together(part, state, tables, env)
         return state, self._begin(part, state, env, 0)
 
-    def _begin(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        """Start the next batch, or end."""
-        dtype = part.vertex_map.dtype
-        sources = self.sources[state.batch * self.lanes : (state.batch + 1) * self.lanes]
-        state.back, state.levels = -1, []
-        if not sources:
-            return self._tell(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
+    def _together(self, part: Part, state: State, tables: TeamTables, env: Environment) -> Messages:
+        """Go through all batches; nothing is left to be said."""
+        team = TeamBatches(tables, part, env, state, self.lanes, self.mask, MANY["cuda"], HUB)
+        for state.batch in range(-(-len(self.sources) // self.lanes)):
+            team.search(*self._own_sources(part, state.batch))
+        return Messages(state.with_edges[:0], state.with_edges[:0], {}, False)
+
+    def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
+        """How many sources a batch has; those that this rank owns with their lanes; and their places in a table."""
+        sources = self.sources[batch * self.lanes : (batch + 1) * self.lanes]
         lanes: dict[int, int] = {}
         ones = []
         for lane, source in enumerate(sources):
@@ -149,6 +165,15 @@ class Betweenness(Primitive[State]):
             if rank == part.rank:
                 lanes[local] = lanes.get(local, 0) | 1 << lane
                 ones.append(local * self.lanes + lane)
+        return len(sources), lanes, ones
+
+    def _begin(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
+        """Start the next batch, or end."""
+        dtype = part.vertex_map.dtype
+        sources, lanes, ones = self._own_sources(part, state.batch)
+        state.back, state.levels = -1, []
+        if not sources:
+            return self._tell(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
         rows = env.backend.from_host(np.array(list(lanes), dtype))
         masks = env.backend.from_host(np.array(list(lanes.values()), self.mask))
         state.seen.fill(0)
@@ -157,7 +182,7 @@ class Betweenness(Primitive[State]):
         state.left = state.with_edges
         degrees = part.out.indptr[rows + 1] - part.out.indptr[rows]
         level = Level(rows, masks, int(degrees.sum()), reduce(operator.or_, lanes.values(), 0))
-        return self._show_paths(part, state, level, (1 << len(sources)) - 1, env, edges)
+        return self._show_paths(part, state, level, (1 << sources) - 1, env, edges)
 
     def _show_paths(self, part: Part, state: State, level: Level, shown: int, env: Environment, edges: int) -> Messages:
         self._clear(part, state, level)

@@ -29,6 +29,7 @@ class _InnerVertices(Betweenness):
     """The searches alone; adds up d - 1 over the vertices that are reached."""
 
     name = "search for betweenness"
+    by_teams = False
 
     def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
         counted = env.xp.zeros(1, np.int64)

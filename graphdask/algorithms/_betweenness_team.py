@@ -1,0 +1,124 @@
+"""Betweenness by the GPUs of a host together: a batch of sources in one launch (kernels/betweenness_team.cu)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms._candidates import PUSH, Candidates
+from graphdask.algorithms._levels import State
+from graphdask.engine import Environment
+from graphdask.kernels import betweenness_team as at
+from graphdask.kernels.team import TEAM_WORDS
+from graphdask.part import Part
+from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
+
+
+class TeamTables:
+    """The tables of one rank that its peers write to: what a vertex in the front gives, and in which lanes it is there.
+
+    Every rank makes them, in `init`.
+    """
+
+    def __init__(self, peers: Peers, part: Part, env: Environment, lanes: int, mask: Any):
+        index, size = part.vertex_map.dtype.itemsize, part.size
+        width = np.dtype(mask).itemsize
+        nbytes = part.num_slots * (8 * lanes + width)
+        self.memory = TeamMemory(peers, part, env, ((1 + index, 0), (0, 1)), part.slot_bounds.tolist(), before=nbytes)
+        bounds, begins = self.memory.heard, self.memory.addresses
+        fronts = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
+        words = self.memory.words
+        words[at.VALUE], words[at.FRONT] = begins[part.rank], fronts[part.rank]
+        for step in range(1, size):
+            peer = (part.rank + step) % size
+            first = int(bounds[peer, size - step])
+            words[at.VALUES_OUT + step], words[at.FIRST_OUT + step] = begins[peer], first
+            words[at.FRONTS_OUT + step] = fronts[peer] + first * width
+
+
+class TeamBatches(TeamRun):
+    """The part of one rank in all batches. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    tables : TeamTables
+    part : Part
+    env : Environment
+    state : State
+        With room for all levels.
+    lanes : int
+    mask : dtype
+    many : int
+        Vertices of all ranks that look for the front in the time of another meeting.
+    hub : int
+        Edges of a row above which it is put aside.
+    """
+
+    name = "betweenness"
+    kinds: ClassVar[tuple[str, ...]] = ("bitmap",)
+
+    def __init__(
+        self, tables: TeamTables, part: Part, env: Environment, state: State, lanes: int, mask: Any, many: int, hub: int
+    ):
+        xp, dtype, inward, words = env.xp, part.vertex_map.dtype, part.inward, (part.num_slots + 31) // 32
+        assert inward is not None
+        self.state, self.indptr, self.lanes, self.many, self.hub = state, part.out.indptr, lanes, many, hub
+        self.counters, self.levels = xp.zeros((2, at.BC_ROW), np.int64), xp.empty((0, at.LEVEL_WORDS), np.int64)
+        self.all = 0
+        """Lanes of the batch."""
+        votes, (spare, another) = xp.zeros((2, TEAM_WORDS), np.int64), state.spare
+        candidates = Candidates.of(part, mask, env)
+        arrays = {
+            at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IN_INDPTR: inward.indptr,
+            at.IN_INDICES: inward.indices, at.SEEN: state.seen, at.BITS: state.bits, at.BITS + 1: state.bits[words:],
+            at.SIGMA: state.sigma, at.DELTA: state.delta, at.SCORE: state.score, at.ROWS: state.queue.array,
+            at.MASKS: state.masks.array, at.LEFTS: state.with_edges, at.LEFTS + 1: spare, at.LEFTS + 2: another,
+            at.HUB_ROWS: state.hubs, at.CHUNKS: state.chunks, at.PARTIAL: state.partial, at.CHOSEN: candidates.chosen,
+            at.CANDIDATES: candidates.own, at.GHOST_QUEUE: candidates.ghosts, at.LONG_ROWS: candidates.hubs,
+            at.COUNTERS: self.counters, at.VOTES: votes[0], at.TOLD: votes[1], at.ROW - 1: None,
+        }  # fmt: skip
+        kernels = env.kernels("betweenness_team", cooperative=True, index_t=dtype, mask_t=mask)
+        super().__init__(tables.memory, part, env, kernels.betweenness_team, arrays)
+
+    def search(self, sources: int, owned: Mapping[int, int], ones: Sequence[int]) -> None:
+        """Go from a batch of so many sources through all levels and back. Every rank calls it.
+
+        Parameters
+        ----------
+        owned : dict of int to int
+            The sources that this rank owns, with their lanes.
+        ones : sequence of int
+            Their places in `sigma`.
+        """
+        backend, state, count = self.env.backend, self.state, len(owned)
+        rows = backend.from_host(np.array(list(owned), state.queue.array.dtype))
+        masks = backend.from_host(np.array(list(owned.values()), state.seen.dtype))
+        state.queue.array[:count], state.masks.array[:count] = rows, masks
+        state.seen.fill(0)
+        state.seen[rows] = masks
+        state.sigma.reshape(-1)[backend.from_host(np.array(ones, np.int64))] = 1.0
+        state.bits.fill(0)
+        self.counters.fill(0)
+        self.all = (1 << sources) - 1
+        edges = self.indptr[rows + 1] - self.indptr[rows]
+        level = count, int(edges.sum()), len(state.with_edges), self.all
+        self._make_room(MOST_STEPS)
+        self.levels[0] = backend.from_host(np.array([np.uint64(word) for word in level]).view(np.int64))
+        self.run()
+
+    def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
+        level, back, looks = 0, -1, 0
+        if ends is not None:
+            level, back, looks = ends[[at.END_LEVEL, at.END_BACK, at.END_PULLS]].tolist()
+        self._make_room(level + MOST_STEPS)
+        return level, back, looks, MOST_STEPS, self.lanes, np.uint64(self.all), PUSH, self.many, self.hub
+
+    def _make_room(self, levels: int) -> None:
+        """For what is written down of so many levels, and the next one."""
+        before = self.levels
+        if len(before) <= levels:
+            self.levels = self.env.xp.zeros((max(levels + 1, 2 * len(before)), at.LEVEL_WORDS), np.int64)
+            self.levels[: len(before)] = before
+        self.row[at.LEVELS] = self.env.backend.address(self.levels)
