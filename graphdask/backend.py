@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
+from itertools import count
 from threading import Lock, local
 from typing import Any
 
@@ -53,13 +54,14 @@ STATUS = {
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 """Number of this attribute of a device in CUDA's runtime."""
 
-SMALL = 4096
+SMALL = 8192
 """Bytes up to which an array is read through pinned memory that is kept, faster than into new memory."""
 BLOCK = 256
 PER_PROCESSOR = 32
 """Blocks of a launch at most, for each processor."""
 SHARED_WITHOUT_ASKING = 48 << 10
 """Bytes of dynamic shared memory that every kernel may be launched with; for more, a function must be told."""
+_launches = count(1)
 
 
 class Backend(ABC):
@@ -304,6 +306,10 @@ class _CudaKernels:
                 self._module.compile()
             except backend.xp.cuda.compiler.CompileException as error:
                 raise KernelError(f"kernel family {family} does not compile for {types}: {error}") from error
+        self._last = 0
+        """A number of the last launch, another one for each."""
+        self._checked = local()
+        """`last`: the launch that each thread has seen the end of."""
 
     @cached_property
     def _status(self) -> Array:
@@ -312,7 +318,14 @@ class _CudaKernels:
         return cupy.ndarray((1,), cupy.int32, memory)
 
     def check(self) -> None:
-        """Raise KernelError if a kernel of this module has set its status word, and clear it."""
+        """Raise KernelError if a kernel of this module has set its status word, and clear it.
+
+        Nothing is read where none was launched since this thread was here.
+        """
+        last = self._last
+        if getattr(self._checked, "last", 0) == last:
+            return
+        self._checked.last = last
         code = int(self._status.get()[0])
         if code:
             self._status.fill(0)
@@ -342,6 +355,7 @@ class _CudaKernels:
             if n <= 0:
                 return
             backend._launched.append(label)
+            self._last = next(_launches)
             if shared > granted:
                 with granting, backend._named_failures():
                     function.max_dynamic_shared_size_bytes = granted = max(shared, granted)

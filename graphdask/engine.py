@@ -23,12 +23,13 @@ from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
 from graphdask.comm.arguments import settle
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import DeadlineExceeded, OverBudget
-from graphdask.ghosts import fetch_ghosts, ghost_rows, mirrors
+from graphdask.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.letters import ALL, Inbox, Letter, Messages
 from graphdask.mail import INDEX, Exchange, Mail
 from graphdask.part import Csr, Part
 
 __all__ = [
+    "AGREED",
     "ALL",
     "HUB_THREADS",
     "INDEX",
@@ -48,6 +49,8 @@ S = TypeVar("S")
 
 HUB_THREADS = 1 << 18
 """Threads of a launch that shares the rows of very many edges (kernels/rows.cuh)."""
+AGREED = "agreed"
+"""Name of a table of partitions with a `number`, 0 where it is void, which tells ranks whether they have the same."""
 
 
 @dataclass
@@ -74,10 +77,34 @@ class Environment:
     growth: Growth = field(default_factory=Growth, repr=False)
     """What they have grown, those of such a primitive too."""
 
+    agreed: Any = field(default=None, repr=False)
+    """The table AGREED of the partition, where all ranks have one of the same number."""
+    _held: tuple[Part, list[Array]] | None = field(default=None, repr=False)
+
     @property
     def xp(self) -> Any:
         """NumPy or CuPy."""
         return self.backend.xp
+
+    def mirrors(self, part: Part) -> list[Array]:
+        """Whom of the own vertices each rank has ghosts of, as `graphdask.ghosts.mirrors` tells.
+
+        Every rank calls it, and they meet for it once in a run; then they know too what is `agreed`.
+        """
+        if self._held is None or self._held[0] is not part:
+            comm, table = self.comm, part.tables.get(AGREED)
+            assert comm is not None
+            self.agreed = None
+            if comm.size > 1:
+                number = 0 if table is None else table.number
+                mine = np.array([part.mirrors is not None, number, -number], np.int64)
+                held, least, most = comm.allreduce(mine, "min").tolist()
+                if not held:
+                    make_mirrors(comm, self.backend, part)
+                elif number and least == -most:
+                    self.agreed = table
+            self._held = part, part.mirrors or [part.ids[:0]] * comm.size
+        return self._held[1]
 
     def record(self, step: Superstep) -> None:
         """Tell of a superstep that has ended; a primitive that goes through several by itself tells of each."""
@@ -279,7 +306,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     """
     backend = env.backend
     memory = _checked_memory(part, primitive, env)
-    held = mirrors(comm, backend, part) if primitive.tells_ghosts and env.exchange == "selective" else []
+    held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
     mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
     history = env.history

@@ -22,21 +22,26 @@ def mirrors(comm: Communicator, backend: Backend, part: Part) -> list[Array]:
         Slots in ascending order, index dtype: entry i of mirrors[q] is what rank q holds in the i-th of its slots for
         ghosts of this rank. Empty for this rank itself.
     """
-    held = part.mirrors is not None
-    if comm.size > 1 and not comm.allreduce(np.array([held], np.int64), "min")[0]:
-        slots = backend.xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
-        wanted = [slots[:0]] * comm.size
-        for step in range(1, comm.size):
-            ghosts = slots[int(part.slot_bounds[step]) : int(part.slot_bounds[step + 1])]
-            wanted[(part.rank + step) % comm.size] = local_at_owner(part, ghosts, step)
-        received = comm.alltoallv(wanted)
-        order = [(part.rank + step) % comm.size for step in range(1, comm.size)]
-        part.mirrored = backend.xp.concatenate([received[peer] for peer in order])
-        ends = np.cumsum([len(received[peer]) for peer in order]).tolist()
-        part.mirrors = [slots[:0]] * comm.size
-        for peer, begin, end in zip(order, [0, *ends], ends, strict=False):
-            part.mirrors[peer] = part.mirrored[begin:end]
+    mine = np.array([part.mirrors is not None], np.int64)
+    if comm.size > 1 and not comm.allreduce(mine, "min")[0]:
+        make_mirrors(comm, backend, part)
     return part.mirrors or [part.ids[:0]] * comm.size
+
+
+def make_mirrors(comm: Communicator, backend: Backend, part: Part) -> None:
+    """Make them anew. Every rank of the gang must call it."""
+    slots = backend.xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
+    wanted = [slots[:0]] * comm.size
+    for step in range(1, comm.size):
+        ghosts = slots[int(part.slot_bounds[step]) : int(part.slot_bounds[step + 1])]
+        wanted[(part.rank + step) % comm.size] = local_at_owner(part, ghosts, step)
+    received = comm.alltoallv(wanted)
+    order = [(part.rank + step) % comm.size for step in range(1, comm.size)]
+    part.mirrored = backend.xp.concatenate([received[peer] for peer in order])
+    ends = np.cumsum([len(received[peer]) for peer in order]).tolist()
+    part.mirrors = [slots[:0]] * comm.size
+    for peer, begin, end in zip(order, [0, *ends], ends, strict=False):
+        part.mirrors[peer] = part.mirrored[begin:end]
 
 
 def fetch_ghosts(comm: Communicator, backend: Backend, part: Part, values: Sequence[Array]) -> list[Array]:

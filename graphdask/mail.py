@@ -134,6 +134,9 @@ class Mail:
     def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         """Tell owners or ghosts; nothing waits for the payloads but the exchange."""
         part, to = self.part, messages.to
+        told = messages.ghosts if to == "owners" else messages.own
+        if not isinstance(told, str) and not len(told):
+            return
         segments = self._segments_of(to) if messages.mirror is None else self._segments.get("mirror")
         if segments is None:
             segments = self._segments["mirror"] = self._mirrors(messages.mirror)

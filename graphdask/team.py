@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.backend import Array
 from graphdask.comm.peers import NoPeers
-from graphdask.comm.protocol import Peers
-from graphdask.engine import Environment, Superstep
-from graphdask.ghosts import mirrors
+from graphdask.comm.protocol import PeerMemory, Peers
+from graphdask.engine import AGREED, Environment, Superstep
 from graphdask.kernels import team as at
 from graphdask.part import Part
 
@@ -56,7 +57,7 @@ class TeamMemory:
         Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of
         the peer's that it has ghosts of itself.
     said : sequence of int
-        For all ranks, besides; `heard` has what they said, int64 of shape (size, len(said)).
+        For all ranks, besides, the same in every run; `heard` has what they said, int64 of shape (size, len(said)).
     before : int
         Bytes that are for the primitive to lay out, before the areas: those of rank q begin at `addresses[q]`.
     """
@@ -65,31 +66,88 @@ class TeamMemory:
         self, peers: Peers, part: Part, env: Environment, areas: Sequence[tuple[int, int]], said: Sequence[int] = (),
         before: int = 0,
     ):  # fmt: skip
-        self.peers, self.words = peers, {}
-        size, rank = part.size, part.rank
+        self.peers, size, rank = peers, part.size, part.rank
         whole = part.ghosts is None
-        held = [] if whole else mirrors(env.comm, env.backend, part)  # type: ignore[arg-type]
-        peer_of = [(rank + step) % size for step in range(size)]
-        counts = [0] + [part.num_owned if whole else len(held[peer]) for peer in peer_of[1:]]
-        ghosts = [0, *np.diff(part.slot_bounds)[1:].tolist()]
+        held = [] if whole else env.mirrors(part)
+        plans, made_of = env.agreed, (part.slot_bounds, part.ghosts, part.mirrored)
+        if plans is None or not plans.hold(peers.kept, made_of):
+            plans = env.agreed = part.tables.keep(AGREED, _Plans(peers.kept, made_of), 0)
+        plan = plans.made.get((areas, len(said), before))
+        if plan is None:
+            counts = [part.num_owned if whole else len(mirror) for mirror in held or [()] * size]
+            plan = plans.made[areas, len(said), before] = _Plan.of(part, areas, counts, before)
+        places = plan.places
+        if plan.told is None or peers.kept is None or plan.moved != peers.kept.moved:
+            plan.told = peers.memory(plan.nbytes, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
+            if peers.kept is not None:
+                plan.moved, plans.made_by = peers.kept.moved, peers.kept.number
+        self.addresses, all_said = addresses, _ = plan.told
+        self.heard = all_said[:, places.size :]
+        told = all_said[:, : places.size].reshape(size, len(areas), size)
+        row = self.row = plan.row.copy()
+        peer_of = (rank + np.arange(1, size)) % size
+        begins = np.array(addresses, np.int64)
+        for area in range(len(areas)):
+            out, into = (first + area * at.TEAM_RANKS + 1 for first in (at.OUT, at.IN))
+            row[out : out + size - 1] = begins[peer_of] + told[peer_of, area, rank]
+            row[into : into + size - 1] = begins[rank] + places[area, peer_of]
+        for step, peer in enumerate(peer_of.tolist(), start=1):
+            if row[at.HELD + step] < part.num_owned:
+                row[at.MIRRORS + step] = env.backend.address(held[peer])
+
+
+@dataclass
+class _Plans:
+    """Plans of a partition, by their areas and how much is said; all ranks have the same ones, or make new ones."""
+
+    memory: PeerMemory | None
+    made_of: tuple[Any, ...]
+    """What of the partition they follow from."""
+    made: dict[tuple[Any, ...], _Plan] = field(default_factory=dict)
+    made_by: int = 0
+    """Number of the call of `Peers.memory` that was the last for any of them."""
+
+    def hold(self, memory: PeerMemory | None, made_of: tuple[Any, ...]) -> bool:
+        """Whether they are still good."""
+        return self.memory is memory and all(old is new for old, new in zip(self.made_of, made_of, strict=True))
+
+    @property
+    def number(self) -> int:
+        """What ranks compare."""
+        return 0 if self.memory is None or self.memory.closed else self.made_by
+
+
+@dataclass
+class _Plan:
+    """What of it is the same in every run, as long as the memory stays where it is."""
+
+    row: np.ndarray
+    """The words that every team has, as far as they are known."""
+    places: np.ndarray
+    """int64, by area and peer: where in this rank's memory the peer writes."""
+    nbytes: int
+    """Of that memory."""
+    told: tuple[list[int], np.ndarray] | None = None
+    """What `Peers.memory` gave."""
+    moved: int = -1
+    """As it was then."""
+
+    @classmethod
+    def of(cls, part: Part, areas: Sequence[tuple[int, int]], held: Sequence[int], before: int) -> _Plan:
+        """For so many own vertices that each rank has ghosts of; what it says of this rank does not matter."""
+        size, row = part.size, np.zeros(at.OWN, np.int64)
+        ghosts = np.diff(part.slot_bounds).tolist()
         places, end = np.zeros((len(areas), size), np.int64), -(-before // ALIGNED) * ALIGNED
         for area, (nbytes, bits) in enumerate(areas):
-            for step, peer in enumerate(peer_of[1:], start=1):
+            for step in range(1, size):
+                peer = (part.rank + step) % size
                 places[area, peer] = end
-                room = -(-counts[step] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
+                room = -(-held[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
                 end += -(-room // ALIGNED) * ALIGNED
-        self.addresses, all_said = peers.memory(end, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
-        self.heard = all_said[:, places.size :]
-        told, mine = all_said[:, : places.size].reshape(size, len(areas), size), places.tolist()
-        for step, bound in enumerate(part.slot_bounds.tolist()):
-            self.words[at.BOUNDS + step] = bound
-        for step, peer in enumerate(peer_of[1:], start=1):
-            self.words[at.HELD + step] = counts[step]
-            if counts[step] < part.num_owned:
-                self.words[at.MIRRORS + step] = env.backend.address(held[peer])
-            for area in range(len(areas)):
-                self.words[at.OUT + area * at.TEAM_RANKS + step] = self.addresses[peer] + int(told[peer, area, rank])
-                self.words[at.IN + area * at.TEAM_RANKS + step] = self.addresses[rank] + mine[area][peer]
+                row[at.HELD + step] = held[peer]
+        row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
+        row[at.OWNED] = part.num_owned
+        return cls(row, places, end)
 
 
 class TeamRun(ABC):
@@ -119,11 +177,10 @@ class TeamRun(ABC):
         self.log = env.xp.empty(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
         self._kept = [array for array in own.values() if array is not None]
         row = self.row = np.zeros(max(own) + 1, np.int64)
+        row[: at.OWN] = memory.row
         for place, array in own.items():
             row[place] = 0 if array is None else env.backend.address(array)
-        for place, word in memory.words.items():
-            row[place] = word
-        row[at.OWNED], row[at.LOG] = part.num_owned, env.backend.address(self.log)
+        row[at.LOG] = env.backend.address(self.log)
 
     @abstractmethod
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
@@ -132,16 +189,15 @@ class TeamRun(ABC):
         `ends` is what the launch before left, int64 of shape (END_WORDS,).
         """
 
+    def launch(self, numbers: tuple[Any, ...], rows: Array, teams: int) -> None:
+        """Launch the kernel, and what is to go on at once from where it has ended: that adds to the same log."""
+        self.kernel(THREADS, rows, rows.shape[1], *numbers, teams=teams)
+
     def run(self) -> list[Superstep]:
         """Go through all supersteps, which are recorded; returns them. Every rank calls it."""
         env, ends, steps = self.env, None, []
         while ends is None or not (ends[at.END_DONE] or self.stops):
-            numbers = self.numbers(ends)
-
-            def launch(rows: Array, teams: int, numbers: tuple[Any, ...] = numbers) -> None:
-                self.kernel(THREADS, rows, rows.shape[1], *numbers, teams=teams)
-
-            self.peers.run(self.row, launch)
+            self.peers.run(self.row, partial(self.launch, self.numbers(ends)))
             told = env.backend.to_host(self.log[:FIRST_READ])
             ends, count = told[: at.END_WORDS], int(told[at.END_STEPS])
             self.peers.met(int(ends[at.END_MEETING]))

@@ -11,20 +11,11 @@
 // Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
 // one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
 // in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
-#include "bfs.cuh"
+#include "bfs_team.cuh"
 #include "rows.cuh"
-#include "team.cuh"
 
 // Places in a row of counters; the first TEAM_VOTES are what ranks vote.
-enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE, BFS_ROW };
-// Of what describes a rank, after what every team has.
-enum {
-    INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
-    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS
-};
-// Where it stopped, for the next launch; and the areas for what a rank is told.
-enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };
-enum { LISTS, BITS };
+enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
 // Which way a level goes.
 enum { PUSHES, PULLS, CLAIMS };
 #define BFS_FEW 64
@@ -69,6 +60,21 @@ struct Search {
     __device__ __forceinline__ unsigned int *claimed() const { return (unsigned int *)row[CLAIMED]; }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
 
+    // The sources are the frontier of level 0.
+    GD_PHASE void start() {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        const long long count = (long long)read(counters(0) + FOUND);
+        gd_count weight = 0;
+        GD_FOR(i, count) {
+            const index_t v = ids_at(SOURCES)[i];
+            ids_at(DEPTH)[v] = 0;
+            ids_at(PARENT)[v] = ids_at(IDS)[v];
+            bfs_set(seen(), v);
+            queue(0)[i] = v;
+            weight += bfs_weight(indptr, v);
+        }
+        bfs_add(weight, counters(0) + WEIGHT);
+    }
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
         const long long *const indptr = (const long long *)row[INDPTR];
@@ -101,47 +107,6 @@ struct Search {
             own->push(v);
         }, [&](bool all) { own->flush(queue(level), next + FOUND, all); });
         bfs_add(weight, next + WEIGHT);
-    }
-    // Write to every rank which of the vertices that it holds ghosts of are settled.
-    GD_PHASE void tell_bits(const unsigned int *bits) {
-        const int lane = threadIdx.x & 31;
-        for (int step = 1; step < team.size; step++) {
-            const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
-            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
-            unsigned int *const out = (unsigned int *)row[ROW_OUT + BITS * TEAM_RANKS + step];
-            team.told += (gd_count)(4 * words);
-            if (!mirror) {
-                GD_FOR(w, words) out[w] = bits[w];
-                continue;
-            }
-            const long long warps = (long long)gridDim.x * blockDim.x / 32;
-            for (long long base = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; 32 * base < words; base += warps) {
-                unsigned int mine = 0;
-                for (int j = 0; j < 32; j++) {
-                    const long long i = 32 * (32 * base + j) + lane;
-                    const unsigned int word = __ballot_sync(0xffffffffu, i < held && bfs_bit(bits, mirror[min(i, held - 1)]));
-                    if (lane == j) mine = word;
-                }
-                if (32 * base + lane < words) out[32 * base + lane] = mine;
-            }
-        }
-    }
-    // Settle the ghosts whose owners told of them.
-    GD_PHASE void take_bits() {
-        for (int step = 1; step < team.size; step++) {
-            const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
-            const unsigned int *const in = (const unsigned int *)row[ROW_IN + BITS * TEAM_RANKS + step];
-            unsigned int *const out = seen() + (first >> 5);
-            const int shift = (int)(first & 31);
-            GD_FOR(w, words) {
-                const long long left = held - 32 * w;
-                const unsigned int word = in[w] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
-                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
-                if (low) atomicOr(out + w, low);
-                if (high) atomicOr(out + w + 1, high);
-            }
-        }
-        team.barrier();
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
         const long long *const indptr = (const long long *)row[IN_INDPTR];
@@ -249,9 +214,9 @@ struct Search {
     }
     __device__ __forceinline__ bool tell(gd_count *votes) {
         const gd_count began = gd_nanoseconds(), waited = team.waited;
-        tell_bits(seen());
+        team.tell_bits<index_t>(BITS, seen());
         if (!team.meet(votes, agreed)) return false;
-        take_bits();
+        team.take_bits(BITS, seen());
         team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
         return true;
     }
@@ -348,9 +313,9 @@ struct Search {
         find_parents(level, next);
         const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
         GD_FOR(w, words) seen()[w] = claimed()[w];
-        tell_bits(claimed());
+        team.tell_bits<index_t>(BITS, claimed());
         if (!team.meet(next, agreed)) return false;
-        take_bits();
+        team.take_bits(BITS, seen());
         return true;
     }
     __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
@@ -387,6 +352,7 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         __syncthreads();  // everyone has read what was agreed
     };
     if (unexplored < 0) {  // all are to know where it begins, and how many edges there are
+        search.start();
         fine = search.team.meet(search.counters(0), agreed);
         unexplored = (double)agreed[EDGES];
         decide();

@@ -18,19 +18,6 @@ extern "C" __global__ void components_sample(long long n, const long long *indpt
     }
 }
 
-// The slots that a search has reached are one tree, whose root is the smallest of them.
-extern "C" __global__ void components_lowest(long long n, const unsigned int *seen, index_t *lowest) {
-    GD_FOR(w, n) {
-        if (!seen[w]) continue;
-        const index_t slot = (index_t)(32 * w + __ffs((int)seen[w]) - 1);
-        if (slot < *(volatile index_t *)lowest) gd_atomic_min(lowest, slot);
-    }
-}
-
-extern "C" __global__ void components_flood(long long n, const unsigned int *seen, const index_t *lowest, index_t *link) {
-    GD_FOR(v, n) link[v] = seen[v >> 5] >> (v & 31) & 1u ? *lowest : (index_t)v;
-}
-
 extern "C" __global__ void components_hook(long long n, const index_t *rows, const long long *indptr,
                                            const index_t *indices, index_t *link, index_t *hubs,
                                            unsigned long long *counters) {
@@ -58,13 +45,13 @@ extern "C" __global__ void components_outside(long long n, const index_t *link, 
 }
 
 extern "C" __global__ void components_meet(long long n, long long owned, const index_t *link, const index_t *label,
-                                           const index_t *told, long long flood, long long untold,
-                                           const long long *bounds, const index_t *giants, int *found, index_t *here, index_t *there, unsigned long long *counters) {
+                                           const index_t *told, const long long *bounds, const index_t *giants,
+                                           int *found, index_t *here, index_t *there, unsigned long long *counters) {
     GD_FOR(i, n) {
         const index_t ghost = (index_t)(owned + i), root = link[ghost];
         if (root == ghost) continue;
-        const index_t mine = label[root], theirs = told[i] < 0 ? (index_t)untold : told[i];
-        if (mine == theirs || (told[i] < 0 && root == flood)) continue;
+        const index_t mine = label[root], theirs = told[i];
+        if (mine == theirs) continue;
         int step = 1;
         while (ghost >= bounds[step + 1]) step++;
         if (mine == giants[0] && theirs == giants[step]) {

@@ -52,22 +52,6 @@ def components_hook(n, rows, indptr, indices, link, hubs, counters):
 
 
 @twin
-def components_lowest(n, seen, lowest):
-    """The smallest of the slots that have a bit in n words."""
-    for w in range(n):
-        for bit in range(32):
-            if seen[w] >> np.uint32(bit) & np.uint32(1):
-                lowest[0] = min(lowest[0], 32 * w + bit)
-
-
-@twin
-def components_flood(n, seen, lowest, link):
-    """Make one tree of the slots that have a bit, and of each of the others one by itself."""
-    for v in range(n):
-        link[v] = lowest[0] if seen[v >> 5] >> np.uint32(v & 31) & np.uint32(1) else v
-
-
-@twin
 def components_outside(n, link, root, indptr, other_indptr, rows, counters):
     """Queue the rows that are in another tree than `root` and have edges, in either direction."""
     for v in range(n):
@@ -77,28 +61,26 @@ def components_outside(n, link, root, indptr, other_indptr, rows, counters):
 
 
 @twin
-def components_meet(n, owned, link, label, told, flood, untold, bounds, giants, found, here, there, counters):
+def components_meet(n, owned, link, label, told, bounds, giants, found, here, there, counters):
     """Which labels the ghosts, slots from `owned` on, show to be one component: this rank's, and the one that was told.
 
-    Those of two giants are no pair, but make found[step] 1. Where nothing (-1) was told, the label is `untold`, which
-    is no news of the tree with the root `flood`.
+    Those of two giants are no pair, but make found[step] 1.
     """
     for i in range(n):
         ghost = owned + i
         root = link[ghost]
         if root == ghost:  # no edge to it was looked at
             continue
-        theirs = untold if told[i] < 0 else told[i]
-        if label[root] == theirs or (told[i] < 0 and root == flood):
+        if label[root] == told[i]:
             continue
         step = 1
         while ghost >= bounds[step + 1]:
             step += 1
-        if label[root] == giants[0] and theirs == giants[step]:
+        if label[root] == giants[0] and told[i] == giants[step]:
             found[step] = 1
         else:
             here[counters[0]] = label[root]
-            there[counters[0]] = theirs
+            there[counters[0]] = told[i]
             counters[0] += 1
 
 

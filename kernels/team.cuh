@@ -58,11 +58,13 @@ struct Team {
     gd_count meeting;
     gd_count waited, exchanged, told;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
 
-    __device__ __forceinline__ explicit Team(const long long *description) : row(description), waited(0), exchanged(0), told(0) {
+    // `follows` where another kernel with the same rows ran just before: it goes on with the words behind the first's.
+    __device__ __forceinline__ explicit Team(const long long *description, bool follows = false)
+        : row(description), waited(0), exchanged(0), told(0) {
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
-        local = (gd_count *)row[ROW_LOCAL];
-        meeting = *(volatile gd_count *)(local + TEAM_MEETING);
+        local = (gd_count *)row[ROW_LOCAL] + (follows ? TEAM_LOCAL : 0);
+        meeting = follows ? ends()[END_MEETING] : *(volatile gd_count *)(local + TEAM_MEETING);
     }
     __device__ __forceinline__ bool leads() const { return blockIdx.x == 0 && threadIdx.x == 0; }
     // Wait for the blocks of this rank alone.
@@ -191,6 +193,48 @@ struct Team {
             }
         }
         flush(true);
+    }
+    // Write to every rank the bits of the vertices that it holds ghosts of.
+    template <class Index> GD_PHASE void tell_bits(int area, const unsigned int *bits) {
+        const int lane = threadIdx.x & 31;
+        for (int step = 1; step < size; step++) {
+            const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
+            const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + area * TEAM_RANKS + step];
+            told += (gd_count)(4 * words);
+            if (!mirror) {
+                GD_FOR(w, words) out[w] = bits[w];
+                continue;
+            }
+            const long long warps = (long long)gridDim.x * blockDim.x / 32;
+            for (long long base = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; 32 * base < words; base += warps) {
+                unsigned int mine = 0;
+                for (int j = 0; j < 32; j++) {
+                    const long long i = 32 * (32 * base + j) + lane;
+                    const Index v = mirror[min(i, held - 1)];
+                    const unsigned int word = __ballot_sync(0xffffffffu, i < held && (bits[v >> 5] >> (v & 31) & 1u));
+                    if (lane == j) mine = word;
+                }
+                if (32 * base + lane < words) out[32 * base + lane] = mine;
+            }
+        }
+    }
+    // Set the bits of the ghosts whose owners told of them.
+    GD_PHASE void take_bits(int area, unsigned int *bits) const {
+        for (int step = 1; step < size; step++) {
+            const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
+            unsigned int *const out = bits + (first >> 5);
+            const int shift = (int)(first & 31);
+            GD_FOR(w, words) {
+                const long long left = held - 32 * w;
+                const unsigned int word = in[w] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
+                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
+                if (low) atomicOr(out + w, low);
+                if (high) atomicOr(out + w + 1, high);
+            }
+        }
+        barrier();
     }
     // Write down a superstep, `number` of this launch, that began then; one thread does.
     __device__ __forceinline__ void log(long long number, gd_count began, gd_count kind, gd_count frontier, gd_count edges,

@@ -5,7 +5,8 @@ those by peer are counted by step, peer = (rank + step) % size, and begin with t
 kernel wants besides begins at OWN.
 
 RANK, SIZE     of the team
-LOCAL          TEAM_LOCAL words of the rank's own, 0 but for MEETING, the number of the last meeting
+LOCAL          TEAM_LOCAL words of the rank's own, 0 but for MEETING, the number of the last meeting; and as many for a
+               kernel that is launched behind the first with the same rows
 LIMIT, ABORT   nanoseconds that a rank waits for the others; an int32 that the host sets to end all waiting, or 0
 BOARD, BOARDS  the rank's board, and by rank those of all, as far as this device maps them
 OWNED          vertices of its own

@@ -29,8 +29,8 @@ class TeamTables:
         self.memory = TeamMemory(peers, part, env, ((1 + index, 0), (0, 1)), part.slot_bounds.tolist(), before=nbytes)
         bounds, begins = self.memory.heard, self.memory.addresses
         fronts = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
-        words = self.memory.words
-        words[at.VALUE], words[at.FRONT] = begins[part.rank], fronts[part.rank]
+        self.words = words = {at.VALUE: begins[part.rank], at.FRONT: fronts[part.rank]}
+        """Of the row."""
         for step in range(1, size):
             peer = (part.rank + step) % size
             first = int(bounds[peer, size - step])
@@ -81,6 +81,8 @@ class TeamBatches(TeamRun):
         }  # fmt: skip
         kernels = env.kernels("betweenness_team", cooperative=True, index_t=dtype, mask_t=mask)
         super().__init__(tables.memory, part, env, kernels.betweenness_team, arrays)
+        for place, word in tables.words.items():
+            self.row[place] = word
 
     def search(self, sources: int, owned: Mapping[int, int], ones: Sequence[int]) -> None:
         """Go from a batch of so many sources through all levels and back. Every rank calls it.

@@ -56,10 +56,10 @@ class TeamSearch(TeamRun):
 
     Parameters
     ----------
-    count : int
-        How many vertices of the frontier this rank has, in the queue of the level.
-    weight : int64 array, shape (1,), or int
-        Their out-edges, on the device. A number where `direction` has chosen already how to look at them.
+    sources : array, or (int, int)
+        Distinct slots of those sources that this rank owns: on the host, where they are few, or on the device. Or,
+        where `direction` has chosen already how to look at them, how many vertices the frontier has, in the queue of
+        the level, and their edges.
     direction : Direction
     arrays : dict of int to array or None
         By the places of kernels/bfs_team.py, but for the counters and what is claimed.
@@ -82,28 +82,39 @@ class TeamSearch(TeamRun):
         memory: TeamMemory,
         part: Part,
         env: Environment,
-        count: int,
-        weight: Array | int,
+        sources: Array | tuple[int, int],
         direction: Direction,
         arrays: dict[int, Array | None],
         levels: int | None = None,
         level: int = 0,
     ):
         dtype = part.vertex_map.dtype
-        counters, row = np.zeros((3, at.BFS_ROW), np.int64), level % 3
+        self.weight = sources[1] if isinstance(sources, tuple) else None
+        count = sources[0] if isinstance(sources, tuple) else len(sources)
+        counters, row = self.counters(), level % 3
         counters[row, at.FOUND], counters[row, at.EDGES] = count, part.out.num_edges
-        self.counters = env.backend.from_host(counters)
-        self.edges = weight if isinstance(weight, int) else None
-        if self.edges is None:
-            self.counters[row, at.WEIGHT : at.WEIGHT + 1] = weight
+        words = [counters.reshape(-1)]
+        if isinstance(sources, np.ndarray):
+            words.append(np.zeros(len(sources), np.int64))
+            words[1].view(dtype)[: len(sources)] = sources
+        self.words = env.backend.from_host(np.concatenate(words))
+        begins = None if isinstance(sources, tuple) else sources
+        if isinstance(sources, np.ndarray):
+            begins = self.words[counters.size :]
         self.claims, claimed = np.inf, None
         if part.inward is not None:
             self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
             claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        super().__init__(memory, part, env, kernel, {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.counters})
+        own = {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.words, at.SOURCES: begins}
+        super().__init__(memory, part, env, kernel, own)
         self.direction, self.level, self.pulled = direction, level, False
         self.most, self.stops = min(levels or MOST_STEPS, MOST_STEPS), levels is not None
+
+    @staticmethod
+    def counters() -> np.ndarray:
+        """Rows of counters as they are at first."""
+        return np.zeros((3, at.BFS_ROW), np.int64)
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         may_pull = {"push": 0, "auto": 1, "pull": 2}[self.direction.mode]
@@ -111,8 +122,8 @@ class TeamSearch(TeamRun):
         if ends is not None:
             ways = int(ends[at.END_WAYS])
             unexplored, found = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
-        elif self.edges is not None:
-            ways = at.PULLS if self.direction.pulls else at.CLAIMS if self.edges > self.claims else at.PUSHES
+        elif self.weight is not None:
+            ways = at.PULLS if self.direction.pulls else at.CLAIMS if self.weight > self.claims else at.PUSHES
             unexplored, found = self.direction.unexplored, self.direction.found
         vertices = float(self.direction.num_vertices)
         return self.level, self.most, ways, may_pull, unexplored, found, vertices, ALPHA, BETA, float(self.claims)
@@ -126,7 +137,7 @@ class TeamSearch(TeamRun):
         direction.unexplored, direction.found = self.ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
         direction.pulls = int(self.ends[at.END_WAYS]) & 3 == at.PULLS
         direction.pause()
-        return int(direction.found), int(env.backend.to_host(self.counters)[self.level % 3, at.WEIGHT])
+        return int(direction.found), int(env.backend.to_host(self.words)[self.level % 3 * at.BFS_ROW + at.WEIGHT])
 
     def _superstep(self, line: list[int]) -> Superstep:
         self.level += 1

@@ -1,8 +1,9 @@
-"""Most of the largest component of a graph at once, by a search from a vertex of very many edges.
+"""Components by a search from a vertex of very many edges, where most of the edges are in one component.
 
-Where one component has most of the edges, as in graphs of which a few vertices have very many, a search that changes
-its direction looks at few of these: all that it reaches is one component, and only the rest is left to be looked at
-edge by edge. It stops after some levels: in a graph of a large diameter it is then not worth going on.
+A search that changes its direction looks at few of these edges: all that it reaches is one component, and only the
+rows outside are left to be looked at edge by edge. It stops after some levels: in a graph of a large diameter it is
+then not worth going on. A second kernel, launched behind the search, finds the labels (kernels/components_team.cu), and
+the host waits for both at once.
 
 Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental parallel graph connectivity (VLDB
 2020), its sampling by breadth-first search.
@@ -10,19 +11,55 @@ Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from graphdask.algorithms._bfs_state import COUNTERS, WEIGHT
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import Direction
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.kernels import bfs_team as at
+from graphdask.kernels import bfs_team
+from graphdask.kernels import components_team as at
 from graphdask.part import Part
-from graphdask.team import peers_of
+from graphdask.team import THREADS, peers_of
 
 LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""
+ROUNDS = 64
+"""In which ranks tell each other labels of what the search has not reached: as often as a component may lead from rank
+to rank."""
+
+
+class Flood(TeamSearch):
+    """The part of one rank in the search and in what follows. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    edges : int
+        Of all ranks.
+    **others
+        As for TeamSearch.
+    """
+
+    name = "components"
+
+    def __init__(self, part: Part, env: Environment, edges: int, **others: Any):
+        self.edges = edges
+        direction = Direction("auto", part.num_vertices)
+        super().__init__(part=part, env=env, direction=direction, levels=LEVELS, **others)
+        kernels = env.kernels("components_team", cooperative=True, index_t=part.vertex_map.dtype)
+        self.finish = kernels.components_team
+
+    @staticmethod
+    def counters() -> np.ndarray:
+        counters = np.zeros((at.ROWS, bfs_team.BFS_ROW), np.int64)
+        counters[at.VOTES : at.COUNTED, at.LEAST] = -1
+        return counters
+
+    def launch(self, numbers: tuple[Any, ...], rows: Array, teams: int) -> None:
+        super().launch(numbers, rows, teams)
+        self.finish(THREADS, rows, rows.shape[1], float(self.edges), ROUNDS, teams=teams)
 
 
 def widest(part: Part) -> tuple[int, int]:
@@ -39,13 +76,13 @@ def widest(part: Part) -> tuple[int, int]:
 
 
 def flood(part: Part, env: Environment) -> Array | None:
-    """Search from a vertex of the most edges, where GPUs can together; every rank calls it, from `init`.
+    """Labels of the own vertices by a search from a vertex of the most edges; every rank calls it, from `init`.
 
     Returns
     -------
-    uint32 array or None
-        A bit per slot for what it has reached; of ghosts some may be missing. None, on all ranks alike, where it cannot
-        be, or has reached vertices of less than half of the edges.
+    array or None
+        The smallest id of each vertex's component. None, on all ranks alike, where GPUs cannot search together, where
+        less than half of the edges are reached, or where the rest takes too many rounds.
     """
     peers = peers_of(env, alone=True)
     if peers is None:
@@ -58,19 +95,13 @@ def flood(part: Part, env: Environment) -> Array | None:
         return None
     starts = int(degree.argmax()) == part.rank
     seen = xp.empty((slots + 31) // 32, np.uint32)
-    depth, parent = xp.empty(owned, dtype), xp.empty(slots, dtype)
+    label, link = xp.empty(owned, dtype), xp.empty(slots + 1, dtype)
+    env.kernels("bfs", index_t=dtype).bfs_init(slots, owned, label, link, seen)
     queues, waiting = ((xp.empty(owned, dtype), xp.empty(owned, dtype)) for _ in range(2))
-    kernels, counters = env.kernels("bfs", index_t=dtype), xp.zeros((2, COUNTERS), np.int64)
-    kernels.bfs_init(slots, owned, depth, parent, seen)
-    if starts:
-        source = env.backend.from_host(slot[part.rank : part.rank + 1].astype(dtype))
-        kernels.bfs_start(1, source, part.out.indptr, part.ids, depth, parent, seen, queues[0], *counters)
-    arrays = search_arrays(
-        part, depth, parent, seen, queues, waiting, xp.empty(slots - owned, dtype),
-        xp.empty(most_aside(part), dtype),
-    )  # fmt: skip
-    weight = counters[0, WEIGHT : WEIGHT + 1]
-    team = TeamSearch(memory, part, env, int(starts), weight, Direction("auto", part.num_vertices), arrays, LEVELS)
+    ghost_queue, long_rows = xp.empty(slots - owned, dtype), xp.empty(most_aside(part), dtype)
+    arrays = search_arrays(part, label, link, seen, queues, waiting, ghost_queue, long_rows)
+    team = Flood(
+        part, env, int(memory.heard[:, 2].sum()), memory=memory, sources=slot[part.rank :][: int(starts)], arrays=arrays
+    )
     team.run()
-    left = float(team.ends[at.END_UNEXPLORED : at.END_UNEXPLORED + 1].view(np.float64)[0])
-    return None if 2 * left > memory.heard[:, 2].sum() else seen
+    return label if team.ends[at.END_FINISHED] else None

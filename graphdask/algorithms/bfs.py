@@ -121,11 +121,9 @@ class BreadthFirstSearch(Primitive[State]):
         return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
 
     def own_sources(self, part: Part, env: Environment) -> Array:
-        """Distinct slots of the sources that this rank owns."""
+        """Distinct slots of the sources that this rank owns; on the host where they are few."""
         places = [part.vertex_map.locate(source) for source in self.sources]
-        return env.backend.from_host(
-            np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
-        )
+        return np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
@@ -149,18 +147,17 @@ class BreadthFirstSearch(Primitive[State]):
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
         sources = self.own_sources(part, env)
         state.count = len(sources)
-        if state.count:
-            state.queues[0].fit(state.count)
-            kernels.bfs_start(
-                state.count, sources, part.out.indptr, part.ids, state.depth, state.parent, state.seen, state.queue,
-                state.after, state.counters,
-            )  # fmt: skip
         if memory is not None:
-            team = self._together(part, state, memory, state.after[WEIGHT : WEIGHT + 1], env)
+            team = self._together(part, state, memory, sources, env)
             state.level, state.pulled = team.level, team.pulled  # nothing is left to be said
             own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
             return state, Messages(own, ghosts, {"parent": state.parent}, False)
         if state.count:
+            state.queues[0].fit(state.count)
+            kernels.bfs_start(
+                state.count, env.backend.from_host(sources), part.out.indptr, part.ids, state.depth, state.parent,
+                state.seen, state.queue, state.after, state.counters,
+            )  # fmt: skip
             state.weight = int(env.backend.to_host(state.after)[WEIGHT])
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
         frontier = state.queue[: state.count]
@@ -169,7 +166,7 @@ class BreadthFirstSearch(Primitive[State]):
         )
 
     def _together(
-        self, part: Part, state: State, memory: TeamMemory, weight: Any, env: Environment, levels: int | None = None
+        self, part: Part, state: State, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
     ) -> TeamSearch:
         """Go through all levels, or some."""
         waiting, owned = None, part.num_owned
@@ -180,14 +177,14 @@ class BreadthFirstSearch(Primitive[State]):
             part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
             state.ghost_queue.array, state.hubs.fit(most_aside(part)),
         )  # fmt: skip
-        team = TeamSearch(memory, part, env, state.count, weight, state.direction, arrays, levels, state.level)
+        team = TeamSearch(memory, part, env, sources, state.direction, arrays, levels, state.level)
         team.run()
         return team
 
     def _large_levels(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
         """Some levels in one launch, as a team of one; where vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
-        team = self._together(part, state, memory, state.weight % LONG, env, LARGE_LEVELS)
+        team = self._together(part, state, memory, (state.count, state.weight % LONG), env, LARGE_LEVELS)
         state.level, state.pulled = team.level, state.pulled or team.pulled
         state.count, state.weight = team.frontier(env)
         state.counters.fill(0)
@@ -350,9 +347,8 @@ class BreadthFirstSearch(Primitive[State]):
         if lists:
             places = listed[: int(env.backend.to_host(state.counters)[LISTED])]
             parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
-        if owned == part.num_slots:
-            return {"depth": depth, "parent": parent}
-        return {"depth": depth.copy(), "parent": parent.copy()}
+        columns = {"depth": (depth, state.depth), "parent": (parent, state.parent)}
+        return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
 
 
 def bfs(

@@ -7,9 +7,8 @@ there are one component. What no rank has seen are edges between the giants of t
 such edge is searched for, and usually the first that is looked at is one. The distinct pairs of labels, few in all but
 contrived cases, go to every rank, and each joins them by itself: two supersteps, whatever the graph.
 
-Where GPUs can search together (graphdask.algorithms._flood), a search from a vertex of very many edges takes the
-place of the few neighbours. If it reaches half of the edges, what it reaches is the giant, of all ranks alike, and
-owners tell the labels of other rows only.
+Where GPUs can search together, a search from a vertex of very many edges comes first (graphdask.algorithms._flood). If
+it reaches half of the edges, the GPUs label the rest too without their hosts, and all that is above is left out.
 
 Allocated just-enough or in part, the list of the rows outside the giant has room for those that a count has found.
 
@@ -54,8 +53,8 @@ class State:
     """Root of the giant; -1 without vertices."""
     pairs: Array
     """Labels of this rank, each followed by one of another rank that is the same component."""
-    flooded: bool = False
-    """Whether the giants of all ranks are one component, as one search has reached them."""
+    done: bool = False
+    """Whether `label` is already that of each own vertex."""
 
 
 class ComponentsResult(Result):
@@ -99,21 +98,17 @@ class ConnectedComponents(Primitive[State]):
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
-        flooded = flood(part, env)
-        if flooded is None:
-            link, looked = xp.arange(slots, dtype=dtype), 0
-            for csr in part.directions:
-                kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
-                looked += min(FEW * owned, csr.num_edges)
-            kernels.components_compress(slots, link)
-            giant = _most_frequent(env, link[:owned])
-        else:
-            link, lowest = xp.empty(slots, dtype), xp.full(1, slots, dtype)
-            kernels.components_lowest(len(flooded), flooded, lowest)
-            kernels.components_flood(slots, flooded, lowest, link)
-            giant, looked = int(lowest[0]), 0  # that of the search stands in its supersteps
-            giant = giant if giant < slots else -1
-        room, edges = env.room("the list of rows outside the giant", owned, dtype), looked
+        labels = flood(part, env)
+        if labels is not None:  # what was looked at stands in supersteps of its own
+            none = labels[:0]
+            return State(none, labels, -1, none, True), Messages(none, none, {}, False)
+        link, edges = xp.arange(slots, dtype=dtype), 0
+        for csr in part.directions:
+            kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
+            edges += min(FEW * owned, csr.num_edges)
+        kernels.components_compress(slots, link)
+        giant = _most_frequent(env, link[:owned])
+        room = env.room("the list of rows outside the giant", owned, dtype)
         counters = xp.zeros(1, np.int64)
         if env.allocation.partial:
             room.fit(int((link[:owned] != giant).sum()))
@@ -133,14 +128,12 @@ class ConnectedComponents(Primitive[State]):
         kernels.components_label(owned, part.ids, link, label)
         giant = int(link[giant]) if giant >= 0 else -1
         none = link[:0]
-        state = State(link, label, giant, none, flooded is not None)
+        state = State(link, label, giant, none)
         if part.size == 1:
             return state, Messages(none, none, {}, False, owned, edges)
         vote = float(label[giant]) if giant >= 0 else -1.0
         values = {"label": label[link[:owned]]}
-        told = ALL if flooded is None else rows
-        vote = -1.0 if vote == np.iinfo(dtype).max else vote
-        return state, Messages(told, none, values, flooded is not None, owned, edges, to="ghosts", votes=(vote,))
+        return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -152,32 +145,17 @@ class ConnectedComponents(Primitive[State]):
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
         here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
-        untold, known = -1, giants
-        if state.flooded:
-            untold, known = int(giants[giants >= 0].min()), np.full_like(giants, -1)
-            joined = self._joins_flood(state, untold, int(giants[0]), dtype)
         env.kernels("components", index_t=dtype).components_meet(
-            ghosts, owned, state.link, state.label, told, state.giant, untold, bounds, env.backend.from_host(known),
-            found, here, there, counters,
+            ghosts, owned, state.link, state.label, told, bounds, env.backend.from_host(giants), found, here, there,
+            counters,
         )  # fmt: skip
-        if not state.flooded:
-            others = giants[self._giants_joined(part, state, told, giants, bounds, found, env)]
-            joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
+        others = giants[self._giants_joined(part, state, told, giants, bounds, found, env)]
+        joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
         count = int(counters[0])
         pairs = [*_distinct(xp, here[:count], there[:count]), env.backend.from_host(joined)]
         state.pairs = xp.concatenate(pairs).reshape(-1)
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
-
-    @staticmethod
-    def _joins_flood(state: State, label: int, mine: int, dtype: np.dtype) -> np.ndarray:
-        """What was reached from the start of the search has that label; `mine` is this rank's of it, -1 for none."""
-        if state.giant < 0 or mine == label:
-            return np.empty((0, 2), dtype)
-        if mine < 0:
-            state.label[state.giant] = label
-            return np.empty((0, 2), dtype)
-        return np.array([[mine, label]], dtype)
 
     def _giants_joined(
         self, part: Part, state: State, told: Array, giants: np.ndarray, bounds: Array, found: Array, env: Environment
@@ -202,6 +180,8 @@ class ConnectedComponents(Primitive[State]):
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         xp, dtype = env.xp, part.vertex_map.dtype
+        if state.done:
+            return {"label": state.label}
         if part.size > 1:
             pairs = env.gather(state.pairs).reshape(-1, 2)
             names = xp.unique(pairs)

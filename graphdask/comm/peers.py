@@ -52,8 +52,8 @@ class RankPeers(Peers):
         """Number of the last meeting, the same on all ranks."""
 
     def _described(self, row: np.ndarray, boards: list[int], abort: int) -> Array:
-        """The row, filled in and on the device, and behind it the words of the rank's own."""
-        words = np.concatenate([row, np.zeros(TEAM_LOCAL, np.int64)])
+        """The row, filled in and on the device, and behind it the words of the rank's own, for two kernels."""
+        words = np.concatenate([row, np.zeros(2 * TEAM_LOCAL, np.int64)])
         described = self.backend.xp.empty(len(words), np.int64)
         row, words[len(row) + MEETING] = words[: len(row)], self.meeting
         row[RANK], row[SIZE] = self.comm.rank, self.comm.size

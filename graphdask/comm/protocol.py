@@ -56,12 +56,29 @@ Launch = Callable[[Array, int], None]
 """Starts a kernel for rows that describe ranks, and so many of them."""
 
 
+@dataclass
+class PeerMemory:
+    """What ranks know of the memory that they have mapped of each other; all of them alike."""
+
+    number: int = 0
+    """Of calls of `Peers.memory`."""
+    moved: int = 0
+    """How often any of the memory has been replaced."""
+    meeting: int = 0
+    """Number of the last meeting."""
+    closed: bool = False
+
+
 class Peers(ABC):
     """A rank among those that it meets in kernels, which write into each other's memory (graphdask.comm.peers)."""
 
+    kept: PeerMemory | None = None
+    """Of memory that stays for later runs: as long as it has not moved, what `memory` has told holds."""
+
     @abstractmethod
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
-        """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew.
+        """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew unless it
+        is `kept`.
 
         Parameters
         ----------

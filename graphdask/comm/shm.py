@@ -24,7 +24,7 @@ from graphdask.comm.peers import MOST_RANKS
 from graphdask.comm.protocol import Cancel, Communicator, Peers, Received
 from graphdask.comm.shm_board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm_memory import Outbox, Window
-from graphdask.comm.shm_peers import PeerMemory, ShmPeers
+from graphdask.comm.shm_peers import MappedMemory, ShmPeers
 from graphdask.errors import CommunicationError, GraphdaskError, PeerLost, StaleMessage, Unsupported
 
 BULKY = 1 << 25
@@ -57,7 +57,7 @@ class ShmPlane:
         self.boards: list[tuple[int, Board, tuple[Window, Window]]] = []
         """Rank, board and windows of each peer."""
         self.outboxes = (Outbox(backend), Outbox(backend))
-        self.peers: PeerMemory | None = None
+        self.peers: MappedMemory | None = None
         """For kernels that write into each other's memory, once they do."""
         self._pids: list[tuple[int, int]] = []
         """Rank and process of each peer."""
@@ -102,10 +102,10 @@ class ShmPlane:
             self._pids.append((q, pid))
         return ""
 
-    def peer_memory(self) -> PeerMemory:
+    def peer_memory(self) -> MappedMemory:
         """What is kept for kernels that write into each other's memory."""
         if self.peers is None:
-            self.peers = PeerMemory(self.backend, self._pids)
+            self.peers = MappedMemory(self.backend, self._pids)
         return self.peers
 
     def close(self) -> None:

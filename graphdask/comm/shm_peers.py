@@ -11,7 +11,7 @@ import numpy as np
 from graphdask.backend import Backend
 from graphdask.comm.arguments import settle
 from graphdask.comm.peers import BOARD_BYTES, RankPeers
-from graphdask.comm.protocol import Communicator, Launch
+from graphdask.comm.protocol import Communicator, Launch, PeerMemory
 from graphdask.comm.shm_memory import Outbox, Window
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ CHECK_SECONDS = 0.5e-3
 """How often the host asks for lost peers while a kernel runs."""
 
 
-class PeerMemory:
+class MappedMemory(PeerMemory):
     """What a rank keeps for its peers between runs, and what it has mapped of them: a board, and memory to write to.
 
     Parameters
@@ -32,15 +32,29 @@ class PeerMemory:
     """
 
     def __init__(self, backend: Backend, pids: Sequence[tuple[int, int]]):
-        self.backend, self.meeting = backend, 0
+        super().__init__()
+        self.backend = backend
+        self.boards: list[int] = []
+        """By rank, as far as they are mapped here."""
+        self.generations = np.zeros(0, np.int64)
+        """Of all memory of all ranks."""
+        self.ran = True
+        """Whether kernels have met since it was told: then all have mapped what took the place of what was replaced."""
         self.mine = Outbox(backend), Outbox(backend)
         self.theirs = [(q, (Window(backend, q, pid), Window(backend, q, pid))) for q, pid in pids]
         self.abort = backend.xp.cuda.alloc_pinned_memory(8)
         self.mine[0].take(BOARD_BYTES)[:] = 0
         settle(backend)
 
+    def clear(self) -> None:
+        """Give up what was replaced, once nobody maps it."""
+        if self.ran:
+            for outbox in self.mine:
+                outbox.clear()
+
     def close(self) -> None:
         """Unmap and give up everything."""
+        self.closed = True
         for _, windows in self.theirs:
             for window in windows:
                 window.close()
@@ -51,10 +65,10 @@ class PeerMemory:
 class ShmPeers(RankPeers):
     """This rank among those of its host."""
 
-    def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: PeerMemory):
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: MappedMemory):
         super().__init__(comm, backend, timeout)
-        self._kept = kept
-        self._boards: list[int] = []
+        self.kept = self._kept = kept
+        self.meeting = kept.meeting
 
     def met(self, number: int) -> None:
         super().met(number)
@@ -63,8 +77,8 @@ class ShmPeers(RankPeers):
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
         kept, comm = self._kept, self.comm
         memory = kept.mine[1]
-        for outbox in kept.mine:
-            outbox.clear()  # what was replaced: all have mapped what took its place, for they have met since
+        kept.clear()
+        kept.ran = False
         memory.take(max(nbytes, 1))
         mine: list[Any] = [kept.meeting]
         for outbox in kept.mine:
@@ -78,17 +92,21 @@ class ShmPeers(RankPeers):
             addresses[comm.rank][at] = self.backend.address(outbox.bytes)
         for q, windows in kept.theirs:
             for at, window in enumerate(windows):
-                generation, capacity, *handle = told[q, 1 + at * words : 1 + (at + 1) * words].tolist()
-                window.follow(generation, capacity, np.array(handle, np.int64))
+                at_peer = told[q, 1 + at * words : 1 + (at + 1) * words]
+                if at_peer[0] != window.generation:
+                    window.follow(int(at_peer[0]), int(at_peer[1]), at_peer[2:].copy())
                 addresses[q][at] = self.backend.address(window.bytes)
-        self._boards = [first for first, _ in addresses]
+        generations = told[:, 1 : len(mine) : words]
+        kept.number, kept.moved = kept.number + 1, kept.moved + (not np.array_equal(generations, kept.generations))
+        kept.generations, kept.boards = generations.copy(), [first for first, _ in addresses]
         return [second for _, second in addresses], told[:, len(mine) :]
 
     def run(self, row: np.ndarray, launch: Launch) -> None:
         kept, cuda = self._kept, self.backend.xp.cuda
+        kept.clear()
         stop = np.frombuffer(kept.abort, np.int32, 1)
         stop[0] = 0
-        described = self._described(row, self._boards, kept.abort.ptr)
+        described = self._described(row, kept.boards, kept.abort.ptr)
         launch(described[None, : len(row)], 1)
         event = cuda.Event(disable_timing=True)
         event.record()
@@ -100,6 +118,7 @@ class ShmPeers(RankPeers):
                     looked = now
                     self.comm.check()
                 os.sched_yield()
+            kept.ran = True
         except BaseException:
             stop[0] = 1
             settle(self.backend)

@@ -40,7 +40,7 @@ def _roots(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
     xp = context.backend.xp
     depth, parent = result.columns["depth"], result.columns["parent"]
     source = xp.zeros(part.num_owned, bool)
-    source[primitive.own_sources(part, context.environment("selective"))] = True
+    source[context.backend.from_host(primitive.own_sources(part, context.environment("selective")))] = True
     checks = (
         (source & ((depth != 0) | (parent != part.ids)), "source {vertex} must have depth 0 and be its own parent"),
         (~source & (depth == 0), "vertex {vertex} has depth 0 but is no source"),

@@ -16,7 +16,8 @@ import graphdask as gd
 from graphdask import team as _team
 from graphdask.algorithms import _bfs_team, _flood, bfs, components
 from graphdask.cluster.local import local_cluster
-from graphdask.comm import peers
+from graphdask.comm import peers, threads
+from graphdask.comm.protocol import PeerMemory
 from graphdask.errors import PeerLost
 
 NAMES = [
@@ -125,6 +126,68 @@ def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch
     same(found, gd.connected_components(graph.partition(device="cpu")), "label")
 
 
+def outside(kind, rng):
+    """Edges among 200 vertices, most of a graph of 400, and of what a search among them does not reach at once."""
+    src, dst = rng.integers(150, 350, (2, 3000))
+    path = np.arange(60)
+    more = {
+        "paths apart": (np.concatenate([path, path + 70]), np.concatenate([path + 1, path + 71])),
+        "path that ends there": (np.append(path, 60), np.append(path + 1, 200)),
+        "path that leads there": (np.append(path + 350, 0), np.append(path + 349, 409)),
+        "pairs": (2 * path + 1, 2 * path),
+        "nothing": (path[:0], path[:0]),
+    }[kind]
+    return np.concatenate([src, more[0]]), np.concatenate([dst, more[1]])
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(("parts", "by", "ghosts", "width", "directed"), [
+    (1, "random", "all", 32, False), (2, "random", "1-hop", 64, True), (3, "random", "all", 32, False),
+    (4, "range", "1-hop", 32, True),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["paths apart", "path that ends there", "path that leads there", "pairs", "nothing"])
+def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, width, directed, monkeypatch):
+    used, whole, rounds = [], components.flood, 2 if kind == "pairs" else _flood.ROUNDS
+    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
+    monkeypatch.setattr(_flood, "ROUNDS", rounds)
+    src, dst = outside(kind, np.random.default_rng(parts))
+    graph = gd.from_edges(src, dst, num_vertices=420, directed=directed)
+    found = gd.connected_components(graph.partition(parts, by, ghosts, device="cuda", id_width=width))
+    assert [each is not None for each in used] == [True] * parts
+    last = found.stats.supersteps[-2]
+    assert last["frontier"] >= (0 if kind == "nothing" else 40)
+    if kind == "paths apart" and by == "random" and parts > 1:
+        assert last["bytes_sent"] >= 2 * width // 8 * last["messages"] > 0
+    same(found, gd.connected_components(graph.partition(device="cpu", id_width=width)), "label")
+
+
+@pytest.mark.usefixtures("device")
+def test_what_takes_too_many_rounds_is_joined_the_other_way(monkeypatch):
+    used, whole = [], components.flood
+    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
+    monkeypatch.setattr(_flood, "ROUNDS", 2)
+    graph = gd.from_edges(*outside("paths apart", np.random.default_rng(0)), num_vertices=420, directed=False)
+    found = gd.connected_components(graph.partition(3, "random", device="cuda"))
+    assert used == [None] * 3
+    same(found, gd.connected_components(graph.partition(device="cpu")), "label")
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("parts", [1, 2])
+def test_rows_of_very_many_edges_outside(parts):
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(0, 60, (2, 14_000))
+    leaf = np.arange(100, 5100)
+    for ends in ((leaf, np.full(5000, 99)), (np.full(5000, 99), leaf)):
+        src, dst = np.append(src[:14_000], ends[0]), np.append(dst[:14_000], ends[1])
+        graph = gd.from_edges(src, dst, num_vertices=5200, directed=True)
+        found = gd.connected_components(graph.partition(parts, "random", device="cuda"))
+        label = np.arange(5200)
+        label[np.unique(src[:14_000])] = label[np.unique(dst[:14_000])] = 0
+        label[leaf] = 99
+        np.testing.assert_array_equal(found.label, label)
+
+
 @pytest.mark.usefixtures("device")
 def test_a_search_goes_on_after_a_launch_has_ended(monkeypatch):
     monkeypatch.setattr(_team, "MOST_STEPS", 3)
@@ -143,6 +206,76 @@ def test_a_search_goes_on_after_a_launch_has_ended(monkeypatch):
     same(gd.sssp(divided, 0, delta=1.0), gd.sssp(graph, 0), "distance", "parent")
 
 
+class LastingPeers(peers.ThreadPeers):
+    """Their memory outlives a run, as that of processes does."""
+
+    told = 0
+
+    def __init__(self, comm, backend, timeout):
+        super().__init__(comm, backend, timeout)
+        self.kept, self.known = PeerMemory(), []
+
+    def memory(self, nbytes, said):
+        self.told += 1
+        addresses, all_said = super().memory(nbytes, said)
+        self.kept.number, self.kept.moved = self.kept.number + 1, self.kept.moved + (addresses != self.known)
+        self.known = addresses
+        return addresses, all_said
+
+    def run(self, row, launch):
+        for array in (self._board, self._memory):
+            self.backend.address(array)  # the emulator forgets what nobody has asked for in a while
+        super().run(row, launch)
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+def test_memory_that_lasts_is_told_once(ghosts, monkeypatch):
+    lasting, parts = {}, {}
+
+    def of(comm, backend, timeout):
+        found = lasting.setdefault(comm.rank, None) or LastingPeers(comm, backend, timeout)
+        lasting[comm.rank], found.comm = found, comm
+        return found
+
+    def counted(self, peers, part, *others):
+        parts[part.rank] = part
+        init(self, peers, part, *others)
+
+    def told():
+        counts = {found.told for found in lasting.values()}
+        assert len(counts) == 1
+        return counts.pop()
+
+    init = _team.TeamMemory.__init__
+    monkeypatch.setattr(threads, "thread_peers", of)
+    monkeypatch.setattr(_team.TeamMemory, "__init__", counted)
+    n, src, dst, _ = GRAPHS["scale-free"]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    divided = graph.partition(3, "random", ghosts, device="cuda")
+    depth, label = gd.bfs(graph, 1).depth, gd.connected_components(graph).label
+
+    def search():
+        np.testing.assert_array_equal(gd.bfs(divided, 1).depth, depth)
+        return told()
+
+    def join():
+        np.testing.assert_array_equal(gd.connected_components(divided).label, label)
+        return told()
+
+    assert [search(), search(), join(), join(), search()] == [1, 1, 2, 2, 2]
+    while parts[1].tables.forget():  # one of the ranks needs its memory for something else
+        pass
+    assert [search(), search(), join(), search()] == [3, 3, 4, 4]
+    for found in lasting.values():  # what has more to say takes other memory
+        found.kept.moved += 1
+    assert [search(), join(), search()] == [5, 6, 6]
+    for found in lasting.values():
+        found.kept.closed = True
+        found.kept = PeerMemory()
+    assert [search(), search()] == [7, 7]
+
+
 @pytest.mark.usefixtures("device")
 def test_what_no_team_does_goes_the_other_way(teams):
     n, src, dst, _ = GRAPHS["scale-free"]()
@@ -156,7 +289,11 @@ def test_what_no_team_does_goes_the_other_way(teams):
 
 
 @pytest.mark.usefixtures("device")
-@pytest.mark.parametrize("call", [lambda g: gd.bfs(g, 0), lambda g: gd.sssp(g, 0)], ids=["bfs", "sssp"])
+@pytest.mark.parametrize(
+    "call",
+    [lambda g: gd.bfs(g, 0), lambda g: gd.sssp(g, 0), gd.connected_components],
+    ids=["bfs", "sssp", "components"],
+)
 def test_a_rank_that_does_not_come_is_lost(call, monkeypatch):
     def run(self, row, launch):
         whole(self, row, lambda rows, ranks: launch(rows[: ranks - 1], ranks - 1))

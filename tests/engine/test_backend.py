@@ -6,11 +6,13 @@ import ctypes
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from threading import local
 
 import numpy as np
 import pytest
 
 from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels, get_backend
+from graphdask.errors import KernelError
 from graphdask.launch import packed_arguments
 
 
@@ -183,6 +185,32 @@ def test_a_cooperative_launch_of_other_blocks_gets_as_many_as_run_at_the_same_ti
     kernels.cuppa_targets(10**9, 5, threads=384)
     kernels.cuppa_targets(10**9, 5, threads=384, per_processor=1)
     assert [grid for grid, *_ in launches] == [(10,), (5,)]
+
+
+def test_the_status_of_kernels_is_read_once_after_a_launch_by_each_thread(cuda_kernels):
+    kernels, _ = cuda_kernels(False)
+    reads, codes = [], [0, 0, 2]
+
+    class Status:
+        def get(self):
+            reads.append(codes.pop(0))
+            return [reads[-1]]
+
+        def fill(self, code):
+            assert code == 0
+
+    kernels._last, kernels._checked, kernels._status = 0, local(), Status()
+    kernels.check()
+    assert reads == []
+    kernels.cuppa_targets(9, 5)
+    kernels.check()
+    kernels.check()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(kernels.check).result(60)
+    assert reads == [0, 0]
+    kernels.cuppa_targets(9, 5)
+    with pytest.raises(KernelError, match=r"cuppa\.cuppa_targets failed: an index was out of range"):
+        kernels.check()
 
 
 def test_the_cpu_takes_what_a_launch_says(rng):
