@@ -1,6 +1,7 @@
 // What a device does over a chunk of a layered edge list besides paths and sums: trees are joined over its edges, rows
 // with an edge to themselves are marked, positions become slots; and which chunks are left to do, for the host, which
 // reads it behind the chunks that are under way. Twins and arguments: layered_trees.py.
+#include "chunks.cuh"
 #include "grid.cuh"
 #include "trees.cuh"
 
@@ -40,17 +41,6 @@ extern "C" __global__ void layered_join(long long n, long long first, const long
     gd_for_edges(length, queue, indptr, hubs, counters + HUBS, counters + LOOKED, join);
     gd_grid_barrier(counters + ARRIVED);
     gd_for_hubs(hubs, counters + HUBS, indptr, join);
-}
-
-// The chunk of a position, the last that does not begin behind it.
-__device__ __forceinline__ long long chunk_of(long long position, const long long *firsts, long long chunks) {
-    long long low = 0, high = chunks - 1;
-    while (low < high) {
-        const long long middle = (low + high + 1) >> 1;
-        if (firsts[middle] <= position) low = middle;
-        else high = middle - 1;
-    }
-    return low;
 }
 
 __device__ __forceinline__ void leave(unsigned long long *flag) {

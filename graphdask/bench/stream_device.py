@@ -1,8 +1,9 @@
 """Streaming through a GPU: bytes that go over the link to it, and how fast, beside the same algorithm in its memory.
 
-The link is measured in the same run: page-locked memory of the size of a chunk, copied again and again. Budgets are
-shares of the bytes of the edges, beside what an algorithm keeps per vertex. The last records are of PageRank where all
-chunks but a few must move, with chunks of several sizes, and from copies and kernels by turns to four buffers.
+Searches read rows in place; beside that stands what they take where chunks are copied. The link is measured in the same
+run: page-locked memory of the size of a chunk, copied again and again. Budgets are shares of the bytes of the edges,
+beside what an algorithm keeps per vertex. The last records are of PageRank where all chunks but a few must move, with
+chunks of several sizes, and from copies and kernels by turns to four buffers.
 
 Source: WolfPath, Section 5.4 (Figure 9: asynchronous copies).
 """
@@ -26,6 +27,7 @@ from graphdask.errors import InputError, VerificationError
 from graphdask.stream.construct import build
 from graphdask.stream.copies import copies_of, page_locked_room
 from graphdask.stream.graph import open_
+from graphdask.stream.window import AHEAD as DEFAULT_AHEAD
 
 CHUNK = 16 << 20
 CHUNKS = (1 << 20, 4 << 20, 64 << 20)
@@ -34,9 +36,13 @@ AHEAD = (0, 1, 2, 3)
 """Chunks that are copied while one is worked on."""
 MOVED = 1 << 28
 """Bytes that are copied to measure the link."""
-STATES = {"bfs from the root": 9, "bfs from elsewhere": 9, "components": 4, "pagerank, 5 iterations": 52}
-"""Bytes per vertex beside chunks, of which `LEAST` are needed in all."""
-LEAST = {"bfs from the root": 20, "bfs from elsewhere": 20, "components": 20, "pagerank, 5 iterations": 68}
+COPIED = ", copied"
+"""Searches for which chunks are copied, where they would be read in place."""
+STATES = {
+    "bfs from the root": 9, "bfs from elsewhere": 9, "bfs from the root" + COPIED: 9, "bfs from elsewhere" + COPIED: 9,
+    "components": 4, "pagerank, 5 iterations": 52,
+}  # fmt: skip
+"""Bytes per vertex beside chunks, of which so many are needed in all: 68 by PageRank, 20 by the others."""
 
 
 def measured(
@@ -115,7 +121,7 @@ def _opened(path: Path, name: str, share: float, ahead: int | None = None) -> An
         n, section = S.num_vertices, S.store.sections["out"]
         edges = sum(section.edge_bytes(int(count)) for count in section.table["edges"])
         buffers = (3 if ahead is None else ahead + 1) * section.most_bytes + 48 * section.most_rows + (1 << 20)
-    memory = max(STATES[name] * n + buffers + int(share * edges), LEAST[name] * n)
+    memory = max(STATES[name] * n + buffers + int(share * edges), (68 if name.startswith("pagerank") else 20) * n)
     return open_(path, memory, device="cuda", read_ahead=ahead)
 
 
@@ -123,9 +129,9 @@ def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float
     """Each algorithm over the file, and in memory."""
     label = connected_components(inside, progress=False).label
     for name in STATES:
-        with _opened(path, name, share) as S:
+        with _opened(path, name, share, DEFAULT_AHEAD if name.endswith(COPIED) else None) as S:
             root = int(S.store.header["root"])
-            start = root if name == "bfs from the root" else int(np.flatnonzero(label == label[root])[-1])
+            start = root if name.startswith("bfs from the root") else int(np.flatnonzero(label == label[root])[-1])
             call = _call(name, start)
             seconds, result = _timed(call(S), repeats)
             expected_seconds, expected = _timed(call(inside), repeats)
@@ -134,7 +140,8 @@ def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float
                     raise VerificationError(f"{name}: {column} is not what it is in memory")
             row = _beside(record_of(name, seconds, result), link)
             yield row | {"in_memory": expected_seconds, "times": seconds / expected_seconds,
-                         "from_disk": result.stats.streamed["from_disk"]}  # fmt: skip
+                         "from_disk": result.stats.streamed["from_disk"],
+                         "in_place": result.stats.streamed["in_place"] / 1e6}  # fmt: skip
 
 
 def _call(name: str, start: int) -> Callable[[Any], Callable[[], Any]]:

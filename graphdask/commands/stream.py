@@ -151,6 +151,8 @@ def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
     size, count = terminal.size, terminal.count
     read = count(streamed["chunks_read"], "chunk")
     disk = [("from disk", size(streamed["from_disk"]))] if "from_disk" in streamed else []
+    if streamed["in_place"]:
+        disk.append(("in place", f"{size(streamed['in_place'])} of rows read where the host has them"))
     return [
         *disk,
         ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; at least "

@@ -10,7 +10,7 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Backend
 from graphdask.engine import RankContext
-from graphdask.stream import device_pagerank, device_sssp, on_device
+from graphdask.stream import device_pagerank, device_paths, device_sssp, on_device
 from graphdask.stream.device_shared_components import DeviceComponents
 from graphdask.stream.device_shared_pagerank import DevicePageRank
 from graphdask.stream.device_shared_paths import DeviceDistances, DeviceSearch
@@ -50,9 +50,9 @@ def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]
     with backend.activate(), host.reading():
         before = host.nbytes
         if isinstance(primitive, BreadthFirstSearch):
-            found, state = on_device.bfs(work, primitive.sources[0]), on_device.SEARCH
+            found, state = device_paths.bfs(work, primitive), device_paths.SEARCH
         elif isinstance(primitive, ShortestPaths) and primitive.parents_in_any_order:
-            found, state = on_device.sssp(work, primitive), on_device.PATHS
+            found, state = device_paths.sssp(work, primitive), device_paths.PATHS
         elif isinstance(primitive, ShortestPaths):
             found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE
         elif isinstance(primitive, ConnectedComponents):

@@ -17,9 +17,10 @@ from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.backend import Array
 from graphdask.engine import Environment, Inbox, Messages
 from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_paths import unpacked
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.device_sssp import NOBODY, Tight
-from graphdask.stream.on_device import Fall, Run, padded, unpacked
+from graphdask.stream.on_device import Fall, Run, padded
 from graphdask.stream.shared import EXCHANGE, StreamedPart
 from graphdask.stream.shared_paths import numbers_of
 

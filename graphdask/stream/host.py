@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend, get_backend
+from graphdask.backend import Array, Backend, get_backend
 from graphdask.errors import OverBudget
+from graphdask.residency import seen_in_place
 from graphdask.stream.copies import page_locked_room
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
@@ -73,6 +74,8 @@ class HostChunks:
         self._store, self._backend, self._own = store, backend, own
         self.lock, self.nbytes = Lock(), 0
         self._kept: dict[Key, np.ndarray] = {}
+        self._seen: dict[Key, Array] = {}
+        """Of those that stay, what kernels read in place."""
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
         self._pool: ThreadPoolExecutor | None = None
@@ -116,9 +119,23 @@ class HostChunks:
         self._room += sum(map(len, self._stages)) - count * most
         self._stages = []
         while self._room < 0:
-            self._room += len(self._kept.popitem()[1])
+            key, array = self._kept.popitem()
+            self._seen.pop(key, None)
+            self._room += len(array)
         self._stages = [page_locked_room(self._backend, most) for _ in range(count)]
         self._free = [(stage, None) for stage in range(count)]
+
+    @property
+    def all_stay(self) -> bool:
+        """Whether there is room for all chunks that are wanted."""
+        return not self._stages
+
+    def in_place(self, section: Section, number: int) -> Array:
+        """The bytes of a chunk that stays, as kernels read them where they are."""
+        key = section.name, number
+        if key not in self._seen:
+            self._seen[key] = seen_in_place(self._backend, self.take(section, number)[0])
+        return self._seen[key]
 
     def ask(self, section: Section, number: int) -> bool:
         """Begin to read a chunk that is not there, where there is room; whether there was."""

@@ -1,4 +1,4 @@
-"""Runs over a store whose chunks stream through a device: what they share, and searches and components.
+"""Runs over a store whose chunks stream through a device: what they share, sweeps, and components.
 
 The state of every vertex is on the device. A chunk is worked on until none of its rows is active, in one kernel. The
 host decides which chunk comes next from what the device told it a few chunks ago, and so neither waits for the other:
@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.backend import Array, Backend
 from graphdask.errors import OverBudget
 from graphdask.kernels import layered_paths, layered_trees
@@ -33,8 +31,8 @@ from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import LOOKED, WORKED, Log
 
-SEARCH, PATHS, COMPONENTS = 20, 24, 20
-"""Bytes of the device per vertex of a search and of shortest paths, with what their answers take, and of components."""
+COMPONENTS = 20
+"""Bytes of the device per vertex, with what the answer takes."""
 THREADS = 1 << 17
 """Of launches whose work the device knows and the host does not."""
 LOOK = 8
@@ -264,39 +262,6 @@ def fallen(
         fall = Fall(run, window, labels, packed, weighted)
         fall.marks[start] = 1
         fall.sweep(fall.active())
-
-
-def search(run: Run, source: int, weighted: bool, per_vertex: int, what: str) -> Array:
-    """Labels by position: a distance times 2^32 plus the number of the vertex before."""
-    run.require(per_vertex, what)
-    place = run.position(source)
-    labels = run.xp.full(run.store.num_vertices, unreached(np.dtype(np.int64)), np.int64)
-    labels[place] = source
-    fallen(run, labels, place, True, weighted, 8, what)
-    return labels
-
-
-def bfs(run: Run, source: int) -> dict[str, Any]:
-    """Depths and parents, int32 by vertex number, on the device."""
-    depth, parent = unpacked(run, search(run, source, False, SEARCH, "a search"), run.ids(), np.int32)
-    return {"depth": depth, "parent": parent}
-
-
-def sssp(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
-    """Distances and parents by vertex number, on the device, where labels have room for both."""
-    labels = search(run, primitive.source, run.store.weights is not None, PATHS, "SSSP")
-    distance, parent = unpacked(run, labels, run.ids(), np.int64)
-    return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
-
-
-def unpacked(run: Run, labels: Array, ids: Array | None, dtype: Any) -> tuple[Array, Array]:
-    """Distances and parents, by number where `ids` are given."""
-    n, xp = len(labels), run.xp
-    kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=np.int32, dist_t=np.int64)
-    distance, parent = xp.empty(n, dtype), xp.empty(n, np.int32)
-    wide = distance if distance.dtype == np.int64 else None
-    kernels.layered_unpack(n, labels, ids, None if wide is not None else distance, wide, parent)
-    return distance, parent
 
 
 def components(run: Run) -> dict[str, Any]:

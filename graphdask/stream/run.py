@@ -128,7 +128,7 @@ def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:
     """What all ranks have read."""
     total = dict(traffic[0])
     for name in ("nbytes", "least", "chunks_read", "chunks_resident", "chunks_skipped", "chunks_unused", "reading",
-                 "waiting", "window", "from_disk"):  # fmt: skip
+                 "waiting", "window", "in_place", "from_disk"):  # fmt: skip
         if name in total:
             total[name] = sum(one[name] for one in traffic)
     total["overlap"] = max(0.0, 1.0 - total["waiting"] / total["reading"]) if total["reading"] else 0.0

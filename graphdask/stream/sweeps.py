@@ -61,7 +61,17 @@ class Log:
         """For `Stats.streamed`."""
         total = Traffic()
         for traffic in self.traffic:
-            for name in ("nbytes", "chunks", "resident", "skipped", "unused", "reading", "waiting", "least"):
+            for name in (
+                "nbytes",
+                "chunks",
+                "resident",
+                "skipped",
+                "unused",
+                "reading",
+                "waiting",
+                "least",
+                "in_place",
+            ):
                 setattr(total, name, getattr(total, name) + getattr(traffic, name))
             total.memory = max(total.memory, traffic.memory)
         return {"scheme": "layers", "sweeps": len(self.history)} | total.to_dict(seconds)

@@ -49,13 +49,16 @@ class Traffic:
     """Bytes of all chunks that were asked for at least once."""
     memory: int = 0
     """Bytes of buffers and the resident region."""
+    in_place: int = 0
+    """Of the bytes, those of rows that a device read where the host has them."""
 
     def to_dict(self, seconds: float) -> dict[str, Any]:
         """For statistics of a run that took so long."""
         return {
             "nbytes": self.nbytes, "least": self.least, "chunks_read": self.chunks, "chunks_resident": self.resident,
             "chunks_skipped": self.skipped, "chunks_unused": self.unused, "reading": self.reading,
-            "waiting": self.waiting, "overlap": max(0.0, 1.0 - self.waiting / self.reading) if self.reading else 0.0,
+            "waiting": self.waiting, "in_place": self.in_place,
+            "overlap": max(0.0, 1.0 - self.waiting / self.reading) if self.reading else 0.0,
             "bandwidth": self.nbytes / seconds if seconds else 0.0, "window": self.memory,
         }  # fmt: skip
 

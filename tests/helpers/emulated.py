@@ -188,8 +188,8 @@ class EmulatedKernels:
             for name, arguments in KERNEL.findall(sources()[f"{family}.cu"])
         }
         self._most_threads = {name: int(most) for most, name in BOUNDS.findall(sources()[f"{family}.cu"])}
-        # kernels of GPUs that find the memory of others by its address
-        self._finds_memory = family.endswith("_team")
+        # kernels that find memory of others, or of the host, by its address
+        self._finds_memory = family.endswith("_team") or family == "layered_search"
         self._launched: list[str] = []
 
     def check(self) -> None:

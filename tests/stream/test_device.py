@@ -80,11 +80,75 @@ def test_betweenness_with_room_for_a_few_sources_at_a_time(streamed):
     assert found.stats.streamed["chunks_read"] + found.stats.streamed["chunks_resident"] > 0
 
 
+def reached(G, S, source, **how):
+    """A search, and what it moved."""
+    a, b = gd.bfs(G, source, **how), gd.bfs(S, source, **how)
+    equal(a.depth, b.depth)
+    equal(a.parent, b.parent)
+    return b.stats.streamed
+
+
+@pytest.mark.parametrize("name", [
+    "a hub", "short path", "dense random, directed", "star around the last", "duplicates both ways", "binary tree",
+    "isolated vertices", "one vertex",
+])  # fmt: skip
+def test_rows_are_read_where_the_host_has_them(streamed, name):
+    n, src, dst, directed = (MADE | GRAPHS)[name]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, "256KiB", order="ids" if "star" in name else "layers", chunk=8192 if name == "a hub" else 1024)
+    for source in (0, n - 1):
+        for how in ({}, {"direction": "push"}):
+            found = reached(G, S, source, **how)
+            assert found["chunks_read"] == 0
+            assert found["least"] == 0 or found["in_place"] > 0
+    a, b = gd.sssp(G, n // 2), gd.sssp(S, n // 2)
+    equal(a.distance, b.distance)
+    equal(a.parent, b.parent)
+    assert b.stats.streamed["chunks_read"] == 0
+
+
+def test_a_row_is_read_once_or_only_where_it_begins(streamed):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, "256KiB")
+    section = S.store.sections["out"]
+    first = reached(G, S, 3)
+    assert first["from_disk"] == first["least"] > 0
+    pushed = reached(G, S, 3, direction="push")
+    assert pushed["chunks_skipped"] == 0
+    assert first["from_disk"] + pushed["from_disk"] == sum(sum(section.sizes(k)) for k in range(S.chunks))
+    pushed, pulled, edges = reached(G, S, 3, direction="push"), reached(G, S, 3), 4 * section.num_edges
+    assert edges <= pushed["in_place"] <= edges + 32 * n
+    assert pulled["in_place"] < edges / 2
+    assert pushed["from_disk"] == pulled["from_disk"] == 0
+
+
+@pytest.mark.parametrize(("host_memory", "ahead"), [("12KiB", None), (None, 2)])
+def test_chunks_are_copied_where_the_host_has_no_room_or_one_says_how_many(streamed, host_memory, ahead):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    found = reached(G, streamed(G, "96KiB", ahead, host_memory), 3)
+    assert found["in_place"] == 0 < found["chunks_read"]
+
+
+@pytest.mark.gpu
+def test_rows_of_a_large_graph_are_read_in_place(stored):
+    G = gd.generate.rmat(18, 16, seed=3, directed=False)
+    path = stored(G, chunk="512KiB", building="1GiB").store.path
+    S = gd.stream.open(path, "6MiB", device="cuda")
+    root, edges = int(S.store.header["root"]), 4 * S.store.sections["out"].num_edges
+    label = gd.connected_components(G).label
+    for source in (root, int(np.flatnonzero(label == label[root])[-1])):
+        for _ in range(2):
+            assert reached(G, S, source)["in_place"] < edges / 2
+        assert reached(G, S, source, direction="push")["in_place"] < 1.1 * edges
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("memory", ["20MiB", "26MiB", "80MiB"])
 def test_copies_and_kernels_keep_out_of_each_others_way(stored, memory):
     G = gd.generate.rmat(18, 16, seed=3, directed=False)
-    S = gd.stream.open(stored(G, chunk="512KiB", building="1GiB").store.path, memory, device="cuda")
+    S = gd.stream.open(stored(G, chunk="512KiB", building="1GiB").store.path, memory, read_ahead=2, device="cuda")
     label = gd.connected_components(G).label
     equal(gd.connected_components(S).label, label)
     for source in (0, int(np.flatnonzero(label == label[0])[-1])):
