@@ -26,7 +26,7 @@ ASKED = 8
 """Chunks that threads of the host read before they are wanted."""
 
 
-@dataclass
+@dataclass(eq=False)
 class DeviceChunk:
     """Rows of edges on the device; an array that a section has not is None."""
 
@@ -83,6 +83,7 @@ class DeviceWindow:
         self._host, self._section, self._backend, self._arrived = host, section, backend, arrived
         self._chunks = chunks = range(len(section)) if chunks is None else chunks
         some, sizes = section.table[chunks.start : chunks.stop], [sum(section.sizes(number)) for number in chunks]
+        self._sizes = dict(zip(chunks, sizes, strict=True))
         most, rows = max(sizes, default=0), int(some["rows"].max(initial=0))
         fixed = 16 * (rows + 1) + int(per_edge * (most // 4)) + 4096
         ahead = AHEAD if ahead is None else ahead
@@ -104,7 +105,10 @@ class DeviceWindow:
         """Chunks in buffers, which have not been worked on."""
         self._fresh: set[int] = set()
         """Chunks that have been copied, and not worked on since."""
-        self._wanted = np.zeros(len(section), np.int64)
+        self._made: dict[tuple[int, int], tuple[Array, Array, DeviceChunk]] = {}
+        """By chunk, and by where it is: its degrees, where their sums go, and itself."""
+        self._wanted, self._floor = [0] * len(section), 0
+        """How often each chunk was asked for; each that stays at least so often, which is not looked up each time."""
         self._current: tuple[Place, int] | None = None
         self._copies: Copies = copies_of(backend)
         self._indptr = xp.zeros(rows + 1, np.int64)
@@ -144,8 +148,8 @@ class DeviceWindow:
         """A chunk for what is launched until the next is asked for; those that are likely to be next are copied beside
         it."""
         self._leave()
-        traffic, size = self.traffic, sum(self._section.sizes(number))
-        traffic.least += 0 if self._wanted[number] else size
+        traffic = self.traffic
+        traffic.least += 0 if self._wanted[number] else self._sizes[number]
         self._wanted[number] += 1
         if number in self._there:
             traffic.resident += int(self._wanted[number] > 1)
@@ -172,7 +176,7 @@ class DeviceWindow:
 
     def ask(self, ahead: Iterable[int]) -> None:
         """Begin to read, and where there is a buffer to copy, chunks that are likely to be next."""
-        asked = 0
+        asked, room = 0, self.buffers > 1
         for number in ahead:
             if asked == ASKED:
                 return
@@ -181,8 +185,9 @@ class DeviceWindow:
             asked += 1
             if not self._host.ask(self._section, number):
                 return
-            if self.buffers > 1 and self._host.ready(self._section, number):
+            if room and self._host.ready(self._section, number):
                 place = self._place(number)
+                room = place is not None
                 if place is not None:
                     self._copy(number, place)
 
@@ -195,16 +200,17 @@ class DeviceWindow:
 
     def _place(self, number: int) -> Place | None:
         """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
-        size = sum(self._section.sizes(number))
+        size = self._sizes[number]
         if self._end + size <= len(self._arena):
             place = Place(self._places, self._end, size, True)
             self._end, self._places = self._end + size, self._places + 1
             self.traffic.memory += size
             return place
-        if self._there and self._wanted[number] >= 3:
+        if self._there and self._wanted[number] >= max(3, self._floor + 2):
             busy = self._current[1] if self._current is not None else -1
             least = min((kept for kept in self._there if kept != busy), key=lambda kept: self._wanted[kept], default=-1)
-            if least >= 0 and self._wanted[least] + 1 < self._wanted[number] and self._there[least].size >= size:
+            self._floor = 0 if least < 0 else self._wanted[least]
+            if least >= 0 and self._floor + 1 < self._wanted[number] and self._there[least].size >= size:
                 return self._there.pop(least)
         return self._free.pop(0) if self._free else None
 
@@ -217,15 +223,23 @@ class DeviceWindow:
         self.traffic.chunks += 1
 
     def _chunk(self, number: int, place: Place) -> DeviceChunk:
+        key = number, place.begin
+        if key not in self._made:
+            self._made[key] = self._parts(number, place)
+        degrees, ends, chunk = self._made[key]
+        self._backend.xp.cumsum(degrees, dtype=np.int64, out=ends)
+        return chunk
+
+    def _parts(self, number: int, place: Place) -> tuple[Array, Array, DeviceChunk]:
         section = self._section
         rows, edges = (int(section.table[number][name]) for name in ("rows", "edges"))
         size, more = section.sizes(number)
         memory = self._arena[place.begin : place.begin + size + more]
         indptr = self._indptr[: rows + 1]
-        self._backend.xp.cumsum(memory[: 4 * rows].view(np.uint32), dtype=np.int64, out=indptr[1:])
         ids = memory[4 * rows : 8 * rows].view(np.int32) if section.with_ids else None
         targets, weights = memory[size : size + 4 * edges].view(np.int32), None
         if section.weights is not None:
             begin = size + more - aligned(edges * section.weights.itemsize)
             weights = memory[begin : begin + edges * section.weights.itemsize].view(section.weights)
-        return DeviceChunk(int(section.table[number]["first"]), rows, indptr, ids, targets, weights)
+        chunk = DeviceChunk(int(section.table[number]["first"]), rows, indptr, ids, targets, weights)
+        return memory[: 4 * rows].view(np.uint32), indptr[1:], chunk

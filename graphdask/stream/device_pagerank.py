@@ -26,31 +26,39 @@ PER_EDGE = 8 / 256
 
 
 class Sums:
-    """Sums of x over the own rows of chunks, for one window."""
+    """Sums of x over the own rows of chunks, for one window, into the places of the rows in `sums`."""
 
-    def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow):
+    def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow, x: Array, sums: Array):
         xp, weights = run.xp, run.store.weights
         self._weighted = primitive.weighted and weights is not None
         self._kernels = run.backend.kernels(
             "layered_sums", index_t=np.int32, real_t=np.dtype(primitive.real),
             weight_t=weights if self._weighted else np.dtype(np.float32),
         )  # fmt: skip
+        self._x, self._sums = x, sums
+        self._given: dict[DeviceChunk, tuple[int, tuple[Any, ...], Array]] = {}
+        """Of each chunk, and place of it: rows, edges and sums."""
         self._window, self._own, self._counters = window, run.own, xp.zeros(layered_sums.COUNTERS, np.uint64)
         most = max(window.most_edges, 1)
         self._places = xp.empty(most // 2048 + 1, np.int64)
         self._partial = xp.empty(most // 256 + most // 2048 + 2, np.float64)
 
-    def __call__(self, chunk: DeviceChunk, x: Array, sums: Array) -> None:
-        """Into the places of the rows."""
-        kernels, own, many, counters = self._kernels, self._own, self._window.hubs, self._counters
-        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
-        rows, indptr, to = high - low, chunk.indptr[low : high + 1], chunk.first + low - own.begin
-        edges = (indptr, chunk.targets, chunk.weights if self._weighted else None, int(self._weighted), x)
-        out = sums[to : to + rows]
+    def __call__(self, chunk: DeviceChunk) -> None:
+        if chunk not in self._given:
+            self._given[chunk] = self._rows(chunk)
+        rows, edges, out = self._given[chunk]
+        kernels, many, counters = self._kernels, self._window.hubs, self._counters
         kernels.layered_sum(-(-rows // 4) * 32, rows, *edges, out, counters)
         kernels.layered_sum_few(rows, *edges, out, many, self._places, counters)
         kernels.layered_sum_many(THREADS, *edges, many, self._places, self._partial, counters)
-        kernels.layered_sum_ends(THREADS, indptr, many, self._places, self._partial, out, counters)
+        kernels.layered_sum_ends(THREADS, edges[0], many, self._places, self._partial, out, counters)
+
+    def _rows(self, chunk: DeviceChunk) -> tuple[int, tuple[Any, ...], Array]:
+        own = self._own
+        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
+        rows, indptr, to = high - low, chunk.indptr[low : high + 1], chunk.first + low - own.begin
+        edges = (indptr, chunk.targets, chunk.weights if self._weighted else None, int(self._weighted), self._x)
+        return rows, edges, self._sums[to : to + rows]
 
 
 class DeviceRanks:
@@ -88,7 +96,8 @@ class DeviceRanks:
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
         name = gathered(store)
         self._window = stack.enter_context(run.window(name, per_vertex, "pagerank", PER_EDGE))
-        self._add, self._every = Sums(run, primitive, self._window), list(own.chunks[name])
+        self._add = Sums(run, primitive, self._window, self.x, self._sums)
+        self._every = list(own.chunks[name])
         table = store.sections[name].table["edges"]
         self._edges = int(table[own.chunks[name].start : own.chunks[name].stop].sum())
 
@@ -102,7 +111,7 @@ class DeviceRanks:
         """Sum all rows, and change their ranks; edges looked at."""
         state, primitive, every = self.progress, self._primitive, self._every
         for at, number in enumerate(every):
-            self._add(self._window.load(number, chain(every[at + 1 :], every[:at])), self.x, self._sums)
+            self._add(self._window.load(number, chain(every[at + 1 :], every[:at])))
             self._run.log.check()
         self._every, turn = self._window.mixed(), state.iterations % 2
         self._kernels.pagerank_update(
@@ -143,11 +152,11 @@ def _out_weights(run: Run, primitive: PageRank, taken: int) -> tuple[Array, Arra
     loop, ones = xp.zeros(n, np.uint8), xp.ones(n if weighted else 0, primitive.real)
     counters = xp.zeros(layered_trees.COUNTERS, np.uint64)
     with run.window("out", taken, "pagerank", PER_EDGE) as window:
-        add = Sums(run, primitive, window)
+        add = Sums(run, primitive, window, ones, out_weight)
         for number in chunks:
             chunk = window.load(number, range(number + 1, chunks.stop))
             if weighted:
-                add(chunk, ones, out_weight)
+                add(chunk)
             if primitive.self_loops:
                 counters.fill(0)
                 given = (chunk.first, chunk.indptr, chunk.targets, loop, window.hubs, counters)
