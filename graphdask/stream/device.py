@@ -1,7 +1,8 @@
 """DeviceWindow: the chunks of a section that are on a device. Copies run beside kernels; the busiest chunks stay.
 
 It is to a device what `graphdask.stream.window` is to main memory: buffers, each with room for any chunk, and a region
-for chunks that stay. One buffer is worked on, the others are filled meanwhile from page-locked memory.
+for chunks that stay. One buffer is worked on, the others are filled meanwhile from page-locked memory. What is in a
+buffer that nothing was copied to since is not copied again: whoever goes the other way finds the last chunks there.
 
 Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
 """
@@ -103,6 +104,8 @@ class DeviceWindow:
         """Chunks that stay."""
         self._coming: dict[int, Place] = {}
         """Chunks in buffers, which have not been worked on."""
+        self._left: dict[int, Place] = {}
+        """Chunks in free buffers, which have been worked on."""
         self._fresh: set[int] = set()
         """Chunks that have been copied, and not worked on since."""
         self._made: dict[tuple[int, int], tuple[Array, Array, DeviceChunk]] = {}
@@ -153,9 +156,10 @@ class DeviceWindow:
         self._wanted[number] += 1
         if number in self._there:
             traffic.resident += int(self._wanted[number] > 1)
-        elif number not in self._coming:
+        elif number not in self._coming and not self._again(number):
             self._start(number)
         place = self._there[number] if number in self._there else self._coming.pop(number)
+        traffic.resident += int(not place.stays and number not in self._fresh)
         self._copies.visit(place.number)
         self._current = place, number
         self.ask(ahead)
@@ -168,19 +172,29 @@ class DeviceWindow:
 
     def _leave(self) -> None:
         if self._current is not None:
-            place, _ = self._current
+            place, number = self._current
             self._copies.visited(place.number)
             if not place.stays:
                 self._free.append(place)
+                self._left[number] = place
             self._current = None
+
+    def _again(self, number: int) -> bool:
+        """Take a chunk out of the free buffers, if it is in one."""
+        if number not in self._left:
+            return False
+        place = self._coming[number] = self._left.pop(number)
+        self._free.remove(place)
+        return True
 
     def ask(self, ahead: Iterable[int]) -> None:
         """Begin to read, and where there is a buffer to copy, chunks that are likely to be next."""
         asked, room = 0, self.buffers > 1
+        busy = -1 if self._current is None else self._current[1]
         for number in ahead:
             if asked == ASKED:
                 return
-            if number in self._there or number in self._coming:
+            if number == busy or number in self._there or number in self._coming or self._again(number):
                 continue
             asked += 1
             if not self._host.ask(self._section, number):
@@ -194,8 +208,8 @@ class DeviceWindow:
     def _start(self, number: int) -> None:
         place = self._place(number)
         if place is None:  # give up the chunk that was asked for last
-            _, place = self._coming.popitem()
-            self.traffic.unused += 1
+            given_up, place = self._coming.popitem()
+            self.traffic.unused += int(given_up in self._fresh)
         self._copy(number, place)
 
     def _place(self, number: int) -> Place | None:
@@ -212,7 +226,11 @@ class DeviceWindow:
             self._floor = 0 if least < 0 else self._wanted[least]
             if least >= 0 and self._floor + 1 < self._wanted[number] and self._there[least].size >= size:
                 return self._there.pop(least)
-        return self._free.pop(0) if self._free else None
+        if not self._free:
+            return None
+        free = self._free.pop(0)
+        self._left = {left: place for left, place in self._left.items() if place is not free}
+        return free
 
     def _copy(self, number: int, place: Place) -> None:
         array, tell = self._host.take(self._section, number)

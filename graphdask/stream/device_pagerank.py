@@ -2,6 +2,7 @@
 
 The sums of rows and the updates have the order of additions that they have in memory, and the same fixed point, so that
 ranks have the same bits. The host hears two numbers an iteration; the first chunks of the next are copied meanwhile.
+It goes the other way, and so begins with those that are still there.
 """
 
 from __future__ import annotations
@@ -110,10 +111,12 @@ class DeviceRanks:
     def iterate(self) -> int:
         """Sum all rows, and change their ranks; edges looked at."""
         state, primitive, every = self.progress, self._primitive, self._every
+        back = every[::-1]
         for at, number in enumerate(every):
-            self._add(self._window.load(number, chain(every[at + 1 :], every[:at])))
+            self._add(self._window.load(number, chain(every[at + 1 :], back)))
             self._run.log.check()
-        self._every, turn = self._window.mixed(), state.iterations % 2
+        turn = state.iterations % 2
+        self._every = self._window.mixed()[:: 1 if turn else -1]
         self._kernels.pagerank_update(
             self._run.own.count, self._sums, self._inverse, self._teleport, int(primitive.personalization is not None),
             self._extra, int(primitive.self_loops), self._place, self._place, primitive.damping, state.base(primitive),

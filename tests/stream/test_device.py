@@ -188,6 +188,18 @@ def test_what_does_not_stay_moves_again_and_what_does_comes_once(streamed, memor
     assert much["chunks_resident"] == S.chunks * (much["sweeps"] - 1)
 
 
+@pytest.mark.parametrize(("memory", "ahead", "still_there"), [("28KiB", None, 3), ("24KiB", 0, 1), ("32KiB", 3, 4)])
+def test_what_is_in_a_buffer_still_is_not_copied_again(streamed, memory, ahead, still_there):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, memory, ahead)
+    equal(gd.pagerank(S, max_iter=4, tol=1e-30).rank, gd.pagerank(G, max_iter=4, tol=1e-30).rank)
+    found = gd.pagerank(S, max_iter=4, tol=1e-30).stats.streamed
+    visits = S.chunks * found["sweeps"]
+    assert 0 <= found["chunks_read"] + found["chunks_resident"] - visits <= still_there  # those for an iteration more
+    assert found["chunks_resident"] >= still_there * (found["sweeps"] - 1)
+
+
 def test_results_are_proved(streamed):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB")
