@@ -2,13 +2,10 @@
 // a kernel reads the rows that it needs over the bus. A level is pushed along the rows of its vertices, each of which is
 // read once; or pulled, where these have many edges: who is not reached looks for its first neighbour of the level, most
 // often in the first 32 bytes of its row. All levels run in one launch, whose blocks wait for each other.
-//
-// Reads of a warp begin at multiples of 128 bytes, and rows that stand side by side are read as one, so that no line
-// travels twice. After Min et al., EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs, PVLDB 14
-// (2020), and Beamer, Asanovic, Patterson, Direction-optimizing breadth-first search (2012). Twin and arguments:
-// layered_search.py.
-#include "chunks.cuh"
+// Rows that stand side by side are read as one. After Beamer, Asanovic, Patterson, Direction-optimizing breadth-first
+// search (2012). Twin and arguments: layered_search.py.
 #include "grid.cuh"
+#include "in_place.cuh"
 #include "rows.cuh"
 
 #define ARRIVED 0
@@ -24,36 +21,17 @@
 #define MISSING 16
 
 #define NONE 0x7fffffffffffffffLL
-#define LINE 32    // edges of 128 bytes
-#define SECTOR 8   // of 32, the least that travels
 #define AHEAD 4    // edges that a thread asks for before it looks at the first
 #define PULL 4     // a level is pulled where so many times its edges are more than those of who is not reached
 #define ALONE 64   // edges from the line on in which a row begins, that a thread looks at before the row is a warp's
 
-#define HALF (SECTOR / 2)
-
-typedef unsigned long long number;
-
-// What a thread reads at a time: what is not kept in a cache of the GPU travels for every read.
-struct alignas(16) Half {
-    index_t ends[HALF];
-};
-
-// The sum over the lanes of a warp, added to *out.
-__device__ __forceinline__ void add_up(number mine, number *out) {
-    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
-    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
-}
-
 // Rows and labels, and what a thread has counted.
 struct Search {
-    long long chunks, vertices;
-    const long long *firsts, *begins;
-    const number *bases;
-    const unsigned int *ends;
+    Rows rows;
+    long long vertices;
     const index_t *ids;
     long long *labels;
-    number *state, *asked;
+    number *state;
     index_t *reached;  // where those that are reached are listed, if they are
     long long depth;
     number found, edges, worked, looked, sectors;
@@ -61,19 +39,11 @@ struct Search {
     // A label of a level before is seen by volatile reads only.
     __device__ __forceinline__ long long label(long long v) const { return *(volatile long long *)(labels + v); }
     __device__ __forceinline__ bool at_level(long long v) const { return label(v) >> 32 == depth; }
-    __device__ __forceinline__ unsigned int degree(long long row) const { return ends[row + 1] - ends[row]; }
     __device__ __forceinline__ long long label_from(long long row) const {
         return (depth + 1) << 32 | (ids ? (long long)ids[row] : row);
     }
-    // Where the edges of a row are; null where its chunk is not in memory yet, which the host is told.
     __device__ __forceinline__ const index_t *where(long long row) const {
-        const long long chunk = chunk_of(row, firsts, chunks);
-        if (!*(volatile number *)(asked + chunk)) atomicExch(asked + chunk, 1ULL);
-        if (!bases[chunk]) {
-            *(volatile number *)(state + MISSING + depth % 3) = 1;  // whoever else writes, writes the same
-            return nullptr;
-        }
-        return (const index_t *)bases[chunk] + (ends[row] - (unsigned int)begins[chunk]);
+        return rows.where(row, state + MISSING + depth % 3);
     }
     // Offer a label along an edge, if there is one; all lanes of a warp call it together.
     __device__ __forceinline__ void offer(index_t v, long long offered) {
@@ -90,7 +60,7 @@ struct Search {
         }
         if (first) {
             if (!reached) found++;
-            edges += degree(v);
+            edges += rows.degree(v);
         }
     }
     // Take part of what has been counted to where all blocks see it; all threads call it.
@@ -100,15 +70,6 @@ struct Search {
         found = edges = 0;
     }
 };
-
-__device__ __forceinline__ int place_in(const index_t *address, int unit) {
-    return (int)((number)address / sizeof(index_t) % unit);
-}
-// Sectors that the edges from `begin` on touch, but the first one if somebody has touched it.
-__device__ __forceinline__ number sectors_of(const index_t *begin, long long length, bool had) {
-    const int lead = place_in(begin, SECTOR);
-    return (number)((lead + length + SECTOR - 1) / SECTOR - (had && lead));
-}
 
 // Push the rows at this level, of all positions or of a list. Rows of many edges go to `hubs`.
 __device__ __forceinline__ void push(Search &s, long long n, const index_t *list, index_t *hubs) {
@@ -122,7 +83,7 @@ __device__ __forceinline__ void push(Search &s, long long n, const index_t *list
         first[t] = 0;
         if (base + t < n) {
             const long long row = list ? (long long)((volatile const index_t *)list)[base + t] : base + t;
-            const unsigned int length = s.degree(row);
+            const unsigned int length = s.rows.degree(row);
             if (length && (list || s.at_level(row))) {
                 const index_t *const at = s.where(row);
                 if (at && length > GD_HUB) {
@@ -179,7 +140,7 @@ __device__ __forceinline__ void push_hubs(Search &s, const index_t *hubs, long l
     for (long long base = 0; base < count; base += GD_ROWS) {
         int parts = 0;
         if (base + t < count) {
-            const long long row = ((volatile const index_t *)hubs)[base + t], length = s.degree(row);
+            const long long row = ((volatile const index_t *)hubs)[base + t], length = s.rows.degree(row);
             const index_t *const first = s.where(row);
             parts = (int)((place_in(first, LINE) + length + GD_CHUNK - 1) / GD_CHUNK);
             if (blockIdx.x == 0) {
@@ -194,7 +155,8 @@ __device__ __forceinline__ void push_hubs(Search &s, const index_t *hubs, long l
         const int total = scan[GD_ROWS];
         for (int c = (int)((blockIdx.x + gridDim.x - dealt % gridDim.x) % gridDim.x); c < total; c += gridDim.x) {
             const int h = gd_row_of(scan, c);
-            const long long row = ((volatile const index_t *)hubs)[base + h], length = s.degree(row), label = s.label_from(row);
+            const long long row = ((volatile const index_t *)hubs)[base + h], length = s.rows.degree(row);
+            const long long label = s.label_from(row);
             const index_t *const first = s.where(row);
             const long long begin = (long long)(c - scan[h]) * GD_CHUNK - place_in(first, LINE);
             index_t v[GD_CHUNK / GD_ROWS];
@@ -221,7 +183,7 @@ __device__ __forceinline__ void pull(Search &s) {
         if (t == 0) count = 0;
         __syncthreads();
         const long long u = base + t;
-        const long long length = u < s.vertices && s.label(u) == NONE ? (long long)s.degree(u) : 0;
+        const long long length = u < s.vertices && s.label(u) == NONE ? (long long)s.rows.degree(u) : 0;
         const index_t *const at = length ? s.where(u) : nullptr;
         if (at) {
             const long long alone = min(length, (long long)ALONE - place_in(at, LINE));
@@ -229,18 +191,14 @@ __device__ __forceinline__ void pull(Search &s) {
             while (hit < 0 && next < alone) {
                 const int begin = place_in(at + next, SECTOR);
                 const int end = (int)min(alone - next + begin, (long long)SECTOR);
-                const Half *const sector = (const Half *)(at + next - begin);
-                Half halves[2];
+                Sector sector;
                 bool here[SECTOR];
+                sector.read(at + next, begin, end);
 #pragma unroll
-                for (int k = 0; k < 2; k++)
-                    if (begin < (k + 1) * HALF && end > k * HALF) halves[k] = sector[k];
-#pragma unroll
-                for (int k = 0; k < SECTOR; k++)
-                    here[k] = k >= begin && k < end && s.at_level(halves[k / HALF].ends[k % HALF]);
+                for (int k = 0; k < SECTOR; k++) here[k] = k >= begin && k < end && s.at_level(sector[k]);
 #pragma unroll
                 for (int k = SECTOR - 1; k >= 0; k--)
-                    if (here[k]) hit = halves[k / HALF].ends[k % HALF];
+                    if (here[k]) hit = sector[k];
                 s.looked += (number)(end - begin);
                 s.sectors++;
                 next += end - begin;
@@ -258,7 +216,7 @@ __device__ __forceinline__ void pull(Search &s) {
         }
         __syncthreads();
         for (int k = t / 32; k < count; k += GD_ROWS / 32) {
-            const long long v = waiting[k], degree = s.degree(v);
+            const long long v = waiting[k], degree = s.rows.degree(v);
             const index_t *const row = (const index_t *)first[k];
             for (long long next = ALONE - place_in(row, LINE); next < degree; next += LINE) {
                 const index_t other = next + lane < degree ? row[next + lane] : -1;
@@ -288,7 +246,7 @@ extern "C" __global__ void layered_search(long long n, long long chunks, const l
                                           long long *labels, index_t *queues, long long room, index_t *hubs,
                                           unsigned long long *state, unsigned long long *asked) {
     const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
-    Search s{chunks, n, firsts, begins, bases, ends, ids, labels, state, asked, nullptr, (long long)state[DEPTH],
+    Search s{{chunks, firsts, begins, bases, ends, asked}, n, ids, labels, state, nullptr, (long long)state[DEPTH],
              0, 0, 0, 0, 0};
     bool listed = state[LISTED] != 0, stopped = false;
     number left = state[LEFT];

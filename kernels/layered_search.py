@@ -33,6 +33,17 @@ HUB = 4096
 """Edges of a row from which on all blocks share it."""
 
 
+def ends_of(row, chunks, firsts, begins, bases, ends, asked):
+    """The ends of the edges of a row; None where its chunk is not in memory."""
+    chunk = np.searchsorted(firsts[:chunks], row, side="right") - 1
+    asked[chunk] = 1
+    if not bases[chunk]:
+        return None
+    begin = (int(ends[row]) - int(begins[chunk])) % 2**32
+    count = (int(ends[row + 1]) - int(ends[row])) % 2**32
+    return np.frombuffer((ctypes.c_int32 * count).from_address(int(bases[chunk]) + 4 * begin), np.int32)
+
+
 def layered_search(
     n, chunks, firsts, begins, bases, ends, ids, pulls, labels, queues, room, hubs, state, asked
 ):  # fmt: skip
@@ -45,15 +56,11 @@ def layered_search(
         state[FOUND + depth % 3], state[EDGES + depth % 3] = len(front), degrees[front].sum()
         missing = False
         for row in front[degrees[front] > 0]:
-            chunk = np.searchsorted(firsts[:chunks], row, side="right") - 1
-            asked[chunk] = 1
-            if not bases[chunk]:
+            to = ends_of(row, chunks, firsts, begins, bases, ends, asked)
+            if to is None:
                 missing = True
                 continue
-            begin = (int(ends[row]) - int(begins[chunk])) % 2**32
-            edges = (ctypes.c_int32 * int(degrees[row])).from_address(int(bases[chunk]) + 4 * begin)
             offered = np.int64(depth + 1) << 32 | np.int64(row if ids is None else ids[row])
-            to = np.frombuffer(edges, np.int32)
             labels[to] = np.minimum(labels[to], offered)
             state[WORKED] += np.uint64(1)
             state[LOOKED] += np.uint64(degrees[row])

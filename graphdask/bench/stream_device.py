@@ -1,9 +1,9 @@
 """Streaming through a GPU: bytes that go over the link to it, and how fast, beside the same algorithm in its memory.
 
-Searches read rows in place; beside that stands what they take where chunks are copied. The link is measured in the same
-run: page-locked memory of the size of a chunk, copied again and again. Budgets are shares of the bytes of the edges,
-beside what an algorithm keeps per vertex. The last records are of PageRank where all chunks but a few must move, with
-chunks of several sizes, and from copies and kernels by turns to four buffers.
+Searches and components read rows in place; beside that stands what they take where chunks are copied. The link is
+measured in the same run: page-locked memory of the size of a chunk, copied again and again. Budgets are shares of the
+bytes of the edges, beside what an algorithm keeps per vertex. The last records are of PageRank where all chunks but a
+few must move, with chunks of several sizes, and from copies and kernels by turns to four buffers.
 
 Source: WolfPath, Section 5.4 (Figure 9: asynchronous copies).
 """
@@ -37,10 +37,10 @@ AHEAD = (0, 1, 2, 3)
 MOVED = 1 << 28
 """Bytes that are copied to measure the link."""
 COPIED = ", copied"
-"""Searches for which chunks are copied, where they would be read in place."""
+"""Where chunks are copied whose rows would be read in place."""
 STATES = {
     "bfs from the root": 9, "bfs from elsewhere": 9, "bfs from the root" + COPIED: 9, "bfs from elsewhere" + COPIED: 9,
-    "components": 4, "pagerank, 5 iterations": 52,
+    "components": 4, "components" + COPIED: 4, "pagerank, 5 iterations": 52,
 }  # fmt: skip
 """Bytes per vertex beside chunks, of which so many are needed in all: 68 by PageRank, 20 by the others."""
 
@@ -145,7 +145,7 @@ def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float
 
 
 def _call(name: str, start: int) -> Callable[[Any], Callable[[], Any]]:
-    if name == "components":
+    if name.startswith("components"):
         return lambda G: lambda: connected_components(G, progress=False)
     if name.startswith("bfs"):
         return lambda G: lambda: bfs(G, start, progress=False)

@@ -14,7 +14,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.backend import Array
-from graphdask.stream.device_search import InPlace
+from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.on_device import Run, fallen
 
 SEARCH, PATHS = 20, 24
@@ -26,9 +26,8 @@ def search(
 ) -> tuple[Array, Array | None]:
     """By position: labels, a distance times 2^32 plus the number of the vertex before; and vertex numbers."""
     run.require(per_vertex, what)
-    in_place = InPlace(run, pulls)
-    if not weighted and in_place.possible:
-        return in_place.labels(source)
+    if not weighted and in_place(run):
+        return labels_in_place(run, source, pulls)
     place = run.position(source)
     labels = run.xp.full(run.store.num_vertices, unreached(np.dtype(np.int64)), np.int64)
     labels[place] = source

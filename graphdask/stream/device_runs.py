@@ -10,11 +10,11 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.backend import Backend
 from graphdask.engine import RankContext
-from graphdask.stream import device_pagerank, device_paths, device_sssp, on_device
+from graphdask.stream import device_components, device_pagerank, device_paths, device_sssp
 from graphdask.stream.device_shared_components import DeviceComponents
 from graphdask.stream.device_shared_pagerank import DevicePageRank
 from graphdask.stream.device_shared_paths import DeviceDistances, DeviceSearch
-from graphdask.stream.on_device import Run
+from graphdask.stream.on_device import COMPONENTS, Run
 from graphdask.stream.pagerank import state_bytes
 from graphdask.stream.shared import Quiet, StreamedPart, Streaming
 from graphdask.stream.sweeps import Log
@@ -56,7 +56,7 @@ def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]
         elif isinstance(primitive, ShortestPaths):
             found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE
         elif isinstance(primitive, ConnectedComponents):
-            found, state = on_device.components(work), on_device.COMPONENTS
+            found, state = device_components.components(work), COMPONENTS
         else:
             found, state = device_pagerank.pagerank(work, primitive), state_bytes(primitive)
         backend.synchronize()

@@ -200,8 +200,8 @@ def open_(
         several workers, or parts, each of them may take as much.
     read_ahead : int, optional
         Chunks that are read, or copied to a GPU, while another one is worked on, where memory allows; 0: none. Default:
-        2; for samples 1, on a GPU 8. Searches through a GPU copy no chunks where the host has room for all of them,
-        unless this says how many.
+        2; for samples 1, on a GPU 8. Searches and components through a GPU copy no chunks where the host has room for
+        all of them, unless this says how many.
     passes : {"exact", "one"}
         Sweep over the file until nothing changes; or, as WolfPath does, go through it once and in the order of layers.
         One pass gives the exact answer where a vertex is in the layer of its depth and all edges have the same length:
@@ -232,12 +232,13 @@ def open_(
     -----
     Answers are those in memory, bit for bit, with any `memory`: `bfs` takes 18 bytes per vertex and a chunk or more,
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
-    `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. There `bfs`, and `sssp` without weights, on one rank whose
-    `host_memory` holds all chunks, have the GPU read the rows that it needs where they are: no chunk has to fit. With
-    several workers each has room for all vertices: 38, 24, 38 or 73, and 80 bytes; on a GPU 28, 24, 28 or 40, and 96.
-    `betweenness` takes 98 bytes and 26 for each source that is searched at a time (42 with several workers; on a GPU
-    29, or 36 where they are more than 8, and with several workers 45, or 52): up to 64, or as many as take half of
-    `memory`; with fewer the last bits of scores may differ, which are those in memory on the same device.
+    `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. There `bfs`, `sssp` without weights, and `connected_components` of
+    an undirected graph, on one rank whose `host_memory` holds all chunks, have the GPU read the rows that it needs
+    where they are: no chunk has to fit. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80
+    bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is searched at a
+    time (42 with several workers; on a GPU 29, or 36 where they are more than 8, and with several workers 45, or 52):
+    up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are those in
+    memory on the same device.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`

@@ -1,4 +1,4 @@
-"""Runs over a store whose chunks stream through a device: what they share, sweeps, and components.
+"""Runs over a store whose chunks stream through a device: what they share, sweeps, and trees.
 
 The state of every vertex is on the device. A chunk is worked on until none of its rows is active, in one kernel. The
 host decides which chunk comes next from what the device told it a few chunks ago, and so neither waits for the other:
@@ -264,16 +264,6 @@ def fallen(
         fall.sweep(fall.active())
 
 
-def components(run: Run) -> dict[str, Any]:
-    """The smallest vertex number of every vertex's component, int32 by vertex number, on the device."""
-    run.require(COMPONENTS, "components")
-    link = run.xp.arange(run.store.num_vertices, dtype=np.int32)
-    _join(run, link)
-    run.backend.kernels("components", index_t=np.int32).components_compress(len(link), link)
-    ids = run.ids()
-    return {"label": run.by_number(labelled(run, link, ids), ids)}
-
-
 def labelled(run: Run, link: Array, ids: Array | None) -> Array:
     """The smallest vertex number of each position's tree, of a flat forest."""
     if ids is None:
@@ -283,7 +273,7 @@ def labelled(run: Run, link: Array, ids: Array | None) -> Array:
     return least[link]
 
 
-def _join(run: Run, link: Array) -> None:
+def join(run: Run, link: Array) -> None:
     """Join the trees at both ends of every edge. In an undirected graph rows in the first tree that is large are
     passed over: an edge that leaves it is met at its other end."""
     section = run.store.sections["out"]

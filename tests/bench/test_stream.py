@@ -37,7 +37,11 @@ def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkey
     rows = list(stream_device.measured(graph, (0.5,), 1, tmp_path, 1 << 12, (1 << 13,)))
     assert [row["read_ahead"] for row in rows if "read_ahead" in row] == [0, 1, 2, 3, 0, 2]
     measured = [row for row in rows if "in_memory" in row]
-    assert len(measured) == 6
-    assert [row["record"] for row in measured if row["in_place"]] == ["bfs from the root", "bfs from elsewhere"]
+    assert len(measured) == 7
+    assert [row["record"] for row in measured if row["in_place"]] == [
+        "bfs from the root",
+        "bfs from elsewhere",
+        "components",
+    ]
     assert all(row["of_link"] > 0 and row["over_least"] > 0 and row["from_disk"] == 0 for row in measured)
     assert list(tmp_path.iterdir()) == []

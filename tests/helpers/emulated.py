@@ -189,7 +189,7 @@ class EmulatedKernels:
         }
         self._most_threads = {name: int(most) for most, name in BOUNDS.findall(sources()[f"{family}.cu"])}
         # kernels that find memory of others, or of the host, by its address
-        self._finds_memory = family.endswith("_team") or family == "layered_search"
+        self._finds_memory = family.endswith("_team") or family in ("layered_search", "layered_hooks")
         self._launched: list[str] = []
 
     def check(self) -> None:

@@ -104,7 +104,10 @@ def test_rows_are_read_where_the_host_has_them(streamed, name):
     a, b = gd.sssp(G, n // 2), gd.sssp(S, n // 2)
     equal(a.distance, b.distance)
     equal(a.parent, b.parent)
+    c = gd.connected_components(S)
+    equal(gd.connected_components(G).label, c.label)
     assert b.stats.streamed["chunks_read"] == 0
+    assert (c.stats.streamed["chunks_read"] > 0) == directed
 
 
 def test_a_row_is_read_once_or_only_where_it_begins(streamed):
@@ -127,8 +130,11 @@ def test_a_row_is_read_once_or_only_where_it_begins(streamed):
 def test_chunks_are_copied_where_the_host_has_no_room_or_one_says_how_many(streamed, host_memory, ahead):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-    found = reached(G, streamed(G, "96KiB", ahead, host_memory), 3)
-    assert found["in_place"] == 0 < found["chunks_read"]
+    S = streamed(G, "96KiB", ahead, host_memory)
+    joined = gd.connected_components(S)
+    equal(gd.connected_components(G).label, joined.label)
+    for found in (reached(G, S, 3), joined.stats.streamed):
+        assert found["in_place"] == 0 < found["chunks_read"]
 
 
 @pytest.mark.gpu
@@ -142,6 +148,9 @@ def test_rows_of_a_large_graph_are_read_in_place(stored):
         for _ in range(2):
             assert reached(G, S, source)["in_place"] < edges / 2
         assert reached(G, S, source, direction="push")["in_place"] < 1.1 * edges
+    found = gd.connected_components(S)
+    equal(found.label, label)
+    assert found.stats.streamed["in_place"] < edges / 2
 
 
 @pytest.mark.gpu
@@ -207,9 +216,10 @@ def test_results_are_proved(streamed):
         found.verify()
 
 
-def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed):
+@pytest.mark.parametrize("ahead", [None, 2])
+def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed, ahead):
     n, src, dst = two_stars()
-    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=False), "96KiB", order="ids")
+    S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=False), "96KiB", ahead, order="ids")
     assert gd.connected_components(S).label.tolist() == [0] * n
 
 

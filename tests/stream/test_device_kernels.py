@@ -9,6 +9,7 @@ import pytest
 from kernel_launch import POISON, ordered_sum, random_rows
 
 from graphdask.backend import get_backend
+from graphdask.kernels import layered_hooks as hooks
 from graphdask.kernels import layered_search as search
 
 FIRST, ROWS, COUNT = 40, 300, 400
@@ -73,55 +74,92 @@ def test_labels_fall_until_no_row_of_the_chunk_is_active(both, rng, dtype, packe
         assert left(active)[0].any()
 
 
+class InPlace:
+    """Three chunks of a graph, the last not in memory at first; with rows of more edges than a block takes."""
+
+    def __init__(self, rng, ids):
+        src, dst = rng.integers(0, COUNT - 9, 900), rng.integers(0, COUNT - 9, 900)
+        src = np.concatenate([src, np.full(9000, 7), [COUNT - 1]])
+        dst = np.concatenate([dst, np.arange(9000) % 300, [COUNT - 2]])
+        self.src, self.dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+        self.targets = self.dst[np.lexsort((ids[self.dst], self.src))].astype(np.int32)
+        self.degrees, self.firsts = np.bincount(self.src, minlength=COUNT), np.array([0, 100, 260])
+        before = np.append(0, np.cumsum(self.degrees))
+        self.parts = np.split(self.targets, before[self.firsts[1:]])
+        before += 2**32 - 500  # which wraps around
+        self.ends, self.begins = before.astype(np.uint32), before[self.firsts]
+
+    def launches(self, device):
+        """What kernels are given, without the last chunk and with it."""
+        self.kept = [
+            device.from_host(np.append(part, np.full(-len(part) % 4, POISON, np.int32))) for part in self.parts
+        ]
+        bases = [part.ctypes.data if isinstance(part, np.ndarray) else device.address(part) for part in self.kept]
+        firsts, begins, ends = map(device.from_host, (self.firsts, self.begins, self.ends))
+        for there in (np.array([*bases[:2], 0], np.uint64), np.array(bases, np.uint64)):
+            yield 3, firsts, begins, device.from_host(there), ends
+
+
 @pytest.mark.parametrize(
     ("pulls", "room", "numbered"), [(0, 4000, True), (0, 1, False), (1, 4000, True), (1, 1, False)]
 )
 def test_a_search_reads_rows_where_they_are(backend, rng, pulls, room, numbered):
-    """In three chunks of which one is not in memory at first; with rows of more edges than a block takes."""
-    src, dst = rng.integers(0, COUNT, 900), rng.integers(0, COUNT, 900)
-    src, dst = np.append(src, np.full(9000, 7)), np.append(dst, np.arange(9000) % 300)
-    src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
     ids = rng.permutation(COUNT).astype(np.int32) if numbered else np.arange(COUNT, dtype=np.int32)
-    order = np.lexsort((ids[dst], src))
-    targets, degrees = dst[order].astype(np.int32), np.bincount(src, minlength=COUNT)
-    edges_before, firsts = np.append(0, np.cumsum(degrees)) + 2**32 - 500, np.array([0, 100, 260])
-    ends, begins = edges_before.astype(np.uint32), edges_before[firsts]
-    source, left = 20, []
+    rows, source, left = InPlace(rng, ids), 20, []
     for device in (backend, get_backend("cpu")):
-        parts = np.split(targets, np.cumsum(degrees)[firsts[1:] - 1])
-        seen = [device.from_host(np.append(part, np.full(-len(part) % 4, POISON, np.int32))) for part in parts]
-        bases = np.array([
-            part.ctypes.data if isinstance(part, np.ndarray) else device.address(part) for part in seen
-        ], np.uint64)  # fmt: skip
         labels, queues = np.full(COUNT, NONE), np.full(2 * room, POISON, np.int32)
         labels[source], queues[0] = ids[source], source
-        words, asked = np.zeros(search.STATE, np.uint64), np.zeros(3, np.uint64)
-        words[[search.LISTED, search.FOUND]], words[search.LEFT] = 1, len(targets)
-        words[search.EDGES] = degrees[source]
-        firsts_, begins_, ends_, labels_, queues_, asked_ = map(
-            device.from_host, (firsts, begins, ends, labels, queues, asked)
-        )
+        words = np.zeros(search.STATE, np.uint64)
+        words[[search.LISTED, search.FOUND]], words[search.LEFT] = 1, len(rows.targets)
+        words[search.EDGES] = rows.degrees[source]
+        labels_, queues_, asked = map(device.from_host, (labels, queues, np.zeros(3, np.uint64)))
         ids_, hubs = device.from_host(ids) if numbered else None, device.from_host(np.full(9, POISON, np.int32))
         kernel = device.kernels("layered_search", cooperative=True, index_t=np.int32).layered_search
-        for there in (bases * np.array([1, 1, 0], np.uint64), bases):
+        for missing, given in zip((True, False), rows.launches(device), strict=True):
             words[[search.ARRIVED, *range(search.HUBS, search.STATE)]] = 0
             state = device.from_host(words)
-            kernel(COUNT, 3, firsts_, begins_, device.from_host(there), ends_, ids_, pulls, labels_, queues_, room,
-                   hubs, state, asked_)  # fmt: skip
+            kernel(COUNT, *given, ids_, pulls, labels_, queues_, room, hubs, state, asked)
             device.synchronize()
             words = device.to_host(state)
-            assert bool(words[search.MISSING :].any()) == (there[2] == 0)
-        left.append((device.to_host(labels_), device.to_host(asked_), words[search.DEPTH]))
+            assert words[search.MISSING :].any() == missing
+        left.append((device.to_host(labels_), device.to_host(asked), words[search.DEPTH]))
     for mine, twin in zip(*left, strict=True):
         np.testing.assert_array_equal(mine, twin)
-    labels, far = left[0][0], np.full(COUNT, -1)
-    far[source], depth = 0, 0
+    labels, far, depth = left[0][0], np.full(COUNT, -1), 0
+    far[source] = 0
     while (far == depth).any():
-        after = dst[far[src] == depth]
+        after = rows.dst[far[rows.src] == depth]
         far[after[far[after] < 0]], depth = depth + 1, depth + 1
     np.testing.assert_array_equal(np.where(labels == NONE, -1, labels >> 32), far)
     for v in np.flatnonzero(far > 0):
-        assert labels[v] & 0xFFFFFFFF == ids[src[(dst == v) & (far[src] == far[v] - 1)]].min()
+        nearer = rows.src[(rows.dst == v) & (far[rows.src] == far[v] - 1)]
+        assert labels[v] & 0xFFFFFFFF == ids[nearer].min()
+
+
+@pytest.mark.parametrize("giant", [-1, 7])
+def test_trees_are_joined_over_rows_where_they_are(backend, rng, giant):
+    rows, left = InPlace(rng, np.arange(COUNT)), []
+    for device in (backend, get_backend("cpu")):
+        kernels, missing = device.kernels("layered_hooks", index_t=np.int32), []
+        link, asked = device.from_host(np.arange(COUNT, dtype=np.int32)), device.from_host(np.zeros(3, np.uint64))
+        for kernel in ("layered_hook_first", "layered_hook_rest"):
+            n, more = (COUNT, ()) if kernel == "layered_hook_first" else (32 * COUNT, (giant,))
+            for given in rows.launches(device):
+                state = device.from_host(np.zeros(hooks.STATE, np.uint64))
+                getattr(kernels, kernel)(n, *given, link, *more, state, asked)
+                device.synchronize()
+                missing.append(bool(device.to_host(state)[hooks.MISSING]))
+        assert [missing[0], missing[1], missing[2] or giant >= 0, missing[3]] == [True, False, True, False]
+        found = device.to_host(link)
+        while (found[found] != found).any():
+            found = found[found]
+        left.append((found, device.to_host(asked)))
+    for mine, twin in zip(*left, strict=True):
+        np.testing.assert_array_equal(mine, twin)
+    label = np.arange(COUNT)
+    while (label[rows.src] != label[rows.dst]).any():
+        np.minimum.at(label, rows.dst, label[rows.src])
+    np.testing.assert_array_equal(left[0][0], label)
 
 
 @pytest.mark.parametrize(("dtype", "packed"), [(np.int64, 0), (np.int64, 1), (np.float64, 0)])
