@@ -100,26 +100,26 @@ class Section:
 
     def sizes(self, number: int) -> tuple[int, int]:
         """Bytes of both parts of a chunk."""
-        chunk = self.table[number]
-        return self.row_bytes(int(chunk["rows"])), self.edge_bytes(int(chunk["edges"]))
+        _, rows, edges, *_ = self.table.item(number)
+        return self.row_bytes(rows), self.edge_bytes(edges)
 
     def rows_of(self, number: int, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Degrees and vertex numbers, of the bytes of the first part."""
-        rows = int(self.table[number]["rows"])
+        rows = self.table["rows"].item(number)
         ids = memory[4 * rows : 8 * rows].view(np.int32) if self.with_ids else np.zeros(0, np.int32)
         return memory[: 4 * rows].view(np.uint32), ids
 
     def chunk_of(self, number: int, memory: np.ndarray) -> Chunk:
         """The chunk whose bytes stand in `memory`, uint8; nothing is copied."""
-        size, _ = self.sizes(number)
-        edges = int(self.table[number]["edges"])
+        first, rows, edges, *_ = self.table.item(number)
+        size = self.row_bytes(rows)
         degrees, ids = self.rows_of(number, memory)
         targets = memory[size : size + 4 * edges].view(np.int32)
         begin = size + aligned(4 * edges)
         weights = np.zeros(0, np.int32)
         if self.weights is not None:
             weights = memory[begin : begin + edges * self.weights.itemsize].view(self.weights)
-        return Chunk(int(self.table[number]["first"]), degrees, ids, targets, weights)
+        return Chunk(first, degrees, ids, targets, weights)
 
 
 class Writer:

@@ -17,6 +17,9 @@ from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
 from graphdask.stream.format import TABLE, Chunk, Section, aligned, read_header
 
+EXPECTED = 32
+"""Parts of rows that the disk is told of before they are read, one behind the other, with edges between them."""
+
 
 class Store:
     """A file, opened for reading. Chunks are read, not mapped: what is in memory is what was asked for.
@@ -88,6 +91,11 @@ class Store:
                 raise FormatError(f"{what} ends at byte {offset + done}: the file was truncated", self.path)
             done += got
 
+    def _expect(self, offset: int, size: int) -> None:
+        """Have the operating system begin to read what is asked for soon; nothing waits for it."""
+        self.check_open()
+        os.posix_fadvise(self._file, offset, size, os.POSIX_FADV_WILLNEED)
+
     def _check(self, section: Section, number: int, part: str, memory: np.ndarray) -> None:
         """Compare the checksum of a part of a chunk, the first time that it is read."""
         key = section.name, number, part
@@ -106,23 +114,34 @@ class Store:
         """A chunk, in the bytes of `memory`, uint8."""
         rows, edges = section.sizes(number)
         memory = memory[: rows + edges]
-        self._read(int(section.table[number]["offset"]), memory, f"chunk {number} of {section.name}")
+        self._read(section.table["offset"].item(number), memory, f"chunk {number} of {section.name}")
         self._check(section, number, "rows", memory[:rows])
         self._check(section, number, "edges", memory[rows:])
         return section.chunk_of(number, memory)
 
     def rows(self, section: Section, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Position of the first row, degrees and vertex numbers of each chunk, or of some; edges are not read."""
-        for number in range(len(section)) if chunks is None else chunks:
+        chunks, offset = range(len(section)) if chunks is None else chunks, section.table["offset"]
+        for number in chunks[:EXPECTED]:
+            self._expect(offset.item(number), section.sizes(number)[0])
+        for number in chunks:
+            if number + EXPECTED in chunks:
+                self._expect(offset.item(number + EXPECTED), section.sizes(number + EXPECTED)[0])
             memory = np.empty(section.sizes(number)[0], np.uint8)
-            self._read(int(section.table[number]["offset"]), memory, f"chunk {number} of {section.name}")
+            self._read(offset.item(number), memory, f"chunk {number} of {section.name}")
             self._check(section, number, "rows", memory)
-            yield int(section.table[number]["first"]), *section.rows_of(number, memory)
+            yield section.table["first"].item(number), *section.rows_of(number, memory)
 
     def order(self, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Position of the first row, and the vertex numbers of each chunk of out-edges, or of some, int32."""
-        for first, degrees, ids in self.rows(self.sections["out"], chunks):
-            yield first, np.arange(first, first + len(degrees), dtype=np.int32) if self.by_number else ids
+        section = self.sections["out"]
+        if self.by_number:
+            for number in range(len(section)) if chunks is None else chunks:
+                first, rows, *_ = section.table.item(number)
+                yield first, np.arange(first, first + rows, dtype=np.int32)
+            return
+        for first, _, ids in self.rows(section, chunks):
+            yield first, ids
 
     def positions(self, numbers: Any) -> np.ndarray:
         """Where some vertices stand, int64."""
