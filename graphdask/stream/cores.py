@@ -1,15 +1,19 @@
-"""Cores: the rows of a chunk shared among threads, each of which has its own part of them."""
+"""Cores: rows shared among threads, each of which has its own part of them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 LEAST = 1 << 16
-"""Edges of a chunk below which one core does it all."""
+"""Edges, or rows, below which one core does it all."""
+PART, PARTS = 1 << 19, 4
+"""Edges, or rows, from which a part is divided, and parts for each core at most: one that reads too takes fewer."""
 
 
 class Cores:
@@ -17,7 +21,7 @@ class Cores:
 
     def __init__(self) -> None:
         self._count = len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self._count - 1, "graphdask-rows") if self._count > 1 else None
+        self._pool = ThreadPoolExecutor(self._count, "graphdask-rows") if self._count > 1 else None
 
     def __enter__(self) -> Cores:
         return self
@@ -26,18 +30,31 @@ class Cores:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def each(self, indptr: np.ndarray, work: Callable[[int, int], None]) -> None:
-        """Call `work(first, last)` for ranges of rows that have about as many edges each, and wait for all."""
+    def begin(self, indptr: np.ndarray, work: Callable[[int, int], Any]) -> list[Future[Any]]:
+        """Call `work(first, last)` for ranges of rows that have about as many edges each; give them to `finished`."""
         rows, edges = len(indptr) - 1, int(indptr[-1] - indptr[0])
-        if self._pool is None or edges < LEAST:
-            work(0, rows)
-            return
-        cuts = np.searchsorted(indptr, indptr[0] + edges * np.arange(1, self._count) // self._count)
-        bounds = [0, *np.minimum(cuts, rows).tolist(), rows]
-        parts = [self._pool.submit(work, bounds[k], bounds[k + 1]) for k in range(1, self._count)]
-        try:
-            work(bounds[0], bounds[1])
-        finally:
-            wait(parts)
-        for part in parts:
-            part.result()
+        count = self._parts(edges)
+        cuts = np.searchsorted(indptr, indptr[0] + edges * np.arange(1, count) // count)
+        return self._begun([0, *np.minimum(cuts, rows).tolist(), rows], work)
+
+    def each(self, rows: int, work: Callable[[int, int], Any]) -> list[Any]:
+        """Call `work(first, last)` for ranges of about as many rows each, and wait for all; what each returned."""
+        count = self._parts(rows)
+        return finished(self._begun([rows * k // count for k in range(count + 1)], work))
+
+    def _parts(self, work: int) -> int:
+        if self._pool is None or work < LEAST:
+            return 1
+        return min(PARTS * self._count, max(self._count, work // PART))
+
+    def _begun(self, bounds: list[int], work: Callable[[int, int], Any]) -> list[Future[Any]]:
+        if self._pool is not None:
+            return [self._pool.submit(work, first, last) for first, last in pairwise(bounds)]
+        done: Future[Any] = Future()
+        done.set_result(work(bounds[0], bounds[-1]))
+        return [done]
+
+
+def finished(parts: list[Future[Any]]) -> list[Any]:
+    """What the parts of some rows returned, once they are worked off."""
+    return [part.result() for part in parts]

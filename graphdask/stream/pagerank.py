@@ -2,12 +2,17 @@
 
 Rows are whole, shared among the cores, and in the order of vertex numbers; sums are made by the kernels of
 `graphdask.algorithms.pagerank`, and rank without out-edges and the change are summed in fixed point: so ranks are those
-in memory, bit for bit.
+in memory, bit for bit. Cores that are done with a chunk go on to the next one: nobody waits for the others before the
+end of an iteration.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +21,16 @@ from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale_of
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.errors import InputError, Unsupported
-from graphdask.stream.cores import Cores
-from graphdask.stream.format import Chunk
+from graphdask.stream.cores import Cores, finished
+from graphdask.stream.format import Chunk, Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.stream.window import Window
 
 NONE = np.zeros(0, np.int32)
+HANDS = 2
+"""Chunks that cores work on at a time, where memory allows."""
 
 
 @dataclass
@@ -124,16 +131,25 @@ class Ranks:
 
     def iterate(self, window: Window, cores: Cores) -> int:
         """Sum all rows, and change their ranks; edges looked at."""
-        state, primitive, looked = self.progress, self.primitive, 0
-        for _, chunk in every_chunk(window, self.section, self.log, self.own.chunks[self.section.name]):
-            looked += _sum(window, chunk, primitive, self.x, self.sums, cores, self.own)
-        turn = state.iterations % 2
-        cpu().kernels("pagerank").pagerank_update(
-            self.own.count, self.sums, self.inverse, self.teleport, int(primitive.personalization is not None),
-            self.extra, int(primitive.self_loops), self.place, self.place, primitive.damping, state.base(primitive),
-            DANGLING_SCALE, state.change_scale, 0, self.rank, self.x, self.x[:0], self.counters[turn],
-            self.counters[1 - turn],
-        )  # fmt: skip
+        state, primitive = self.progress, self.primitive
+        looked = _sum(window, self.section, primitive, self.x, self.sums, cores, self.own, self.log)
+        turn, kernels = state.iterations % 2, cpu().kernels("pagerank")
+        base, change_scale = state.base(primitive), state.change_scale
+
+        def update(first: int, last: int) -> np.ndarray:
+            rows, counters = slice(first, last), np.zeros((2, 3), np.uint64)
+            kernels.pagerank_update(
+                last - first, self.sums[rows], self.inverse[rows], self.teleport[rows],
+                int(primitive.personalization is not None), self.extra[rows], int(primitive.self_loops),
+                self.place[rows], self.place[rows], primitive.damping, base, DANGLING_SCALE, change_scale, 0,
+                self.rank[rows], self.x, self.x[:0], counters[0], counters[1],
+            )  # fmt: skip
+            return counters[0]
+
+        parts = np.array(cores.each(self.own.count, update))
+        self.counters[turn, :2] += parts[:, :2].sum(axis=0)
+        self.counters[turn, 2] = max(self.counters[turn, 2], parts[:, 2].max())
+        self.counters[1 - turn] = 0
         state.iterations += 1
         return looked
 
@@ -148,7 +164,7 @@ def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: in
     n = store.num_vertices
     memory -= state_bytes(primitive) * n
     ranks = Ranks(store, primitive, memory, log, ahead, Own.whole(store))
-    with window_of(store, gathered(store), memory, "pagerank", log, ahead) as window, Cores() as cores:
+    with window_of(store, gathered(store), memory, "pagerank", log, ahead, hands=HANDS) as window, Cores() as cores:
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
             log.sweep(n, ranks.iterate(window, cores))
     rank, found = ranks.rank, ranks.progress.found(primitive.tol)
@@ -170,21 +186,37 @@ def _weights(chunk: Chunk, primitive: PageRank) -> np.ndarray:
 
 
 def _sum(
-    window: Window, chunk: Chunk, primitive: PageRank, x: np.ndarray, sums: np.ndarray, cores: Cores, own: Own
-) -> int:
-    """Sum what the own rows of a chunk gather from x into their places; how many edges there are."""
-    weights, kernels = _weights(chunk, primitive), cpu().kernels("pagerank")
-    low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, len(chunk.degrees))
-    indptr, to = window.indptr(chunk)[low : high + 1], chunk.first + low - own.begin
+    window: Window, section: Section, primitive: PageRank, x: np.ndarray, sums: np.ndarray, cores: Cores, own: Own,
+    log: Log, also: Callable[[int, np.ndarray, np.ndarray], None] | None = None,
+) -> int:  # fmt: skip
+    """Sum what the own rows of all chunks of a section gather from x into their places; how many edges there are.
 
-    def rows(first: int, last: int) -> None:
-        kernels.pagerank_sum(
-            last - first, indptr[first : last + 1], chunk.targets, weights, int(len(weights) > 0), x, NONE, 0,
-            sums[to + first : to + last],
-        )  # fmt: skip
+    Meanwhile `also` is called with the first position, indptr and targets of each chunk.
+    """
+    kernels, looked, under_way = cpu().kernels("pagerank"), 0, deque[list[Future[Any]]]()
+    for _, chunk in every_chunk(window, section, log, own.chunks[section.name]):
+        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, len(chunk.degrees))
+        indptr, to = window.indptr(chunk)[low : high + 1], chunk.first + low - own.begin
+        edges = indptr, chunk.targets, _weights(chunk, primitive)
+        looked += int(indptr[-1] - indptr[0])
+        under_way.append(cores.begin(indptr, partial(_sum_rows, kernels, *edges, x, sums[to:])))
+        if also is not None:
+            also(chunk.first + low, indptr, chunk.targets)
+        while len(under_way) >= window.hands:
+            finished(under_way.popleft())
+    for parts in under_way:
+        finished(parts)
+    return looked
 
-    cores.each(indptr, rows)
-    return int(indptr[-1] - indptr[0])
+
+def _sum_rows(
+    kernels: Any, indptr: np.ndarray, ends: np.ndarray, weights: np.ndarray, x: np.ndarray, sums: np.ndarray,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """Sum some rows."""
+    kernels.pagerank_sum(
+        last - first, indptr[first : last + 1], ends, weights, int(len(weights) > 0), x, NONE, 0, sums[first:last]
+    )
 
 
 def _out_weights(
@@ -199,14 +231,16 @@ def _out_weights(
     if not primitive.weighted and not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
     loop, ones = np.zeros(n, np.uint8), np.ones(n if primitive.weighted else 0, primitive.real)
+
+    def mark(first: int, indptr: np.ndarray, targets: np.ndarray) -> None:
+        cpu().kernels("layered").layered_loops(len(indptr) - 1, first, indptr, targets, loop)
+
     with window_of(store, "out", memory, "pagerank", log, ahead) as window, Cores() as cores:
-        for _, chunk in every_chunk(window, section, log, chunks):
-            if primitive.weighted:
-                _sum(window, chunk, primitive, ones, out_weight, cores, own)
-            if primitive.self_loops:
-                cpu().kernels("layered").layered_loops(
-                    len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, loop
-                )
+        if primitive.weighted:
+            _sum(window, section, primitive, ones, out_weight, cores, own, log, mark if primitive.self_loops else None)
+        else:
+            for _, chunk in every_chunk(window, section, log, chunks):
+                mark(chunk.first, window.indptr(chunk), chunk.targets)
     if not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
     extra = (1 - loop[own.begin : own.end]).astype(np.uint8)

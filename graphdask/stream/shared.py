@@ -163,11 +163,12 @@ class Streaming(Primitive[Any]):
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices
 
-    def window(self, part: StreamedPart, section: str, env: Environment) -> Window:
-        """A window on the own chunks of a section, in the memory that the state leaves."""
+    def window(self, part: StreamedPart, section: str, env: Environment, **options: Any) -> Window:
+        """A window on the own chunks of a section, in the memory that the state leaves; options are those of it."""
         self.log.context = env
         store, room = part.store, part.memory - self.per_vertex * part.num_vertices
-        window = Window(store, store.sections[section], room, self.name, part.read_ahead, part.own.chunks[section])
+        chunks = part.own.chunks[section]
+        window = Window(store, store.sections[section], room, self.name, part.read_ahead, chunks, **options)
         self.log.traffic.append(window.traffic)
         return self.stack.enter_context(window)
 

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.algorithms.pagerank import PageRank
 from graphdask.engine import ALL, Environment, Inbox, Messages
 from graphdask.stream.cores import Cores
-from graphdask.stream.pagerank import Ranks, gathered, state_bytes
+from graphdask.stream.pagerank import HANDS, Ranks, gathered, state_bytes
 from graphdask.stream.shared import StreamedPart, Streaming
 
 
@@ -51,7 +51,7 @@ class SharedPageRank(Streaming):
         room = part.memory - self.per_vertex * part.num_vertices
         self.log.context = env
         ranks = Ranks(part.store, self.primitive, room, self.log, part.read_ahead, part.own)
-        window = self.window(part, gathered(part.store), env)
+        window = self.window(part, gathered(part.store), env, hands=HANDS)
         cores = self.stack.enter_context(Cores())
         return State(ranks, lambda: ranks.iterate(window, cores))
 

@@ -164,8 +164,10 @@ def cpu() -> Backend:
     return get_backend("cpu")
 
 
-def window_of(store: Store, name: str, memory: int, what: str, log: Log, ahead: int | None = None) -> Window:
-    """A window on a section whose traffic is logged."""
-    window = Window(store, store.sections[name], memory, what, ahead)
+def window_of(
+    store: Store, name: str, memory: int, what: str, log: Log, ahead: int | None = None, **options: Any
+) -> Window:
+    """A window on a section whose traffic is logged; options are those of a Window."""
+    window = Window(store, store.sections[name], memory, what, ahead, **options)
     log.traffic.append(window.traffic)
     return window

@@ -1,8 +1,9 @@
 """Window: the chunks of a section that are in memory. Threads read ahead; the busiest chunks stay.
 
-Memory is divided into buffers, each with room for any chunk: one for the chunk that is worked on, the others for those
-that come after it; and a resident region for the rest, whose chunks are read once, to where they stay. Chunks enter it
-as they come, and where it is full one that is wanted more often takes the place of the one that is wanted least.
+Memory is divided into buffers, each with room for any chunk: one for the chunk that is worked on, or two where a part
+of the cores may be done with one before the others are, the others for those that come after it; and a resident region
+for the rest, whose chunks are read once, to where they stay. Chunks enter it as they come, and where it is full one
+that is wanted more often takes the place of the one that is wanted least.
 
 Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
 """
@@ -10,8 +11,9 @@ Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-s
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,8 @@ from graphdask.stream.store import Store
 
 AHEAD = 2
 """Chunks that are read ahead where memory allows."""
+ROOMY = 16
+"""Chunks that there is memory for where more than one is worked on at a time: what stays matters more."""
 READERS = 2
 """Threads that read: one may compare a checksum while the other waits for the disk."""
 
@@ -75,6 +79,15 @@ class Place:
 class Window:
     """Chunks of a section, within a number of bytes; a context manager.
 
+    Parameters
+    ----------
+    chunks : range, optional
+        Those that will be asked for. Default: all.
+    hands : int
+        Chunks that may be worked on at a time, where memory allows and chunks are read ahead; see `hands`.
+    once : bool
+        Whether each is asked for at most once, so that none needs to stay.
+
     Raises
     ------
     OverBudget
@@ -89,33 +102,42 @@ class Window:
         what: str,
         ahead: int | None = None,
         chunks: range | None = None,
+        *,
+        hands: int = 1,
+        once: bool = False,
     ):
         self._store, self._section = store, section
-        chunks = range(len(section)) if chunks is None else chunks  # those that will be asked for
+        chunks = range(len(section)) if chunks is None else chunks
         self._sizes = {number: sum(section.sizes(number)) for number in chunks}
         most = max(self._sizes.values(), default=0)
         rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
-        fixed = 8 * (rows + 1) + 4 * rows
+        fixed, each = 4 * rows, 8 * (rows + 1)
         wanted = AHEAD if ahead is None else ahead
-        ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - 1), max(0, len(chunks) - 1))
-        if memory < fixed + most:
+        if memory < fixed + each + most:
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
-                f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
-                "with a smaller chunk="
+                f"MiB are left for them; open with {(fixed + each + most - memory) / 2**20:,.1f} MiB more, or build "
+                "the file with a smaller chunk="
             )
-        room = memory - fixed - (ahead + 1) * most
+        roomy = ROOMY * (each + most) <= memory - fixed
+        self.hands = hands if roomy and wanted and hands < len(chunks) else 1
+        """Chunks that may be worked on at a time: the one that was asked for last and those before it."""
+        fixed += self.hands * each
+        ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - self.hands), max(0, len(chunks) - 1))
+        buffers = self.hands + ahead
+        room = 0 if once else memory - fixed - buffers * most
         region = min(room, sum(self._sizes.values()))
-        self._arena = np.empty((ahead + 1) * most + region, np.uint8)  # what nothing is read into takes no memory
-        self._free = [Place(k * most, most, False) for k in range(ahead + 1)]
-        self._end = (ahead + 1) * most
+        self._arena = np.empty(buffers * most + region, np.uint8)  # what nothing is read into takes no memory
+        self._free = [Place(k * most, most, False) for k in range(buffers)]
+        self._end = buffers * most
         self._kept: dict[int, Place] = {}
         self._coming: dict[int, tuple[Place, Future[tuple[Chunk, float]]]] = {}
         self._wanted = np.zeros(len(section), np.int64)
-        self._current: tuple[int, Place] | None = None
+        self._current: deque[tuple[int, Place]] = deque()
         self._ahead = ahead
         self._threads = ThreadPoolExecutor(min(READERS, ahead), "graphdask-read") if ahead else None
-        self._indptr = np.zeros(rows + 1, np.int64)
+        self._indptr = np.zeros((self.hands, rows + 1), np.int64)
+        self._turn = 0
         self._kernels = get_backend("cpu").kernels("layered")
         self.queue = np.empty(rows, np.int32)
         """Room for the rows of a chunk."""
@@ -129,17 +151,20 @@ class Window:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
     def indptr(self, chunk: Chunk) -> np.ndarray:
-        """int64: where the rows of a chunk begin, and the last one ends; until the next chunk is asked for."""
-        out = self._indptr[: len(chunk.degrees) + 1]
+        """int64: where the rows of a chunk begin, and the last one ends; as long as the chunk is there, asked once."""
+        self._turn = (self._turn + 1) % self.hands
+        out = self._indptr[self._turn, : len(chunk.degrees) + 1]
         self._kernels.layered_indptr(len(chunk.degrees), chunk.degrees, out)
         return out
 
     def load(self, number: int, ahead: Iterable[int] = ()) -> Chunk:
-        """A chunk, which is there until the next is asked for; those that are likely to be next are read meanwhile."""
+        """A chunk, which is there until as many more as there are hands are asked for; those that are likely to be next
+        are read meanwhile."""
         traffic = self.traffic
-        if self._current is not None and not self._current[1].stays:
-            self._free.append(self._current[1])
-        self._current = None
+        if len(self._current) == self.hands:
+            _, place = self._current.popleft()
+            if not place.stays:
+                self._free.append(place)
         if not self._wanted[number]:
             traffic.least += self._sizes[number]
         self._wanted[number] += 1
@@ -149,7 +174,7 @@ class Window:
             chunk = self._section.chunk_of(number, self._memory(place))
         else:
             place, chunk = self._fetched(number)
-        self._current = number, place
+        self._current.append((number, place))
         self._ask(ahead)
         return chunk
 
@@ -161,9 +186,9 @@ class Window:
         if number not in self._coming:
             place = self._place(number, int(self._wanted[number]))
             self._begin(number, self._given_up() if place is None else place)
-        started = time.perf_counter()
-        wait([self._coming[number][1]])
         if self._threads is not None:
+            started = time.perf_counter()
+            self._coming[number][1].exception()  # which waits
             self.traffic.waiting += time.perf_counter() - started
         return self._arrived(number)
 
@@ -184,9 +209,9 @@ class Window:
             self._end += size
             self.traffic.memory += size
             return place
-        busy = -1 if self._current is None else self._current[0]
         if wanted >= 3:
-            least = min((k for k in self._kept if k != busy), key=lambda k: self._wanted[k], default=-1)
+            busy = [number for number, _ in self._current]
+            least = min((k for k in self._kept if k not in busy), key=lambda k: self._wanted[k], default=-1)
             if least >= 0 and self._wanted[least] + 1 < wanted and self._kept[least].size >= size:
                 return self._kept.pop(least)
         return self._free.pop() if self._free else None
