@@ -17,6 +17,9 @@ queue    index dtype, room for the rows of a chunk: active ones of this chunk
 keys     int64 per edge: the position of its row times 2^32, plus the number of the vertex at its end
 cursor   int64 per value of a half of the keys: where the next key with it goes
 counters int64: rows that were worked off, edges looked at, and what a kernel counts besides
+number   int32 per position: the number of a vertex that was reached, or -1
+layer    int64, 4: where the layer before that of the last row begins, where its own begins, its depth, and the last
+         position that was reached
 """
 
 import numpy as np
@@ -159,6 +162,50 @@ def layered_relax(
                             tail = head + waiting
                             queue[tail if tail < size else tail - size] = place
                             waiting += 1
+
+
+@within
+def _first_between(targets, e, last, low, high):
+    """The first edge to a position from `low` on and before `high`, or `last`."""
+    while last - e >= u64(BLOCK):
+        count = 0
+        for i in range(u64(BLOCK)):
+            v = targets[e + i]
+            count += (v >= low) & (v < high)
+        if count:
+            break
+        e += u64(BLOCK)
+    while e < last and not low <= targets[e] < high:
+        e += u64(1)
+    return e
+
+
+@twin
+def layered_pull(n, first, indptr, ids, targets, number, depth, parent, layer, counters):
+    """Depths and parents, by vertex number, where edges stand at both ends and rows in the order of their layers.
+
+    Who has an edge to the layer before is in the layer of the row before, and the first such edge leads to the parent:
+    ends stand in the order of their numbers. Else the row begins a layer; that of depth 0 has no edge that leads back.
+    """
+    counters[FOUND] = 0
+    for row in range(n):
+        u, begin, last = first + row, u64(indptr[row]), u64(indptr[row + 1])
+        if begin == last:
+            continue
+        low, high = np.int32(layer[0]), np.int32(layer[1])
+        e = _first_between(targets, begin, last, low, high) if low < high else last
+        if e == last:
+            e = _first_between(targets, begin, last, high, np.int32(u))
+            if e == last:
+                continue
+            layer[0], layer[1], layer[2] = high, u, layer[2] + 1
+        counters[WORKED] += 1
+        counters[LOOKED] += np.int64(e - begin) + 1
+        above = number[u64(targets[e])]
+        if above >= 0:
+            v = ids[row]
+            number[u64(u)], depth[u64(v)], parent[u64(v)], layer[3] = v, layer[2], above, u
+            counters[FOUND] += 1
 
 
 @twin

@@ -202,6 +202,32 @@ def test_one_pass_from_the_root_is_exact_and_reads_each_chunk_once(stored):
         assert streamed["nbytes"] == streamed["least"]
 
 
+@pytest.mark.parametrize("name", [name for name, made in GRAPHS.items() if not made()[3]])
+def test_a_search_from_where_layers_are_counted_from_is_one_pass(stored, name):
+    n, src, dst, directed = GRAPHS[name]()
+    for root in {0, n // 2, n - 1}:
+        S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), root=root)
+        found, (depth, parent) = gd.bfs(S, root), search(adjacency(n, src, dst, directed), root)
+        np.testing.assert_array_equal(found.depth, depth)
+        np.testing.assert_array_equal(found.parent, parent)
+        paths = gd.sssp(S, root)
+        assert paths.distance.dtype == np.int64
+        np.testing.assert_array_equal(paths.distance, depth)
+        np.testing.assert_array_equal(paths.parent, parent)
+        if (depth >= 0).sum() > n // 2:  # else chunks are skipped that have no active row
+            assert found.stats.streamed["sweeps"] == 1
+            assert found.stats.supersteps[0]["edges"] <= S.store.sections["out"].num_edges
+
+
+def test_a_search_of_a_small_component_reads_little_of_the_others(stored):
+    many = np.arange(4000)
+    G = gd.from_edges(np.r_[many, 4001], np.r_[(many + 1) % 4000, 4002], num_vertices=4003, directed=False)
+    S = stored(G, "256KiB", root=4001)
+    found = gd.bfs(S, 4001)
+    assert np.flatnonzero(found.depth >= 0).tolist() == [4001, 4002]
+    assert found.stats.streamed["chunks_read"] <= 8 < S.chunks
+
+
 def test_one_pass_is_refused_where_it_is_not_exact(stored):
     edges = np.arange(5), np.arange(1, 6)
     plain, weighted = gd.from_edges(*edges), gd.from_edges(*edges, np.ones(5))
