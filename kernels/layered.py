@@ -355,6 +355,13 @@ def layered_least(n, first, ids, tree, least):
 
 
 @twin
+def layered_named(n, first, ids, tree, least, label):
+    """By vertex number what stands at the root of the tree of each row."""
+    for row in range(n):
+        label[ids[row]] = least[tree[first + row]]
+
+
+@twin
 def layered_loops(n, first, indptr, targets, loop):
     """Mark the rows that have an edge to themselves."""
     for row in range(n):

@@ -34,7 +34,7 @@ def join(store: Store, memory: int, log: Log | None = None, ahead: int | None = 
     log = Log() if log is None else log
     n, counters = store.num_vertices, np.zeros(3, np.int64)
     tree = np.arange(n, dtype=np.int32)
-    with window_of(store, "out", memory - 4 * n, "components", log, ahead) as window:
+    with window_of(store, "out", memory - 4 * n, "components", log, ahead, once=True) as window:
         join_chunks(store, window, range(len(store.sections["out"])), tree, -1, counters, log)
     cpu().kernels("layered").layered_flatten(n, tree)
     log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
@@ -93,12 +93,14 @@ def components(store: Store, memory: int, log: Log, ahead: int | None = None) ->
     """The smallest vertex number of every vertex's component, int32 by vertex number."""
     n = store.num_vertices
     tree, _ = join(store, memory - (BYTES - 4) * n, log, ahead)
-    found = labels_of(store, tree, Own.whole(store))
     if store.by_number:
-        return {"label": found}
-    label = np.empty(n, np.int32)
+        return {"label": tree}
+    number, label = np.empty(n, np.int32), np.empty(n, np.int32)
     for first, ids in store.order():
-        label[ids] = found[first : first + len(ids)]
+        number[first : first + len(ids)] = ids
+    least, kernels = np.full(n, np.iinfo(np.int32).max, np.int32), cpu().kernels("layered")
+    kernels.layered_least(n, 0, number, tree, least)
+    kernels.layered_named(n, 0, number, tree, least, label)
     return {"label": label}
 
 

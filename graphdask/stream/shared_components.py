@@ -67,7 +67,7 @@ class SharedComponents(Streaming):
 
     def opened(self, part: StreamedPart, env: Environment) -> Any:
         """A window on the own chunks."""
-        return self.window(part, "out", env)
+        return self.window(part, "out", env, once=True)
 
     def join(self, part: StreamedPart, state: State, chunks: range) -> None:
         """Join trees over the edges of some chunks."""
