@@ -4,8 +4,8 @@ Every run is beside the same file read from its beginning to its end in blocks, 
 The file is dropped from the operating system's cache before each, so that both come from the disk. The time of the
 cores says how much of the disk's rate computing leaves within reach, whoever else is using them; what an edge takes at
 least is that of a sum over the ends of all edges, in no rows. Budgets are shares of the bytes of the edges, beside what
-algorithms keep per vertex. The last records are of iterations of PageRank with
-chunks of several sizes, read ahead and not.
+algorithms keep per vertex. Chunks are as large as `build` makes them for the least budget; the last records are of
+iterations of PageRank with chunks of several sizes, read ahead and not.
 
 Source: WolfPath, Sections 5.2 (memory), 5.3 (preprocessing) and 5.4 (Figure 9: asynchronous copies).
 """
@@ -28,7 +28,7 @@ from graphdask.algorithms.ranking import pagerank
 from graphdask.backend import get_backend
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
-from graphdask.stream.construct import build
+from graphdask.stream.construct import build, chunk_for
 from graphdask.stream.graph import open_
 
 SHOWN = (
@@ -49,7 +49,7 @@ def run(
     *,
     edge_factor: int = 16,
     shares: Sequence[float] = (0.25, 0.5, 0.75),
-    chunks: Sequence[int] = (1 << 18, 1 << 21, 1 << 24),
+    chunks: Sequence[int | None] = (None, 1 << 18, 1 << 21, 1 << 24),
     repeats: int = 3,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
@@ -64,7 +64,8 @@ def run(
     shares : sequence of float
         Budgets, as shares of the bytes of the edges.
     chunks : sequence of int
-        Bytes of a chunk; the middle one is used but where chunks are compared.
+        Bytes of a chunk; the first is used but where chunks are compared. None: what `build` takes by itself where it
+        is given the least of the budgets.
     repeats : int
         Of every run; the median is kept, after one to warm up.
     directory : path-like, optional
@@ -95,7 +96,8 @@ def run(
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         path = Path(folder) / "graph.gdl"
-        for chunk in sorted({chunks[len(chunks) // 2], *chunks}, key=lambda size: size != chunks[len(chunks) // 2]):
+        sizes = [chunk_for(_opened(graph, min(shares))) if chunk is None else chunk for chunk in chunks]
+        for at, chunk in enumerate(sizes):
             began = time.perf_counter()
             store = build(graph, path, chunk=chunk, memory=max(_budget(graph, 1.0), 16 * chunk), overwrite=True)
             seconds, edges = time.perf_counter() - began, store.num_edges
@@ -108,7 +110,7 @@ def run(
             )  # fmt: skip
             rate = _sequential(path, repeats)
             rows.append({"record": "sequential read", **described, "mb": store.nbytes / 1e6, "mb_per_s": rate})
-            if chunk == chunks[len(chunks) // 2]:
+            if not at:
                 rows.append({"record": "sum over ends", **described, "ns_per_edge": _least(store, repeats)})
                 for share in shares:
                     rows += [
@@ -127,6 +129,11 @@ def _budget(graph: Any, share: float) -> int:
     return int(PER_VERTEX * graph.num_vertices + (64 << 20) + share * 8 * graph.num_edges)
 
 
+def _opened(graph: Any, share: float) -> int:
+    """The same beside few chunks."""
+    return _budget(graph, share) - (64 << 20) + 3 * (8 << 20)
+
+
 def iterate(G: Any) -> Callable[[], Any]:
     """Some iterations of PageRank."""
 
@@ -140,7 +147,7 @@ def iterate(G: Any) -> Callable[[], Any]:
 
 def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[dict[str, Any]]:
     """Each algorithm over the file, and in memory."""
-    streamed = open_(path, _budget(graph, share) - (64 << 20) + 3 * (8 << 20))
+    streamed = open_(path, _opened(graph, share))
     root = int(streamed.store.header["root"])
     label = connected_components(graph, progress=False).label
     elsewhere = int(np.flatnonzero(label == label[root])[-1])

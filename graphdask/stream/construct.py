@@ -37,8 +37,10 @@ from graphdask.stream.store import Store
 from graphdask.writing import readable, refuse_existing
 
 ORDERS = ("layers", "ids")
-CHUNK = 16 << 20
-"""Bytes of a chunk, where nobody says how many and there is memory for some of them."""
+CHUNK, FEW = 16 << 20, 2 << 20
+"""Bytes of a chunk at most, where nobody says how many; and those below which chunks cost the cores more."""
+MANY, SOME = 32, 16
+"""Chunks in memory, where nobody says how large they are: so many, or as few as this for chunks of `FEW`."""
 PER_VERTEX = 36
 """Bytes for each vertex, at most at a time."""
 
@@ -136,7 +138,7 @@ def build(
         raise InputError('root= is where layers are counted from; order="ids" has none')
     target = Path(path)
     budget = parse_size(memory, "memory")
-    size = max(LEAST, min(CHUNK, budget // 16)) if chunk is None else parse_size(chunk, "chunk", LEAST)
+    size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
     refuse_existing(target, overwrite)
@@ -165,6 +167,14 @@ def build(
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     return open_(target, memory)
+
+
+def chunk_for(memory: int) -> int:
+    """Bytes of a chunk for a memory budget, where nobody says how many.
+
+    Of small ones more can stay, and more is passed over; each takes some time to ask for, and to divide.
+    """
+    return max(LEAST, min(CHUNK, memory // MANY), min(FEW, memory // SOME))
 
 
 def _settle(folder: Path) -> None:

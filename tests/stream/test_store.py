@@ -15,6 +15,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.errors import WriteError
+from graphdask.stream.construct import chunk_for
 from graphdask.stream.format import ALIGNMENT, Writer
 
 
@@ -267,3 +268,10 @@ def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
         gd.bfs(graph, 0)
     assert "Or stream it from disk: graphdask.stream.build, which" in str(caught.value)
     assert "writes it in about 0.067 GiB, and bfs, connected_components" in str(caught.value)
+
+
+def test_chunks_are_small_beside_memory_and_no_smaller_than_pays():
+    assert [chunk_for(memory << 20) >> 10 for memory in (1, 16, 32, 64, 128, 512, 4096)] == [
+        64, 1024, 2048, 2048, 4096, 16384, 16384,
+    ]  # fmt: skip
+    assert chunk_for(0) == 1024
