@@ -310,7 +310,10 @@ def layered_hook(n, first, indptr, targets, tree, giant, counters):
         counters[WORKED] += 1
         counters[LOOKED] += indptr[row + 1] - indptr[row]
         for e in range(u64(indptr[row]), u64(indptr[row + 1])):
-            v = _root(tree, targets[e])
+            v = tree[u64(targets[e])]
+            if v == u:
+                continue
+            v = _root(tree, v)
             if u < v:
                 tree[u64(v)] = u
             elif v < u:
