@@ -26,7 +26,7 @@ from graphdask.stream.format import Chunk, Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.stream.window import Window
+from graphdask.stream.window import AHEAD, Window
 
 NONE = np.zeros(0, np.int32)
 HANDS = 2
@@ -161,9 +161,10 @@ def gathered(store: Store) -> str:
 
 def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
     """Ranks by vertex number, and how the iterations ended."""
-    n = store.num_vertices
+    n, own = store.num_vertices, Own.whole(store)
     memory -= state_bytes(primitive) * n
-    ranks = Ranks(store, primitive, memory, log, ahead, Own.whole(store))
+    store.expect(store.sections[gathered(store)], own.chunks[gathered(store)][:AHEAD])
+    ranks = Ranks(store, primitive, memory, log, ahead, own)
     with window_of(store, gathered(store), memory, "pagerank", log, ahead, hands=HANDS) as window, Cores() as cores:
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
             log.sweep(n, ranks.iterate(window, cores))

@@ -17,6 +17,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu, window_of
+from graphdask.stream.window import AHEAD
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
@@ -109,11 +110,12 @@ def by_layers(
     if store.header["directed"] or store.by_number or source != store.header["root"]:
         return None
     n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    first, layers = section.table["first"], section.table["layer"]
+    chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
+    store.expect(section, chunks[:AHEAD])
     number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
     number[place], depth[source], parent[source] = source, 0, source
     layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
-    first, layers = section.table["first"], section.table["layer"]
-    chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead, once=True) as window:
         window.traffic.skipped = len(section) - len(chunks)
         for at, k in enumerate(chunks):

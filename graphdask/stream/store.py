@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -91,8 +91,12 @@ class Store:
                 raise FormatError(f"{what} ends at byte {offset + done}: the file was truncated", self.path)
             done += got
 
+    def expect(self, section: Section, chunks: Iterable[int]) -> None:
+        """Have the operating system begin to read some chunks, which are asked for soon; nothing waits for them."""
+        for number in chunks:
+            self._expect(section.table["offset"].item(number), sum(section.sizes(number)))
+
     def _expect(self, offset: int, size: int) -> None:
-        """Have the operating system begin to read what is asked for soon; nothing waits for it."""
         self.check_open()
         os.posix_fadvise(self._file, offset, size, os.POSIX_FADV_WILLNEED)
 
