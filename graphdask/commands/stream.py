@@ -41,7 +41,7 @@ def command() -> None:
     help="Rows by layer of a search, or by vertex id.",
 )
 @click.option("--root", metavar="ID", help="Vertex that layers are counted from; default: the one of most edges.")
-@click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 16 MiB, or less where memory is small.")
+@click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 2 to 16 MiB, after memory.")
 @click.option(
     "--directed/--undirected",
     "directed",

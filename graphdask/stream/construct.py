@@ -85,7 +85,8 @@ def build(
     memory : int or str
         Bytes that building may take, besides what Python and its libraries do.
     chunk : int or str, optional
-        Bytes of a chunk, at most but for a row that is larger. Default: 16 MiB, or less where memory is small.
+        Bytes of a chunk, at most but for a row that is larger. Default: a part in 32 of `memory`, from 2 to 16 MiB; a
+        part in 16 where that is less.
     directed : bool, optional
         Whether the edges of a file have a direction. Default: what it says, else yes.
     weights : bool, optional
