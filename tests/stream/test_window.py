@@ -63,3 +63,33 @@ def test_what_is_read_ahead_and_damaged_raises_when_it_is_wanted(store):
             window.load(number, range(number + 1, len(section)))
         with pytest.raises(FormatError, match="the edges of chunk 3 of out are damaged"):
             window.load(3)
+
+
+def test_a_chunk_is_there_until_the_other_hand_is_needed(store):
+    section = store.sections["out"]
+    memory = 20 * (section.most_bytes + 12 * (section.most_rows + 1))
+    with Window(store, section, memory, "a test", hands=2) as window:
+        before = None
+        for number in [*range(len(section)), *range(len(section) - 1, -1, -1)]:
+            chunk = window.load(number, range(number + 1, len(section)))
+            found, expected = (chunk, window.indptr(chunk)), store.read(section, number, memory_of(section))
+            if before is not None:
+                for (ours, starts), theirs in (before, (found, expected)):
+                    np.testing.assert_array_equal(ours.targets, theirs.targets)
+                    np.testing.assert_array_equal(starts[1:], np.cumsum(theirs.degrees))
+            before = found, expected
+        assert window.hands == 2
+        assert window.traffic.memory <= memory
+
+
+def test_what_is_asked_for_once_does_not_stay(store):
+    section = store.sections["out"]
+    with Window(store, section, 1 << 20, "a test", once=True) as window:
+        for number in range(len(section)):
+            window.load(number, range(number + 1, len(section)))
+        assert (window.traffic.chunks, window.traffic.resident) == (len(section), 0)
+        assert window.traffic.memory <= 3 * section.most_bytes + 12 * (section.most_rows + 1)
+
+
+def memory_of(section):
+    return np.empty(section.most_bytes, np.uint8)
