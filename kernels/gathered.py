@@ -11,8 +11,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from graphdask.kernels.prefetch import fetch
-
 LANES = 8
 _bit, _word, _wide, _real = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
@@ -53,17 +51,17 @@ def _gather(builder, indices, x, at, mask):
 
 
 @intrinsic
-def sum_gathered(typing_context, indices, x, first, last, until, ahead):
+def sum_gathered(typing_context, indices, x, first, last):
     """The sum of x[indices[k]], float64, for k from `first` up to `last`, both uint64; arrays are without gaps, indices
-    not negative, and x of float32 or float64. What lies `ahead` is fetched, for eight k at a time that begin before
-    `until`."""
+    not negative, and x of float32 or float64. Nothing is fetched ahead: no addition waits for where the next gather
+    reads, so that a processor has several of them under way by itself."""
 
     def generate(context, builder, signature, arguments):
         indices, x = (
             context.make_array(of)(context, builder, array).data
             for of, array in zip(signature.args[:2], arguments[:2], strict=True)
         )
-        first, last, until, ahead = arguments[2:]
+        first, last = arguments[2:]
         sums = cgutils.alloca_once_value(builder, _each(_real, 0.0))
 
         def add(at, mask):
@@ -72,11 +70,6 @@ def sum_gathered(typing_context, indices, x, first, last, until, ahead):
         length = builder.sub(last, first)
         with cgutils.for_range(builder, builder.lshr(length, _wide(3))) as loop:
             at = builder.add(first, builder.shl(loop.index, _wide(3)))
-            with builder.if_then(builder.icmp_unsigned("<", at, until)):
-                for lane in range(LANES):
-                    later = builder.load(builder.gep(indices, [builder.add(at, builder.add(ahead, _wide(lane)))]))
-                    later = later if later.type == _wide else builder.zext(later, _wide)
-                    fetch(builder, builder.gep(x, [later]))
             add(at, _each(_bit, 1))
         rest = builder.and_(length, _wide(LANES - 1))
         with builder.if_then(builder.icmp_unsigned("!=", rest, _wide(0))):
@@ -90,4 +83,4 @@ def sum_gathered(typing_context, indices, x, first, last, until, ahead):
         return builder.fadd(even, odd)
 
     unsigned = types.uint64
-    return types.float64(indices, x, unsigned, unsigned, unsigned, unsigned), generate
+    return types.float64(indices, x, unsigned, unsigned), generate

@@ -19,12 +19,6 @@ u64 = np.uint64
 
 
 @twin
-def fetched(end):
-    """The edge from which on there are no eight more AHEAD before `end`."""
-    return u64(max(np.int64(end) - AHEAD - 7, 0))
-
-
-@twin
 def tree(lane):
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
 
@@ -36,7 +30,7 @@ def sum_rows(n, listed, begin, length, indices, x, goes, ordered, sums):
 
     It takes all rows: a call for each would count references to its arrays, which costs as much as a short row.
     """
-    lane, until = np.zeros(8), fetched(len(indices))
+    lane = np.zeros(8)
     apart = listed is not None and 4 * n < len(begin)  # what lies behind a row belongs to none of the next ones
     for row in range(n):
         if listed is None:
@@ -53,18 +47,14 @@ def sum_rows(n, listed, begin, length, indices, x, goes, ordered, sums):
                     prefetch(x, indices[k + u64(e)])
             v = listed[row]
         k = u64(begin[v])
-        if length is None:
-            last = u64(begin[v + 1])
-        else:
-            last = k + u64(length[v])
-            if apart:
-                until = fetched(last)
+        last = u64(begin[v + 1]) if length is None else k + u64(length[v])
         one_chunk = last - k <= u64(CHUNK)
         turn = 0
-        lane[:] = 0.0
+        if not one_chunk:
+            lane[:] = 0.0
         while True:
             end = min(k + u64(CHUNK), last)
-            total = sum_gathered(indices, x, k, end, until, u64(AHEAD))
+            total = sum_gathered(indices, x, k, end)
             if one_chunk:
                 break
             lane[turn & 7] += total

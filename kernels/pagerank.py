@@ -1,7 +1,9 @@
 """PageRank by pulling over in-edges: twins of pagerank.cu.
 
 sums     float64 per row: what it gathers, the sum of x[j], or weight * x[j], over its stored edges
-goes     index dtype per row: where its sum stands in `sums`; counts where `ordered`, else they stand in order of rows
+goes     index dtype per row: where its sum stands in `sums`; counts where `ordered`, else they stand in order of rows.
+         On a CPU the rows themselves are laid out in that order where they have no weights, by `pagerank_laid_out`,
+         which a GPU does without: so rows of about one length follow each other, and sums are written in a row
 x        real_t, contributions rank / out-weight in the order of `place`
 place    index dtype per slot: where its contribution stands in x; those that are read most stand first
          (pagerank_update has it per own vertex, and these in the order of their contributions)
@@ -24,7 +26,7 @@ CPU there is nothing to balance: `pagerank_sum` does every row, and the twins of
 
 import numpy as np
 
-from graphdask.kernels.lanes import AHEAD, CHUNK, ROWS_AHEAD, fetched, sum_rows, tree, u64
+from graphdask.kernels.lanes import AHEAD, CHUNK, ROWS_AHEAD, sum_rows, tree, u64
 from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin
 
@@ -45,7 +47,8 @@ def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
 
 @twin
 def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
-    lane, edges, until = np.zeros(8), np.zeros(8), fetched(len(indices))
+    lane, edges = np.zeros(8), np.zeros(8)
+    until = u64(max(len(indices) - AHEAD - 7, 0))  # from there on there are no eight more so far ahead
     for v in range(n):
         if ordered and v + ROWS_AHEAD < n:
             prefetch(sums, goes[v + ROWS_AHEAD])
@@ -84,6 +87,18 @@ def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
 def pagerank_relabel(n, indices, place, out):
     for k in range(n):
         out[k] = place[u64(indices[k])]
+
+
+@twin
+def pagerank_laid_out(n, indptr, indices, goes, begin, place, out):
+    """Row v becomes row goes[v] of those that `begin` bounds, its indices those of `place`."""
+    for v in range(n):
+        if v + ROWS_AHEAD < n:
+            prefetch(out, begin[goes[v + ROWS_AHEAD]])
+        at = u64(begin[goes[v]])
+        for k in range(u64(indptr[v]), u64(indptr[v + 1])):
+            out[at] = place[u64(indices[k])]
+            at += u64(1)
 
 
 @twin

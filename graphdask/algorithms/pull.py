@@ -111,9 +111,11 @@ class Rows:
         """Lay out a Csr; with `place`, x stands in another order than slots, those that are read most first, and the
         indices are copied; with `goes`, the sum of row i is to stand at goes[i]."""
         xp, dtype = env.xp, csr.indices.dtype
-        long = Chunks.of(xp, csr.indptr, dtype, goes)
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
+        if place is not None and goes is not None and laid_out(csr, weighted):
+            csr, place, goes = _in_order(kernels, csr, place, goes), None, None
+        long = Chunks.of(xp, csr.indptr, dtype, goes)
         indices, hot = csr.indices, 0
         if place is not None:
             indices = xp.empty_like(csr.indices)
@@ -137,6 +139,21 @@ class Rows:
         )
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, partial, sums)
+
+
+def laid_out(csr: Csr, weighted: bool) -> bool:
+    """Whether rows are copied in the order in which their sums stand; see kernels/pagerank.py."""
+    return isinstance(csr.indptr, np.ndarray) and not weighted
+
+
+def _in_order(kernels: Any, csr: Csr, place: np.ndarray, goes: np.ndarray) -> Csr:
+    """The rows so, as indices into x."""
+    begin = np.zeros(csr.num_rows + 1, np.int64)
+    begin[1:][goes] = csr.indptr[1:] - csr.indptr[:-1]
+    np.cumsum(begin, out=begin)
+    indices = np.empty_like(csr.indices)
+    kernels.pagerank_laid_out(csr.num_rows, csr.indptr, csr.indices, goes, begin, place, indices)
+    return Csr(begin, indices)
 
 
 def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.pull import Chunks, Rows, refuse_weights, without_loop
+from graphdask.algorithms.pull import Chunks, Rows, laid_out, refuse_weights, without_loop
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
@@ -53,7 +53,8 @@ class Layout:
             rows.indices, rows.weights, long.chunks, long.targets, long.many, long.first_chunk, self.order, self.at,
             self.inverse, self.extra, self.ghosts, self.heard, self.mirror,
         )  # fmt: skip
-        return sum(array.nbytes for array in arrays)
+        begin = rows.csr.indptr.nbytes if rows.csr.indices is rows.indices else 0  # else the partition's
+        return begin + sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Layouts:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
         lists, listing = Chunks.memory(part.inward)
         rows = edges * (index + weight) + 2 * owned * index + lists
+        rows += 8 * (owned + 1) * int(laid_out(part.inward, self.weighted))
         made = rows + owned * (8 + int(self.self_loops))
         made += (slots - owned) * index * 13 // 4  # as many mirrors as ghosts, or a few more
         places = (slots + owned) * index

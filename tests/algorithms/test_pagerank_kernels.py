@@ -43,6 +43,7 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
     goes = rng.permutation(len(indptr) - 1).astype(np.int32)
     more = {"goes": backend.from_host(goes)} if ordered else {}
     rows = Rows.of(env, Csr(*sent), weighted is not None, real, backend.from_host(place), **more)
+    assert (len(rows.goes) > 0) == (ordered and not pull.laid_out(rows.csr, weighted is not None))
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
     rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
     backend.synchronize()
