@@ -5,8 +5,8 @@ slot whose distance falls below the limit of the current bucket is near: an own 
 told to its owner. One that is first reached beyond the limit waits among the far ones, ghosts too, so that most are
 told once. Near vertices are worked off in steps without any exchange; when no rank has any left and nothing is on its
 way, all ranks move to the bucket of the smallest distance that anybody keeps among the far ones, which they know from
-votes, as they know how wide it is. Where there is one rank only, a superstep goes through many buckets, in one launch
-on a GPU.
+votes, as they know how wide it is. Where there is one rank only, a superstep goes through many buckets, on a CPU where
+there is little to do in them, on a GPU in one launch.
 
 Distances do not depend on the order of events: see `sssp`.
 
@@ -62,20 +62,25 @@ from graphdask.sources import ArraySource
 from graphdask.team import TeamMemory, peers_of
 
 BUCKETS = 64
-"""Buckets that a graph in one partition goes through between two looks of the host at it."""
+"""Buckets at most that a graph in one partition goes through between two looks of the host at it."""
+BRIEF = 1 << 14
+"""Edges looked at in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
 EDGES, ACTED, STEP, SPLIT, GHOSTS, NEAR, FAR, COUNTERS = 0, 1, 2, 3, 5, 7, 10, 16
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-BREADTH = {"cpu": (1.5, 0.5), "cuda": (3.0, 96.0)}
+BREADTH = {"cpu": (0.75, 0.5), "cuda": (3.0, 96.0)}
 """Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
 vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds: of R-MAT 19 in two parts
 47 supersteps look at 44 M edges with 12, 15 at 53 M with 96."""
 TEAM_BREADTH = 6.0
 """The same where the GPUs of a host go through all supersteps by themselves, which costs little."""
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
-"""Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: the next bucket
-is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets are wide from the start."""
+"""Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: where they have
+become fewer, the next bucket is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets
+are wide from the start."""
+SORTED = {"cpu": 2, "cuda": 0}
+"""The same for each of the far ones, all of which are looked at where a bucket begins."""
 HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
 """Near vertices from which a rank of several tells what it knows before it goes on: with all it could do by itself done
@@ -117,10 +122,13 @@ class State:
     """The next step of the kernel."""
     split: int = 0
     """How often the bucket has moved on."""
+    buckets: int = 1
+    """How many began when last one did."""
     widened: float = 1.0
     """By what the current bucket is wider than the first."""
-    looked: tuple[float, float] = (0.0, 0.0)
-    """Edges looked at by all ranks in the bucket before and in this one, so far."""
+    looked: tuple[float, float] = (-1.0, 0.0)
+    """Edges looked at by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
+    the first."""
     acted: int = 0
     """Vertices whose edges were relaxed."""
     edges: int = 0
@@ -158,7 +166,7 @@ class ShortestPaths(Primitive[State]):
     name = "SSSP"
     verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
-    votes = 3
+    votes = 4
 
     def __init__(
         self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool, most: float = math.inf
@@ -246,7 +254,7 @@ class ShortestPaths(Primitive[State]):
         busy = len(ghosts) > 0 or near > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
-            votes=(float(busy), state.nearest, float(edges)),
+            votes=(float(busy), state.nearest, float(edges), float(state.far)),
         )  # fmt: skip
 
     def _kernels(self, part: Part, state: State, env: Environment, family: str = "sssp") -> Any:
@@ -266,9 +274,8 @@ class ShortestPaths(Primitive[State]):
                 len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], state.labels, work.stamp,
                 work.limit, owned, work.near[state.step % 2], work.far[state.split % 2], work.counters, work.least,
             )  # fmt: skip
-        splits = BUCKETS if part.size == 1 else int(not inbox.votes[:, 0].any())
-        widened = self._widened(state, splits, inbox, env)
-        delta = self.delta or self.unit * BREADTH[env.backend.name][part.size > 1] * widened
+        splits = self._buckets(part, state, inbox, env)
+        delta = self.delta or self.unit * BREADTH[env.backend.name][part.size > 1] * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         kernels.sssp_advance(
             HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
@@ -284,17 +291,23 @@ class ShortestPaths(Primitive[State]):
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
         return self._said(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
 
-    def _widened(self, state: State, splits: int, inbox: Inbox, env: Environment) -> float:
-        """By what the bucket is widened: the same on all ranks, who know from votes how much work the last one was."""
-        before, looked = state.looked[0], state.looked[1] + float(inbox.votes[:, 2].sum())
-        state.looked = (looked, 0.0) if splits else (before, looked)
-        if splits and env.size > 1:
-            light = LIGHT[env.backend.name]
-            if looked < light and looked <= before:
-                state.widened *= 2.0
-            elif looked > HEAVY * light:
-                state.widened = max(state.widened / 2.0, 1.0)
-        return state.widened
+    def _buckets(self, part: Part, state: State, inbox: Inbox, env: Environment) -> int:
+        """How many buckets begin in this superstep, and set by what they are widened: the same on all ranks, who know
+        from votes what is left to do in this one, and how much work the last one was."""
+        device, looked = env.backend.name, state.looked[1] + float(inbox.votes[:, 2].sum()) / state.buckets
+        if part.size > 1 and inbox.votes[:, 0].any():
+            state.looked = state.looked[0], looked
+            return 0
+        before, state.looked = state.looked[0], (looked, 0.0)
+        light = max(LIGHT[device] * (part.size > 1), SORTED[device] * float(inbox.votes[:, 3].sum()))
+        if looked < light and looked <= before:
+            state.widened *= 2.0
+        elif looked > HEAVY * light:
+            state.widened = max(state.widened / 2.0, 1.0)
+        if part.size == 1:
+            several = min(2 * state.buckets, BUCKETS) if looked < BRIEF else 1
+            state.buckets = BUCKETS if device == "cuda" else several
+        return state.buckets
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
@@ -344,8 +357,8 @@ def sssp(
         A vertex, by the caller's id.
     delta : float, optional
         Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
-        the answer is the same. Default: an estimate from the mean weight and the mean degree, widened where several
-        ranks on CPUs find little to do in a bucket.
+        the answer is the same. Default: an estimate from the mean weight and the mean degree, widened on CPUs
+        where there is little to do in a bucket.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.

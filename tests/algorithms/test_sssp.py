@@ -121,6 +121,17 @@ def test_buckets_of_little_work_grow_wider():
     assert max(row["superstep"] for row in fixed.stats) > n > 20 * max(row["superstep"] for row in grown.stats)
 
 
+def test_buckets_grow_wider_where_more_wait_than_are_worked_on(rng):
+    n, lengths = 8000, rng.permutation(7800) + 1
+    src, dst = np.indices((200, 200)).reshape(2, -1)
+    src, dst = np.concatenate([src, np.zeros(7800, int)]), np.concatenate([dst, np.arange(200, n)])
+    graph = gd.from_edges(src, dst, np.concatenate([np.ones(40_000, int), lengths]), num_vertices=n)
+    graph = graph.partition(1, device="cpu")
+    grown, fixed = gd.sssp(graph, 0), gd.sssp(graph, 0, delta=100)
+    assert grown.distance.tolist() == fixed.distance.tolist() == [0, *[1] * 199, *lengths]
+    assert len(grown.stats) < len(fixed.stats)
+
+
 def test_answers_agree_with_networkx(rng):
     g = nx.gnm_random_graph(150, 500, seed=int(rng.integers(2**31)), directed=True)
     for _, _, data in g.edges(data=True):
