@@ -16,6 +16,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.ucx import UcxCommunicator, UcxPlane
 from graphdask.errors import InputError, KernelError
 from graphdask.kernels import mail
+from graphdask.letters import Inbox, Letter
 
 TILE_BITS = segments.TILE_BITS
 COLUMNS = {
@@ -256,6 +257,60 @@ def test_numbers_that_no_entry_has_are_found(backend, rng):
         if backend.name != "cpu":
             sets.encode(backend.from_host(case.slots[:count]), {}, room.take)
             backend.synchronize()
+
+
+def test_every_kernel_of_mail_in_few_launches(backend, rng, monkeypatch):
+    """Small enough for tools that follow each access of a thread to memory: see CONTRIBUTING."""
+    launched, whole, dtype = set(), backend.kernels, np.dtype(np.int32)
+
+    class Noted:
+        def __init__(self, family, **types):
+            self.family, self.kernels = family, whole(family, **types)
+
+        def __getattr__(self, name):
+            launched.add((self.family, name))
+            return getattr(self.kernels, name)
+
+    monkeypatch.setattr(backend, "kernels", Noted)
+    columns, room, used = {"label": np.int32, "score": (np.float64, (3,))}, SendBuffer(backend), set()
+    for of in ({}, columns):
+        for few, saves in ((segments.FEW, codec.BITMAP_SAVES), (0, 0), (0, 1 << 30)):
+            monkeypatch.setattr(segments, "FEW", few)
+            monkeypatch.setattr(codec, "BITMAP_SAVES", saves)
+            case = Owners(rng, dtype, 7, "1-hop")
+            values = random_values(rng, of, case.shift + int(case.entries[-1]))
+            sets = case.segments(backend, dtype, of)
+            used |= compare(backend, dtype, sets, of, case, drawn(rng, "half", case.slots)[:700], values, room.take)
+        case = Mirrors(rng, dtype, 7)
+        sets, values = case.segments(backend, dtype, of), random_values(rng, of, case.owned)
+        for kind in ("one", "half"):  # looked up in the mirrors, and in a bitmap
+            used |= compare(backend, dtype, sets, of, case, drawn(rng, kind, case.slots), values, room.take)
+    given = {name: backend.from_host(column) for name, column in values.items()}
+    for (ids, found), mirror in zip(
+        read(backend, sets.encode_all(given, room.take), case.universes, columns), case.mirrors, strict=True
+    ):
+        assert len(ids) == len(mirror)
+        np.testing.assert_array_equal(found["score"], values["score"][mirror])
+    ids, first = rng.permutation(500)[:300], random_values(rng, columns, 300)
+    letters, on_device = [], {name: backend.from_host(column) for name, column in first.items()}
+    for code in codec.CODES:
+        coded = codec.encode(backend, backend.from_host(ids.astype(dtype)), 500, on_device, force=code)
+        used.add(codec.name_of(coded[0]))
+        ((found, _),) = read(backend, [coded], [500], columns)
+        np.testing.assert_array_equal(np.sort(found), np.sort(ids))
+        if code == "list":
+            message = codec.opened(*coded, 500, columns)
+            letters = [Letter(300, message.columns, message.ids, first=at, universe=500, ids=message.listed)
+                       for at in (0, 500, 1000)]  # fmt: skip
+    inbox = Inbox(backend.xp, {"slots": dtype, **{name: np.dtype(of) for name, of in columns.items()}}, letters,
+                  kernels=backend.kernels("mail", index_t=dtype))  # fmt: skip
+    assert inbox.joins
+    np.testing.assert_array_equal(backend.to_host(inbox.slots), np.concatenate([ids, ids + 500, ids + 1000]))
+    np.testing.assert_array_equal(backend.to_host(inbox.columns["score"]), np.tile(first["score"], (3, 1)))
+    backend.synchronize()
+    kernels = {name for name in vars(mail) if name.startswith("mail_")}
+    assert kernels - {name for family, name in launched if family == "mail"} == set()
+    assert used == {"list", "bitmap", "delta"}
 
 
 def test_values_of_another_dtype_or_length_are_refused(backend, rng):
