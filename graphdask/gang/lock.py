@@ -2,11 +2,13 @@
 
 The scheduler's part of Dask's MultiLock grants a set of names at once, first come first served, so two gangs never wait
 for each other. What it lacks is added here: a lock whose client vanished is freed, and so is one that was granted to an
-interrupted call; and nobody waits for a scheduler that is silent.
+interrupted call; and nobody waits for a scheduler that is silent. A call whose work is done does not wait until its
+lock is free: whoever is next waits for it, the same client too.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 import uuid
@@ -42,16 +44,21 @@ def locked(client: Any, addresses: Sequence[str], timeout: float) -> Iterator[No
     except BaseException:  # the scheduler may grant it to nobody now
         threading.Thread(target=_give_up, args=(client, holder), name="graphdask-unlock", daemon=True).start()
         raise
-    lost = False
     try:
         yield
     except SchedulerLost:
-        lost = True
         raise
-    finally:
+    except BaseException:
         with suppress(OSError, RuntimeError, KeyError):  # the cluster may be gone, and its lock with it
-            if not lost:
-                call_scheduler(client, client.scheduler.multi_lock_release, silence, id=holder)
+            call_scheduler(client, client.scheduler.multi_lock_release, silence, id=holder)
+        raise
+    client.loop.add_callback(_let_go, client, holder, silence)
+
+
+async def _let_go(client: Any, holder: str, silence: float) -> None:
+    """Release the lock. Runs in the client's loop; nobody waits for it."""
+    with suppress(Exception):  # the client may be closed; then the next one in the queue frees the lock
+        await asyncio.wait_for(client.scheduler.multi_lock_release(id=holder), silence)
 
 
 def _acquire(client: Any, names: list[str], holder: str, timeout: float, silence: float) -> None:

@@ -18,6 +18,7 @@ from gangs import active, dask_cluster, generated, occupy, path
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, InputError, PeerLost, Unsupported
+from graphdask.gang.lock import locked
 from graphdask.gang.watch import ask_scheduler
 
 
@@ -101,6 +102,47 @@ def test_the_lock_of_a_killed_client_is_freed(two_workers):
         holder.send_signal(signal.SIGKILL)
         holder.wait(120)
         with dask.config.set({"graphdask.lock-timeout": 120.0}):
+            assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
+
+
+class SlowToRelease:
+    """The scheduler, as a client speaks to it, where locks are released when it is told to."""
+
+    def __init__(self, client):
+        self.scheduler, self.told = client.scheduler, asyncio.Event()
+
+    def __getattr__(self, name):
+        return getattr(self.scheduler, name)
+
+    async def multi_lock_release(self, **arguments):
+        await self.told.wait()
+        return await self.scheduler.multi_lock_release(**arguments)
+
+
+def test_only_who_is_next_waits_until_the_lock_is_free(two_workers, monkeypatch):
+    slow = SlowToRelease(two_workers)
+    monkeypatch.setattr(two_workers, "scheduler", slow)
+    with locked(two_workers, ["a", "b"], 120.0):
+        pass
+    with (
+        pytest.raises(DeadlineExceeded, match=r"busy with another graphdask call for 0\.2 s"),
+        locked(two_workers, ["b"], 0.2),
+    ):
+        pass
+    two_workers.loop.add_callback(slow.told.set)
+    with locked(two_workers, ["b", "a"], 120.0):
+        pass
+    with pytest.raises(ZeroDivisionError), locked(two_workers, ["b"], 120.0):
+        _ = 1 / 0
+    with locked(two_workers, ["b"], 120.0):
+        pass
+
+
+def test_a_client_that_closes_after_its_call_leaves_no_lock(two_workers):
+    for _ in range(3):
+        with Client(two_workers.scheduler.address, set_as_default=False) as other:
+            assert gd.bfs(path(5), 0, client=other).depth.tolist() == [0, 1, 2, 3, 4]
+        with dask.config.set({"graphdask.lock-timeout": 4.0}):  # before locks of gone clients are looked for
             assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
 
