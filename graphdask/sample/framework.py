@@ -12,6 +12,7 @@ import numpy as np
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
+from graphdask.partition import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample.hops import checked_seeds, whole
 from graphdask.sample.sampler import checked_placement, sampled
@@ -133,7 +134,8 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
     of_each = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
-    return np.concatenate(of_each), np.concatenate(([0], np.cumsum([len(of_one) for of_one in of_each])))
+    flat = np.concatenate(of_each).astype(index_dtype(G.num_vertices), copy=False)
+    return flat, np.concatenate(([0], np.cumsum([len(of_one) for of_one in of_each])))
 
 
 def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tuple[np.ndarray, np.ndarray | None]:

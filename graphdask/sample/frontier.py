@@ -23,6 +23,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
+from graphdask.partition import index_dtype
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, checked_placement, owners, routed, sampled
@@ -267,6 +268,7 @@ def frontier_sampling(
     if given.ndim != 2:
         raise InputError(f"pools must be one pool of vertices or an array of pools; got the shape {given.shape}")
     numbers = G.ids.to_internal(given, "pool vertex") if given.size else np.zeros(given.shape, np.int64)
+    numbers = numbers.astype(index_dtype(G.num_vertices), copy=False)
     sampler = FrontierSampling(numbers, checked_length(length), integer("seed", seed))
     edges: Frontiers = sampled(G, sampler, where, client, progress)
     return edges

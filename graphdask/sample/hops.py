@@ -15,6 +15,7 @@ import numpy as np
 
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
+from graphdask.partition import index_dtype
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, sampled
@@ -261,18 +262,19 @@ def forest_fire(
 
 
 def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Vertex numbers of the seeds of all instances, int64, and where those of each begin; each once in its instance.
+    """Vertex numbers of the seeds of all instances, and where those of each begin; each once in its instance.
 
-    None for where they begin says that each is an instance of its own.
+    The numbers are of the index dtype. None for where they begin says that each is an instance of its own.
     """
     if isinstance(seeds, np.ndarray) and seeds.ndim != 1:
         raise InputError(f"seeds is an array of {seeds.ndim} dimensions; it has one, or is a list of arrays")
     if not hasattr(seeds, "__len__") or isinstance(seeds, str):
         raise InputError(f"seeds={seeds!r} is neither an array of vertices nor a list of arrays")
+    index = index_dtype(G.num_vertices)
     nested = not isinstance(seeds, np.ndarray) and any(np.ndim(of_one) > 0 for of_one in seeds)
     if not nested:
         numbers = G.ids.to_internal(seeds, "seed") if len(seeds) else np.zeros(0, np.int64)
-        return numbers, None
+        return numbers.astype(index, copy=False), None
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
     arrays = [np.asarray(of_one) for of_one in seeds]
@@ -285,7 +287,7 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
     order = np.lexsort((flat, instance))  # equal ones in the order given
     again = (np.diff(flat[order], prepend=-1) == 0) & (np.diff(instance[order], prepend=-1) == 0)
     first = np.sort(order[~again])
-    return flat[first], np.searchsorted(instance[first], np.arange(len(arrays) + 1))
+    return flat[first].astype(index, copy=False), np.searchsorted(instance[first], np.arange(len(arrays) + 1))
 
 
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
