@@ -21,6 +21,7 @@ Section 4 and Algorithms 1 to 5.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -351,6 +352,8 @@ class DynamicPageRank(Primitive[State]):
             return
         if state.swept:  # all that says of the next frontier is what was marked
             looked -= state.all_edges
+        if not state.iterations:  # edges to so many vertices are looked at, and those that they mark in their turn
+            looked = -2.0 * math.expm1(-looked / state.num_vertices) * state.all_edges
         if (self.method == AUTO and looked >= MOST_EDGES * state.all_edges) or (
             self.method == "dt" and lost > RANK_ALL
         ):
