@@ -137,9 +137,7 @@ class Mail:
         told = messages.ghosts if to == "owners" else messages.own
         if not isinstance(told, str) and not len(told):
             return
-        segments = self._segments_of(to) if messages.mirror is None else self._segments.get("mirror")
-        if segments is None:
-            segments = self._segments["mirror"] = self._mirrors(messages.mirror)
+        segments = self._segments_of(to, messages.mirror)
         segments.carry(self._dtypes(to))
         if to == "owners":
             coded = segments.encode(messages.ghosts, messages.values, self._room)
@@ -151,17 +149,19 @@ class Mail:
             peer = (part.rank + step) % part.size
             meta[peer], sends[peer] = said, payload
 
-    def _segments_of(self, to: str) -> Segments:
-        """What codes for owners or ghosts; kept with the partition, as it takes as long to make as a superstep."""
-        segments = self._segments.get(to)
+    def _segments_of(self, to: str, mirror: Array | None) -> Segments:
+        """What codes for owners or ghosts, in an order of the primitive's own too; kept with the partition, as it takes
+        as long to make as a superstep."""
+        which = to if mirror is None else "mirror"
+        segments = self._segments.get(which)
         if segments is None:
-            part, name = self.part, ("mail", to, tuple(self.dtypes[to].items()))
-            made_of = part.slot_bounds, part.ghosts, part.mirrored
+            part, name = self.part, ("mail", which, tuple(self.dtypes[to].items()))
+            made_of = part.slot_bounds, part.ghosts, part.mirrored if mirror is None else mirror
             kept, segments = part.tables.get(name) or ((None,) * 3, None)
             if segments is None or any(old is not new for old, new in zip(kept, made_of, strict=True)):
-                segments = self._owners() if to == "owners" else self._mirrors(None)
+                segments = self._owners() if to == "owners" else self._mirrors(mirror)
                 part.tables.keep(name, (made_of, segments), segments.nbytes)
-            self._segments[to] = segments
+            self._segments[which] = segments
         return segments
 
     def _owners(self) -> Segments:

@@ -17,6 +17,7 @@ from graphdask.algorithms import pull
 from graphdask.algorithms.rank_layout import Layouts
 from graphdask.backend import get_backend
 from graphdask.bench.analysis.timing import PeakMemory
+from graphdask.comm.segments import Segments
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 FEW = dict(max_iter=4)
@@ -67,6 +68,18 @@ def test_small_graphs_keep_theirs(name, parts, made):
     once, again = (gd.pagerank(graph, dangling="self-loop").verify().rank for _ in range(2))
     np.testing.assert_array_equal(once, again)
     assert sorted(made) == list(range(parts))
+
+
+def test_a_later_call_codes_with_what_an_earlier_one_has_made(monkeypatch, rng):
+    stand_in(monkeypatch, emulated())
+    made, init = [], Segments.__init__
+    monkeypatch.setattr(Segments, "__init__", lambda *given, **named: made.append(1) or init(*given, **named))
+    n = 200
+    graph = gd.from_edges(*rng.integers(0, n, (2, 800)), num_vertices=n).partition(2, "random", device="cuda")
+    found = [gd.pagerank(graph, tol=1e-3, dtype=dtype).rank for dtype in ("float64", "float64", "float32")]
+    assert len(made) == 2 + 2  # a rank's, for each dtype
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_allclose(found[2], found[0], atol=1e-3)
 
 
 def test_a_rank_that_has_lost_it_makes_it_and_the_others_help(made):
