@@ -174,7 +174,7 @@ class TeamRun(ABC):
         self.peers, self.env, self.kernel = memory.peers, env, kernel
         self.ends = np.zeros(at.END_WORDS, np.int64)
         """What the last launch left."""
-        self.log = env.xp.empty(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
+        self.log = env.xp.zeros(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
         self._kept = [array for array in own.values() if array is not None]
         row = self.row = np.zeros(max(own) + 1, np.int64)
         row[: at.OWN] = memory.row

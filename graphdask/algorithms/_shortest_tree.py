@@ -47,7 +47,7 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
     )  # fmt: skip
     kernels.sssp_level(part.num_owned, *shared)
     kernels.sssp_level_hubs(HUB_THREADS, *shared)
-    return replace(part, out=Csr(indptr, out))
+    return replace(part, out=Csr(indptr, out), inward=None)
 
 
 class SearchLevel(BreadthFirstSearch):

@@ -93,11 +93,14 @@ def test_a_push_may_claim(make, parts, ghosts, teams, monkeypatch):
     if n == 0:
         pytest.skip("a search begins somewhere")
     monkeypatch.setattr(bfs, "SMALL", -1)
-    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    weights = np.random.default_rng(parts).integers(0, 3, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
     divided = graph.partition(parts, "random", ghosts, device="cuda")
     gd.connected_components(divided)  # makes in-edges
     expected = gd.bfs(graph.partition(device="cpu"), n // 2)
     same(gd.bfs(divided, n // 2, direction="push"), expected, "depth", "parent")
+    expected_paths = gd.sssp(graph.partition(device="cpu"), n // 2)
+    same(gd.sssp(divided, n // 2), expected_paths, "distance", "parent")  # those of length 0 are found by a search
     if parts == 1:
         monkeypatch.setattr(bfs, "LARGE_LEVELS", 1)
         for direction in ("auto", "push", "pull"):
