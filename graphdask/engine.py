@@ -21,7 +21,8 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
 from graphdask.comm.arguments import settle
-from graphdask.comm.protocol import Communicator
+from graphdask.comm.peers import NoPeers
+from graphdask.comm.protocol import Communicator, Peers
 from graphdask.errors import DeadlineExceeded, OverBudget
 from graphdask.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.letters import ALL, Inbox, Letter, Messages
@@ -76,10 +77,10 @@ class Environment:
     """How much memory queues are given."""
     growth: Growth = field(default_factory=Growth, repr=False)
     """What they have grown, those of such a primitive too."""
-
     agreed: Any = field(default=None, repr=False)
     """The table AGREED of the partition, where all ranks have one of the same number."""
     _held: tuple[Part, list[Array]] | None = field(default=None, repr=False)
+    _met: tuple[Peers | None] | None = field(default=None, repr=False)
 
     @property
     def xp(self) -> Any:
@@ -116,6 +117,20 @@ class Environment:
     def kernels(self, family: str, **types: Any) -> Any:
         """The kernels of a family, for the given dtypes."""
         return self.backend.kernels(family, **types)
+
+    def peers(self, alone: bool = False) -> Peers | None:
+        """The ranks whose GPUs go on together, where they can (graphdask.team); None on all ranks alike.
+
+        Every rank calls it, and they are asked once in a run. One rank is a team where `alone` is true.
+        """
+        comm = self.comm
+        assert comm is not None
+        apart = not alone if self.size == 1 else self.exchange != "selective"
+        if apart or self.backend.name != "cuda" or self.allocation.partial:
+            return None
+        if self._met is None:
+            self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)
+        return self._met[0]
 
     def room(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Room:
         """A queue of at most `most` entries, called `what` where it is too short, with the room that the scheme gives.
@@ -226,6 +241,10 @@ class Primitive(ABC, Generic[S]):
     @abstractmethod
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        """The same where GPUs go through it together (graphdask.team); None where they do not. Every rank calls it."""
+        return None
 
     @abstractmethod
     def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
@@ -374,8 +393,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
 
 def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> int:
     """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
+    together = primitive.memory_together(part, env)
     while True:
-        needed = primitive.memory(part, env.allocation)
+        needed = primitive.memory(part, env.allocation) if together is None else together
         free = int(env.backend.free_memory() * env.memory_share)
         if needed <= free:
             return needed

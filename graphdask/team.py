@@ -16,13 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import PeerMemory, Peers
 from graphdask.engine import AGREED, Environment, Superstep
 from graphdask.kernels import team as at
 from graphdask.part import Part
 
-__all__ = ["Peers", "TeamMemory", "TeamRun", "peers_of"]
+__all__ = ["Peers", "TeamMemory", "TeamRun"]
 
 THREADS = 1 << 24
 """More than run at the same time: as many as can take part."""
@@ -32,17 +31,9 @@ FIRST_READ = 1024
 """Words of the log that are read at once: that of some hundred supersteps."""
 ALIGNED = 256
 
-
-def peers_of(env: Environment, alone: bool = False) -> Peers | None:
-    """The ranks whose GPUs go on together, where they can; None on all ranks alike. Every rank calls it.
-
-    One rank is a team where `alone` is true.
-    """
-    assert env.comm is not None
-    if env.size == 1 and alone and env.backend.name == "cuda" and not env.allocation.partial:
-        return NoPeers(env.comm, env.backend)
-    apart = env.size == 1 or env.backend.name != "cuda" or env.exchange != "selective" or env.allocation.partial
-    return None if apart else env.comm.peers(env.backend)
+Areas = tuple[tuple[int, int], ...]
+"""Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of the
+peer's that it has ghosts of itself."""
 
 
 class TeamMemory:
@@ -53,9 +44,7 @@ class TeamMemory:
     peers : Peers
     part : Part
     env : Environment
-    areas : sequence of (int, int)
-        Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of
-        the peer's that it has ghosts of itself.
+    areas : Areas
     said : sequence of int
         For all ranks, besides, the same in every run; `heard` has what they said, int64 of shape (size, len(said)).
     before : int
@@ -63,19 +52,16 @@ class TeamMemory:
     """
 
     def __init__(
-        self, peers: Peers, part: Part, env: Environment, areas: Sequence[tuple[int, int]], said: Sequence[int] = (),
-        before: int = 0,
-    ):  # fmt: skip
+        self, peers: Peers, part: Part, env: Environment, areas: Areas, said: Sequence[int] = (), before: int = 0
+    ):
         self.peers, size, rank = peers, part.size, part.rank
-        whole = part.ghosts is None
-        held = [] if whole else env.mirrors(part)
+        held = _held(part, env)
         plans, made_of = env.agreed, (part.slot_bounds, part.ghosts, part.mirrored)
         if plans is None or not plans.hold(peers.kept, made_of):
             plans = env.agreed = part.tables.keep(AGREED, _Plans(peers.kept, made_of), 0)
         plan = plans.made.get((areas, len(said), before))
         if plan is None:
-            counts = [part.num_owned if whole else len(mirror) for mirror in held or [()] * size]
-            plan = plans.made[areas, len(said), before] = _Plan.of(part, areas, counts, before)
+            plan = plans.made[areas, len(said), before] = _Plan.of(part, areas, held, before)
         places = plan.places
         if plan.told is None or peers.kept is None or plan.moved != peers.kept.moved:
             plan.told = peers.memory(plan.nbytes, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
@@ -94,6 +80,17 @@ class TeamMemory:
         for step, peer in enumerate(peer_of.tolist(), start=1):
             if row[at.HELD + step] < part.num_owned:
                 row[at.MIRRORS + step] = env.backend.address(held[peer])
+
+    @staticmethod
+    def nbytes(peers: Peers, part: Part, env: Environment, areas: Areas, before: int = 0) -> int:
+        """Bytes that it takes, and the log of a run. Every rank calls it."""
+        log = 8 * (at.END_WORDS + MOST_STEPS * at.LOG_WORDS)
+        return peers.takes(_Plan.of(part, areas, _held(part, env), before).nbytes) + log
+
+
+def _held(part: Part, env: Environment) -> list[Array]:
+    """The mirrors; none where all ranks have ghosts of all vertices."""
+    return [] if part.ghosts is None else env.mirrors(part)
 
 
 @dataclass
@@ -133,18 +130,19 @@ class _Plan:
     """As it was then."""
 
     @classmethod
-    def of(cls, part: Part, areas: Sequence[tuple[int, int]], held: Sequence[int], before: int) -> _Plan:
-        """For so many own vertices that each rank has ghosts of; what it says of this rank does not matter."""
+    def of(cls, part: Part, areas: Areas, held: Sequence[Array], before: int) -> _Plan:
+        """For mirrors; where there are none, each rank has ghosts of all own vertices."""
         size, row = part.size, np.zeros(at.OWN, np.int64)
+        counts = [len(mirror) for mirror in held] or [part.num_owned] * size
         ghosts = np.diff(part.slot_bounds).tolist()
         places, end = np.zeros((len(areas), size), np.int64), -(-before // ALIGNED) * ALIGNED
         for area, (nbytes, bits) in enumerate(areas):
             for step in range(1, size):
                 peer = (part.rank + step) % size
                 places[area, peer] = end
-                room = -(-held[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
+                room = -(-counts[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
                 end += -(-room // ALIGNED) * ALIGNED
-                row[at.HELD + step] = held[peer]
+                row[at.HELD + step] = counts[peer]
         row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
         row[at.OWNED] = part.num_owned
         return cls(row, places, end)

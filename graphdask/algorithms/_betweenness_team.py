@@ -13,7 +13,15 @@ from graphdask.engine import Environment
 from graphdask.kernels import betweenness_team as at
 from graphdask.kernels.team import TEAM_WORDS
 from graphdask.part import Part
-from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
+from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+
+
+def _areas(part: Part) -> Areas:
+    return (1 + part.vertex_map.dtype.itemsize, 0), (0, 1)
+
+
+def _tables(part: Part, lanes: int, mask: Any) -> int:
+    return part.num_slots * (8 * lanes + np.dtype(mask).itemsize)
 
 
 class TeamTables:
@@ -23,10 +31,8 @@ class TeamTables:
     """
 
     def __init__(self, peers: Peers, part: Part, env: Environment, lanes: int, mask: Any):
-        index, size = part.vertex_map.dtype.itemsize, part.size
-        width = np.dtype(mask).itemsize
-        nbytes = part.num_slots * (8 * lanes + width)
-        self.memory = TeamMemory(peers, part, env, ((1 + index, 0), (0, 1)), part.slot_bounds.tolist(), before=nbytes)
+        size, width, before = part.size, np.dtype(mask).itemsize, _tables(part, lanes, mask)
+        self.memory = TeamMemory(peers, part, env, _areas(part), part.slot_bounds.tolist(), before=before)
         bounds, begins = self.memory.heard, self.memory.addresses
         fronts = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
         self.words = words = {at.VALUE: begins[part.rank], at.FRONT: fronts[part.rank]}
@@ -36,6 +42,12 @@ class TeamTables:
             first = int(bounds[peer, size - step])
             words[at.VALUES_OUT + step], words[at.FIRST_OUT + step] = begins[peer], first
             words[at.FRONTS_OUT + step] = fronts[peer] + first * width
+
+    @staticmethod
+    def nbytes(peers: Peers, part: Part, env: Environment, lanes: int, mask: Any) -> int:
+        """Bytes that they take, with what is written down of the levels. Every rank calls it."""
+        levels = 8 * (MOST_STEPS + 1) * at.LEVEL_WORDS
+        return TeamMemory.nbytes(peers, part, env, _areas(part), _tables(part, lanes, mask)) + levels
 
 
 class TeamBatches(TeamRun):

@@ -15,7 +15,7 @@ from graphdask.engine import Environment, Superstep
 from graphdask.kernels import bfs_team as at
 from graphdask.kernels.team import END_DONE
 from graphdask.part import Part
-from graphdask.team import MOST_STEPS, Peers, TeamMemory, TeamRun
+from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 
 CLAIM_SHARE = 4
 """A push claims where the frontier has more edges than one of so many vertices has: to look at a bit of every vertex
@@ -51,6 +51,10 @@ def search_arrays(
     }  # fmt: skip
 
 
+def _areas(part: Part) -> Areas:
+    return (2 * part.vertex_map.dtype.itemsize, 0), (0, 1)
+
+
 class TeamSearch(TeamRun):
     """The part of one rank. Every rank makes it, from `init`.
 
@@ -75,7 +79,13 @@ class TeamSearch(TeamRun):
     @staticmethod
     def memory(peers: Peers, part: Part, env: Environment, said: Sequence[int] = ()) -> TeamMemory:
         """For lists of ghosts and their parents, and for bits."""
-        return TeamMemory(peers, part, env, ((2 * part.vertex_map.dtype.itemsize, 0), (0, 1)), said)
+        return TeamMemory(peers, part, env, _areas(part), said)
+
+    @classmethod
+    def nbytes(cls, peers: Peers, part: Part, env: Environment) -> int:
+        """Bytes that it takes besides the arrays that it is given. Every rank calls it."""
+        claimed = 0 if part.inward is None else (part.num_slots + 31) // 32 * 4
+        return TeamMemory.nbytes(peers, part, env, _areas(part)) + claimed + cls.counters().nbytes
 
     def __init__(
         self,

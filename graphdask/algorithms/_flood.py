@@ -22,7 +22,7 @@ from graphdask.engine import Environment
 from graphdask.kernels import bfs_team
 from graphdask.kernels import components_team as at
 from graphdask.part import Part
-from graphdask.team import THREADS, peers_of
+from graphdask.team import THREADS
 
 LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""
@@ -75,6 +75,13 @@ def widest(part: Part) -> tuple[int, int]:
     return kept
 
 
+def flood_memory(part: Part, env: Environment) -> int | None:
+    """Bytes that it takes besides what components are found with otherwise, which is more than its own arrays; None
+    where there is no search. Every rank calls it."""
+    peers = env.peers(alone=True)
+    return None if peers is None else Flood.nbytes(peers, part, env)
+
+
 def flood(part: Part, env: Environment) -> Array | None:
     """Labels of the own vertices by a search from a vertex of the most edges; every rank calls it, from `init`.
 
@@ -84,7 +91,7 @@ def flood(part: Part, env: Environment) -> Array | None:
         The smallest id of each vertex's component. None, on all ranks alike, where GPUs cannot search together, where
         less than half of the edges are reached, or where the rest takes too many rounds.
     """
-    peers = peers_of(env, alone=True)
+    peers = env.peers(alone=True)
     if peers is None:
         return None
     assert part.inward is not None

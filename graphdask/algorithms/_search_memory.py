@@ -27,3 +27,11 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
         push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
         most = ghosts + (max(push, pull) if pulls else push)
     return part.vertex_map.dtype.itemsize * (2 * slots + most) + slots // 8
+
+
+def team_search_memory(part: Part, pulls: bool) -> int:
+    """State of a search by a team, to which nothing is sent; at its end the parents of the own vertices are copied
+    where ghosts are behind them."""
+    slots, owned = part.num_slots, part.num_owned
+    entries = 4 * owned + slots + (slots - owned) + (2 if pulls else int(slots > owned)) * owned
+    return part.vertex_map.dtype.itemsize * entries + (slots + 31) // 32 * 4

@@ -30,6 +30,15 @@ def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
     return (xp.ones(1, np.int32), 0) if csr.weights is None else (csr.weights, -1)
 
 
+def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
+    """Bytes for finding the parents, where `flat` with a search among equal distances."""
+    index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
+    needed = 2 * distance.itemsize * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
+    if flat:
+        needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
+    return needed
+
+
 def level_part(part: Part, env: Environment, distance: Array, parent: Array, level: Array, tree: bool) -> Part:
     """The partition with nothing but the tight edges that join equal distances, `level[u]` of them in row u.
 

@@ -41,7 +41,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
-from graphdask.team import peers_of
+from graphdask.team import Peers
 
 LANES = 64
 """Sources that are searched at once, at most."""
@@ -100,18 +100,29 @@ class Betweenness(Primitive[State]):
         return {"mask": self.mask, "value": (np.float64, (self.lanes,))}
 
     def memory(self, part: Part, allocation: Allocation) -> int:
+        slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
+        tables = (8 * self.lanes + 2 * mask) * slots + (slots + 31) // 32 * 4
+        level = allocation.first(owned) * (part.vertex_map.dtype.itemsize + mask)
+        return tables + level + self._own_memory(part)
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        peers = self._peers(env)
+        if peers is None:
+            return None
+        known = np.dtype(self.mask).itemsize * part.num_owned + 2 * ((part.num_slots + 31) // 32 * 4)
+        return known + self._own_memory(part) + TeamTables.nbytes(peers, part, env, self.lanes, self.mask)
+
+    def _own_memory(self, part: Part) -> int:
+        """Bytes of what is there for own vertices either way, and of lists for rows of many edges."""
         assert part.inward is not None
-        slots, owned = part.num_slots, part.num_owned
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
-        tables = 8 * self.lanes * (slots + 2 * owned) + 2 * mask * slots + (slots + 31) // 32 * 4
         lists = 3 * index + 8
-        level = allocation.first(owned) * (
-            index + mask
-        )  # and in the worst case a vertex is of another level in every lane
+        levels = self.lanes * (index + mask)  # in the worst case a vertex is of another level in every lane
         hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
-        hubs += candidates_memory(part)
-        told = (slots - owned) * (1 + index) + slots // 4 if part.size > 1 else 0  # by GPUs that go together
-        return tables + level + (lists + self.lanes * (index + mask)) * owned + hubs + told
+        return (16 * self.lanes + lists + levels) * part.num_owned + hubs + candidates_memory(part)
+
+    def _peers(self, env: Environment) -> Peers | None:
+        return env.peers() if self.by_teams else None
 
     def _chunks(self, part: Part) -> int:
         """The most chunks that rows of more than HUB edges can have."""
@@ -123,7 +134,7 @@ class Betweenness(Primitive[State]):
         index, chunks, csr = part.vertex_map.dtype, self._chunks(part), part.inward
         assert csr is not None
         with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
-        peers = peers_of(env) if self.by_teams else None
+        peers = self._peers(env)
         tables = None if peers is None else TeamTables(peers, part, env, lanes, self.mask)
         levels, known, in_front, rows = (1, slots, slots, owned) if tables is None else (2, owned, 0, lanes * owned)
         state = State(

@@ -47,7 +47,7 @@ from graphdask.algorithms._bfs_state import (
 )
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import ALPHA, Direction
-from graphdask.algorithms._search_memory import FEW, search_memory
+from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
@@ -57,7 +57,7 @@ from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.result import Result
 from graphdask.runtime import runtime
-from graphdask.team import Peers, TeamMemory, peers_of
+from graphdask.team import Peers, TeamMemory
 
 DIRECTIONS = ("auto", "push", "pull")
 HUB = 4096
@@ -116,6 +116,16 @@ class BreadthFirstSearch(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return search_memory(part, allocation, self._can_pull(part))
 
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        peers = self._peers(part, env)
+        if peers is None:
+            return None
+        return team_search_memory(part, self._can_pull(part)) + TeamSearch.nbytes(peers, part, env)
+
+    def _peers(self, part: Part, env: Environment) -> Peers | None:
+        apart = self.either_way and len(part.directions) > 1
+        return None if apart else env.peers(alone=self.direction == "push" and part.inward is not None)
+
     def _can_pull(self, part: Part) -> bool:
         """In-edges that an earlier call has made are used, but none are made for "auto"."""
         return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
@@ -129,10 +139,8 @@ class BreadthFirstSearch(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * COUNTERS + 1, np.int64)
-        apart = self.either_way and len(part.directions) > 1
         direction = Direction(self.direction if self._can_pull(part) else "push", part.num_vertices)
-        claims = direction.mode == "push" and part.inward is not None
-        peers = None if apart else peers_of(env, alone=claims)
+        peers = self._peers(part, env)
         memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
         depths = slots if memory is None else owned
         state = State(

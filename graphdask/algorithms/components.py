@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._flood import flood
+from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside
 from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -94,6 +94,10 @@ class ConnectedComponents(Primitive[State]):
         if allocation.partial:
             words += allocation.first(part.num_owned) + put_aside(*part.directions) - 2 * part.num_owned
         return words * part.vertex_map.dtype.itemsize
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        told = flood_memory(part, env)
+        return None if told is None else self.memory(part, env.allocation) + told
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned

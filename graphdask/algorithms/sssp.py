@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._lengths import NARROW, bucket_unit, checked_lengths, distance_range
-from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, unreached, weights_of
+from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_team import TeamPaths
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
@@ -59,7 +59,7 @@ from graphdask.part import Part, WeightFacts
 from graphdask.result import Result
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource
-from graphdask.team import TeamMemory, peers_of
+from graphdask.team import TeamMemory
 
 BUCKETS = 64
 """Buckets at most that a graph in one partition goes through between two looks of the host at it."""
@@ -192,22 +192,22 @@ class ShortestPaths(Primitive[State]):
         return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        index, distance = part.vertex_map.dtype.itemsize, self.distance.itemsize
-        slots, owned = part.num_slots, part.num_owned
+        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
         ghosts = slots - owned
         most_near, most_aside = self._queued(part, allocation)
         near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
         search = (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
-        if self.with_parents:
-            return search
-        tree = 2 * distance * slots + index * ghosts + (2 * index * slots + (index + 8) * owned) + 8 * owned
-        if self.flat:
-            tree += 6 * index * slots + index * part.out.num_edges + 16 * owned
-        return max(search, tree)
+        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        peers = env.peers()
+        if peers is None:
+            return None
+        return self.memory(part, env.allocation) + TeamPaths.nbytes(peers, part, env, self.label)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        peers = peers_of(env)
+        peers = env.peers()
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
         control = np.zeros(COUNTERS + 4, np.int64)

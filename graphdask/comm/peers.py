@@ -80,6 +80,9 @@ class NoPeers(RankPeers):
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
         return [0], said[None, :]
 
+    def takes(self, nbytes: int) -> int:
+        return 0
+
     def run(self, row: np.ndarray, launch: Launch) -> None:
         launch(self._described(row, [self.backend.address(self._board)], 0)[None, : len(row)], 1)
 
@@ -99,6 +102,9 @@ class ThreadPeers(RankPeers):
             self._memory = self.backend.xp.empty(nbytes, np.uint8)
         told = self.comm.allgather(np.concatenate([[self.backend.address(self._memory)], said]).astype(np.int64))
         return told[:, 0].tolist(), told[:, 1:]
+
+    def takes(self, nbytes: int) -> int:
+        return nbytes if len(self._memory) < nbytes else 0
 
     def run(self, row: np.ndarray, launch: Launch) -> None:
         described = self._described(row, self._boards, 0)

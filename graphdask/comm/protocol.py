@@ -95,6 +95,10 @@ class Peers(ABC):
         """
 
     @abstractmethod
+    def takes(self, nbytes: int) -> int:
+        """Bytes that `memory` takes besides what it has."""
+
+    @abstractmethod
     def run(self, row: np.ndarray, launch: Launch) -> None:
         """Let the kernels of all ranks run to their end. Every rank calls it.
 

@@ -79,10 +79,16 @@ class Outbox:
         """Whether a part lies in memory that was taken from here since it was cleared."""
         return self._taken > 0 and 0 <= self.offset(part) < len(self.bytes)
 
-    def _grow(self, nbytes: int) -> None:
+    def takes(self, nbytes: int) -> int:
+        """Bytes of the memory that would have to be made for so many; 0 where there is enough."""
         if nbytes <= len(self.bytes) and self._memory is not None:
+            return 0
+        return -(-max(nbytes, len(self.bytes) * 3 // 2, SMALLEST) // SMALLEST) * SMALLEST
+
+    def _grow(self, nbytes: int) -> None:
+        nbytes = self.takes(nbytes)
+        if not nbytes:
             return
-        nbytes = -(-max(nbytes, len(self.bytes) * 3 // 2, SMALLEST) // SMALLEST) * SMALLEST
         if self._memory is not None:
             if isinstance(self._memory, SharedMemory):
                 self._memory.close()

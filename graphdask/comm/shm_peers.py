@@ -101,6 +101,9 @@ class ShmPeers(RankPeers):
         kept.generations, kept.boards = generations.copy(), [first for first, _ in addresses]
         return [second for _, second in addresses], told[:, len(mine) :]
 
+    def takes(self, nbytes: int) -> int:
+        return self._kept.mine[1].takes(max(nbytes, 1))
+
     def run(self, row: np.ndarray, launch: Launch) -> None:
         kept, cuda = self._kept, self.backend.xp.cuda
         kept.clear()

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
+from memory import DevicePeak
 
 import graphdask as gd
 from graphdask import team as _team
 from graphdask.algorithms import _bfs_team, _flood, bfs, components
+from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
-from graphdask.comm import peers, threads
+from graphdask.comm import outgoing, peers, threads
 from graphdask.comm.protocol import PeerMemory
 from graphdask.errors import PeerLost
 
@@ -280,6 +282,19 @@ def test_memory_that_lasts_is_told_once(ghosts, monkeypatch):
 
 
 @pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("can", [True, False])
+def test_ranks_are_asked_once_in_a_run(can, monkeypatch):
+    asked, ask = [], threads.thread_peers
+    monkeypatch.setattr(threads, "thread_peers", lambda *who: asked.append(who) or (ask(*who) if can else None))
+    graph = gd.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False).partition(3, device="cuda")
+    for call in (lambda: gd.bfs(graph, 0), lambda: gd.sssp(graph, 0), lambda: gd.connected_components(graph),
+                 lambda: gd.betweenness(graph)):  # fmt: skip
+        call()
+        assert len(asked) == 3
+        asked.clear()
+
+
+@pytest.mark.usefixtures("device")
 def test_what_no_team_does_goes_the_other_way(teams):
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
@@ -320,6 +335,42 @@ def test_supersteps_are_told_as_they_were():
     assert told == [(1, 2), (2, 5), (1, 2), (1, 1), (0, 0)]
     assert sum(step["messages"] for step in found.stats) > 0
     assert all(step["seconds"] > 0 for step in found.stats)
+
+
+def announced(n, m, parts, ghosts, rng, directed, peak):
+    """By search, how much more it took than was announced, at the worst."""
+    src, dst = rng.integers(0, n, (2, m))
+    graph = gd.from_edges(src, dst, rng.integers(1, 9, m), num_vertices=n, directed=directed)
+    graph = graph.partition(parts, "random", ghosts, device="cuda").persist()
+    searches = {way: lambda way=way: gd.bfs(graph, src[0], direction=way) for way in bfs.DIRECTIONS}
+    searches |= {"sssp": lambda: gd.sssp(graph, src[0]), "components": lambda: gd.connected_components(graph)}
+    searches["betweenness"] = lambda: gd.betweenness(graph, src[:4])
+    shares = {}
+    for name, search in searches.items():
+        search()  # makes what is kept: in-edges, mirrors, tables
+        with peak() as memory:
+            found = search()
+        shares[name] = memory.bytes / parts / found.stats.memory
+    return shares
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("parts", "ghosts", "directed"), [(1, "all", False), (2, "all", True), (3, "1-hop", False)])
+def test_the_memory_of_a_team_is_what_was_announced(parts, ghosts, directed, rng, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(bfs, "SMALL", -1)  # one goes as a team of one, too
+    shares = announced(6_000, 15_000, parts, ghosts, rng, directed, lambda: DevicePeak(monkeypatch))
+    components = shares.pop("components")
+    assert 0.4 < components < 1.1, components  # announced is what it takes where no search helps
+    assert all(0.9 < share < 1.05 for share in shares.values()), shares
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("parts", "ghosts"), [(2, "all"), (3, "1-hop")])
+def test_the_memory_of_a_team_on_a_gpu_is_what_was_announced(parts, ghosts, rng):
+    shares = announced(1_000_000, 8_000_000, parts, ghosts, rng, False, lambda: PeakMemory("cuda", parts, True))
+    assert all(0.4 < share < 1.1 for share in shares.values()), shares
 
 
 @pytest.mark.multigpu

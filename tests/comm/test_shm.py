@@ -74,7 +74,9 @@ def test_an_outbox_takes_parts_where_they_lie_and_copies_others():
 def test_what_an_outbox_replaces_is_given_back():
     outbox, held = Outbox(CPU), []
     for power in range(22, 27):
+        assert outbox.takes(1 << power) == 1 << power
         outbox.take(1 << power)
+        assert outbox.takes(1 << power) == 0
         outbox.clear()
         held.append(Path("/proc/self/maps").read_text().count("memfd:graphdask"))
     assert held == held[:1] * 5

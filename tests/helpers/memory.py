@@ -2,5 +2,56 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from device_arrays import DeviceArray
+
 OTHERS = 1 << 20
 """Bytes that other threads may take while a test traces memory: those of the clusters that tests share, for one."""
+
+
+class DevicePeak:
+    """Most bytes that device arrays take at the same time while the context is open, those of before not counted.
+
+    Only arrays that a backend of the emulator has made; what NumPy takes within a function is not on the device.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.bytes = self._taken = 0
+        self._lock, self._monkeypatch = threading.RLock(), monkeypatch
+
+    def __enter__(self) -> DevicePeak:
+        init = DeviceArray.__init__
+        self._known = {id(_owner(made.memory)) for made in gc.get_objects() if type(made) is DeviceArray}
+
+        def counted(array: DeviceArray, memory: np.ndarray) -> None:
+            init(array, memory)
+            memory = _owner(memory)
+            with self._lock:
+                if id(memory) not in self._known:
+                    self._known.add(id(memory))
+                    self._taken += memory.nbytes
+                    self.bytes = max(self.bytes, self._taken)
+                    weakref.finalize(memory, self._gone, id(memory), memory.nbytes)
+
+        self._context = self._monkeypatch.context()
+        self._context.__enter__().setattr(DeviceArray, "__init__", counted)
+        return self
+
+    def _gone(self, number: int, nbytes: int) -> None:
+        with self._lock:
+            self._known.discard(number)
+            self._taken -= nbytes
+
+    def __exit__(self, *error: object) -> None:
+        self._context.__exit__(*error)
+
+
+def _owner(memory: np.ndarray) -> np.ndarray:
+    while isinstance(memory.base, np.ndarray):
+        memory = memory.base
+    return memory
