@@ -141,6 +141,15 @@ def put_aside(*csrs: Csr) -> int:
     return max((csr.num_edges // ROW for csr in csrs), default=0)
 
 
+def mail_bytes(part: Part, row: int, joined: bool = False) -> int:
+    """What a rank sends and is sent where all ghosts are told of at once, an id and `row` bytes of each.
+
+    `joined` says that what came from several ranks is put together before it is read.
+    """
+    heard = part.num_mirrored * (2 if joined and part.size > 2 else 1)
+    return (part.num_slots - part.num_owned + heard) * (part.vertex_map.dtype.itemsize + row)
+
+
 def reachable(part: Part) -> int:
     """How many own vertices an edge can reach, or more: in an undirected graph those that have edges."""
     if part.inward is not part.out:

@@ -188,6 +188,11 @@ class Part:
         return int(self.slot_bounds[-1])
 
     @property
+    def num_mirrored(self) -> int:
+        """Own vertices of which other ranks have ghosts, once for each rank; until that is known, as many as ghosts."""
+        return self.num_slots - self.num_owned if self.mirrored is None else len(self.mirrored)
+
+    @property
     def first_position(self) -> int:
         return int(self.vertex_map.offsets[self.rank])
 

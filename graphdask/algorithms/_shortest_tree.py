@@ -15,7 +15,7 @@ import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.backend import Array
-from graphdask.buffers import Allocation
+from graphdask.buffers import Allocation, mail_bytes
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.part import Csr, Part
 
@@ -34,6 +34,7 @@ def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
     """Bytes for finding the parents, where `flat` with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
     needed = 2 * distance.itemsize * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
+    needed += mail_bytes(part, index)
     if flat:
         needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
     return needed

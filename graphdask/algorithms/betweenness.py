@@ -34,7 +34,7 @@ from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
 from graphdask.backend import Array
-from graphdask.buffers import Allocation
+from graphdask.buffers import Allocation, mail_bytes
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -103,7 +103,7 @@ class Betweenness(Primitive[State]):
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
         tables = (8 * self.lanes + 2 * mask) * slots + (slots + 31) // 32 * 4
         level = allocation.first(owned) * (part.vertex_map.dtype.itemsize + mask)
-        return tables + level + self._own_memory(part)
+        return tables + level + self._own_memory(part) + mail_bytes(part, mask + 8 * self.lanes)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(env)

@@ -50,7 +50,7 @@ from graphdask.algorithms._lengths import NARROW, bucket_unit, checked_lengths, 
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_team import TeamPaths
 from graphdask.backend import Array
-from graphdask.buffers import Allocation, put_aside, reachable
+from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -192,18 +192,22 @@ class ShortestPaths(Primitive[State]):
         return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
-        ghosts = slots - owned
-        most_near, most_aside = self._queued(part, allocation)
-        near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
-        search = (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
-        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
+        return self._memory(part, allocation, mail_bytes(part, self.label.itemsize, joined=True))
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = env.peers()
         if peers is None:
             return None
-        return self.memory(part, env.allocation) + TeamPaths.nbytes(peers, part, env, self.label)
+        return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
+
+    def _memory(self, part: Part, allocation: Allocation, mail: int) -> int:
+        """With so much for the mail of the search."""
+        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
+        ghosts = slots - owned
+        most_near, most_aside = self._queued(part, allocation)
+        near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
+        search = mail + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
+        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned

@@ -1,0 +1,45 @@
+"""What ranks that send each other mail take on a GPU is what was announced, or less.
+
+On the emulator of a GPU every array of the device is counted; what CuPy takes within a function is not.
+"""
+
+from __future__ import annotations
+
+import pytest
+from emulated import emulated, stand_in
+from memory import DevicePeak
+
+import graphdask as gd
+from graphdask.comm import outgoing
+from graphdask.engine import Environment
+
+CALLS = {
+    "bfs": lambda graph, start: gd.bfs(graph, start),
+    "sssp": lambda graph, start: gd.sssp(graph, start),
+    "components": lambda graph, start: gd.connected_components(graph),
+    "betweenness": lambda graph, start: gd.betweenness(graph, [start, start + 1]),
+    "core": lambda graph, start: gd.core_number(graph),
+    "triangles": lambda graph, start: gd.triangles(graph),
+    "strong": lambda graph, start: gd.strongly_connected_components(graph),
+}
+CLOSE = ("bfs", "sssp", "betweenness")
+"""Where the bound is close on random graphs, too."""
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("parts", "ghosts"), [(2, "all"), (3, "1-hop")])
+@pytest.mark.parametrize("name", CALLS)
+def test_the_memory_of_ranks_with_mail_is_announced(name, parts, ghosts, rng, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(Environment, "peers", lambda env, alone=False: None)
+    n, m = 3_000, 9_000
+    src, dst = rng.integers(0, n, (2, m))
+    for weights in (None, rng.random(m)) if name == "sssp" else (None,):
+        graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=name == "strong")
+        graph = graph.partition(parts, "random", ghosts, device="cuda").persist()
+        CALLS[name](graph, int(src[0]))  # makes what is kept: in-edges, mirrors, tables
+        with DevicePeak(monkeypatch) as peak:
+            found = CALLS[name](graph, int(src[0]))
+        share = peak.bytes / parts / found.stats.memory
+        assert (0.5 if name in CLOSE else 0.0) < share < 1.1
