@@ -1,6 +1,6 @@
-"""What ranks that send each other mail take on a GPU is what was announced, or less.
+"""What ranks take on a GPU is what was announced, or less.
 
-On the emulator of a GPU every array of the device is counted; what CuPy takes within a function is not.
+On the emulator of a GPU every array of the device is counted; what CuPy takes within a function, on a GPU only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
+from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.engine import Environment
 
@@ -21,6 +22,10 @@ CALLS = {
     "core": lambda graph, start: gd.core_number(graph),
     "triangles": lambda graph, start: gd.triangles(graph),
     "strong": lambda graph, start: gd.strongly_connected_components(graph),
+}
+EVERY = CALLS | {
+    "labels": lambda graph, start: gd.label_propagation(graph, 3),
+    "clustering": lambda graph, start: gd.local_clustering_coefficient(graph),
 }
 CLOSE = ("bfs", "sssp", "betweenness")
 """Where the bound is close on random graphs, too."""
@@ -43,3 +48,17 @@ def test_the_memory_of_ranks_with_mail_is_announced(name, parts, ghosts, rng, mo
             found = CALLS[name](graph, int(src[0]))
         share = peak.bytes / parts / found.stats.memory
         assert (0.5 if name in CLOSE else 0.0) < share < 1.1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("name", EVERY)
+def test_the_memory_on_a_gpu_is_announced(name, parts, rng):
+    n, m = 1 << 20, 1 << 23
+    src, dst = rng.integers(0, n, (2, m))
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=name == "strong")
+    graph = graph.partition(parts, "random", device="cuda").persist()
+    EVERY[name](graph, int(src[0]))
+    with PeakMemory("cuda", parts, True) as peak:
+        found = EVERY[name](graph, int(src[0]))
+    assert peak.bytes / parts < 1.1 * found.stats.memory
