@@ -46,9 +46,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._lengths import NARROW, bucket_unit, checked_lengths, distance_range
+from graphdask.algorithms._lengths import breadth_of, bucket_unit, checked_lengths, distance_range
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
-from graphdask.algorithms._sssp_team import TeamPaths
+from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -69,14 +69,6 @@ EDGES, ACTED, STEP, SPLIT, GHOSTS, NEAR, FAR, COUNTERS = 0, 1, 2, 3, 5, 7, 10, 1
 """Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-BREADTH = {"cpu": (0.75, 0.5), "cuda": (3.0, 96.0)}
-"""Width of a bucket, in mean weights by mean degrees, in one partition and in several, of which each looks at edges in
-vain that another would have spared it. A GPU trades edges looked at twice for fewer rounds: of R-MAT 19 in two parts
-47 supersteps look at 44 M edges with 12, 15 at 53 M with 96; R-MAT 24 in one takes an H200 18 ms with 3, 23 with 12."""
-SPARSE_BREADTH = 12.0
-"""The same on a GPU that has all, for a mean degree below NARROW: a grid of 1500 by 1500 takes 44 ms, and 61 with 3."""
-TEAM_BREADTH = 3.0
-"""The same where the GPUs of a host go through all supersteps by themselves, which costs little."""
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
 """Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: where they have
 become fewer, the next bucket is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets
@@ -281,9 +273,7 @@ class ShortestPaths(Primitive[State]):
                 work.limit, owned, work.near[state.step % 2], work.far[state.split % 2], work.counters, work.least,
             )  # fmt: skip
         splits = self._buckets(part, state, inbox, env)
-        sparse = part.size == 1 and env.backend.name == "cuda" and part.out.num_edges < NARROW * part.num_owned
-        breadth = SPARSE_BREADTH if sparse else BREADTH[env.backend.name][part.size > 1]
-        delta = self.delta or self.unit * breadth * state.widened
+        delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         kernels.sssp_advance(
             HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
