@@ -47,6 +47,8 @@ def fitting(part: StreamedPart, lanes: int, state: Callable[[int, bool], int] = 
 class StreamedBetweenness(Betweenness):
     """The primitive over a share of a store; one object for each run."""
 
+    by_teams = False
+
     def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack):
         super().__init__(primitive.sources, lanes, primitive.scale)
         self.stack, self.log = stack, Quiet(what=self.name)
