@@ -142,6 +142,13 @@ def slurm_runner(
     import dask.config
     from distributed import Client, rpc
     from distributed.security import Security
+    from distributed.utils import json_load_robust
+
+    class Runner(slurm.SLURMRunner):  # type: ignore[name-defined, misc]
+        """Its client reads the scheduler's file as soon as that is there, which may be before it is written."""
+
+        async def get_scheduler_address(self) -> str:
+            return str(json_load_robust(self.scheduler_file, timeout=START_SECONDS)["address"])
 
     encrypted = encryption.settings(tls)
     if os.environ["SLURM_PROCID"] == "0":
@@ -153,7 +160,7 @@ def slurm_runner(
     if gpu:
         worker |= {"device_memory_limit": 0, "dashboard": False}
     with dask.config.set(encrypted):
-        runner = slurm.SLURMRunner(
+        runner = Runner(
             scheduler_file=scheduler_file,
             scheduler_options=scheduler,
             worker_class="dask_cuda.CUDAWorker" if gpu else None,
