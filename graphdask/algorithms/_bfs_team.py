@@ -61,9 +61,9 @@ class TeamSearch(TeamRun):
     Parameters
     ----------
     sources : array, or (int, int)
-        Distinct slots of those sources that this rank owns: on the host, where they are few, or on the device. Or,
-        where `direction` has chosen already how to look at them, how many vertices the frontier has, in the queue of
-        the level, and their edges.
+        Distinct slots of those sources that this rank owns: on the host, where they are few, or on the device. Or, of a
+        search that only pushes and has begun, how many vertices the frontier has, in the queue of the level, and their
+        edges.
     direction : Direction
     arrays : dict of int to array or None
         By the places of kernels/bfs_team.py, but for the counters and what is claimed.
@@ -133,21 +133,16 @@ class TeamSearch(TeamRun):
             ways = int(ends[at.END_WAYS])
             unexplored, found = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
         elif self.weight is not None:
-            ways = at.PULLS if self.direction.pulls else at.CLAIMS if self.weight > self.claims else at.PUSHES
-            unexplored, found = self.direction.unexplored, self.direction.found
+            ways, unexplored = at.CLAIMS if self.weight > self.claims else at.PUSHES, 0.0
         vertices = float(self.direction.num_vertices)
         return self.level, self.most, ways, may_pull, unexplored, found, vertices, ALPHA, BETA, float(self.claims)
 
     def frontier(self, env: Environment) -> tuple[int, int]:
-        """Of a team of one that has stopped: vertices of the frontier, and their edges, as in `weight`; the direction
-        then knows which way it goes on."""
+        """Of a team of one that only pushes and has stopped: vertices of the frontier, and their edges."""
         if self.ends[END_DONE]:
             return 0, 0
-        direction = self.direction
-        direction.unexplored, direction.found = self.ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
-        direction.pulls = int(self.ends[at.END_WAYS]) & 3 == at.PULLS
-        direction.pause()
-        return int(direction.found), int(env.backend.to_host(self.words)[self.level % 3 * at.BFS_ROW + at.WEIGHT])
+        found = self.ends[at.END_FOUND : at.END_FOUND + 1].view(np.float64)
+        return int(found[0]), int(env.backend.to_host(self.words)[self.level % 3 * at.BFS_ROW + at.WEIGHT])
 
     def _superstep(self, line: list[int]) -> Superstep:
         self.level += 1

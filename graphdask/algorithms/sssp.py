@@ -356,7 +356,7 @@ def sssp(
     delta : float, optional
         Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
         the answer is the same. Default: an estimate from the mean weight and the mean degree, widened on CPUs
-        where there is little to do in a bucket.
+        where there is little to do in a bucket. GPUs of a host that go on together widen a given one too.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
