@@ -137,17 +137,21 @@ def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: in
     buckets = -(-n // width)
     if comm.size == 1 or n == 0:
         return np.array([0] * comm.size + [n], np.int64)
-    weight = _count_each(backend, src // width, buckets)
-    weight += _count_each(backend, dst // width, buckets)
+    weight = tally(backend, src // width, buckets)
+    weight += tally(backend, dst // width, buckets)
     everyone = comm.alltoallv([weight.astype(np.int64)] * comm.size)
     total = np.sum([backend.to_host(part) for part in everyone], axis=0) + width
     return balanced_offsets(total, width, n, comm.size)
 
 
-def _count_each(backend: Backend, numbers: Array, size: int) -> Array:
-    """How often each of 0..size-1 stands among the numbers; CuPy's bincount refuses an empty array."""
-    xp = backend.xp
-    return xp.bincount(numbers, minlength=size) if len(numbers) else xp.zeros(size, np.intp)
+def tally(backend: Backend, numbers: Array, size: int) -> Array:
+    """How often each of 0 to size - 1 stands among the numbers, int32 or int64; int64.
+
+    CuPy's bincount takes a table of all of them for each block of its launch: 3 GiB for a million.
+    """
+    counts = backend.xp.zeros(size, np.int64)
+    backend.kernels("tally", index_t=numbers.dtype).tally_count(len(numbers), numbers, counts)
+    return counts
 
 
 def to_owners(
@@ -159,7 +163,9 @@ def to_owners(
         return at.copy(), other, weights
     owner = xp.searchsorted(backend.from_host(offsets[1:-1]), at, side="right").astype(np.uint16)
     order = xp.argsort(owner, kind="stable")
-    cuts = np.concatenate(([0], np.cumsum(backend.to_host(_count_each(backend, owner, comm.size)))))
+    cuts = np.zeros(comm.size + 1, np.int64)
+    if len(owner):  # CuPy's bincount refuses an empty array
+        np.cumsum(backend.to_host(xp.bincount(owner, minlength=comm.size)), out=cuts[1:])
 
     def sent(column: Array) -> Array:
         column = column[order]
@@ -209,8 +215,7 @@ def _sorted_rows(
         rows, columns = rows[keep], columns[keep]
         weights = None if weights is None else weights[keep]
     indptr = xp.zeros(len(ids) + 1, np.int64)
-    if len(rows):
-        xp.cumsum(xp.bincount(rows, minlength=len(ids)), out=indptr[1:])
+    xp.cumsum(tally(backend, rows, len(ids)), out=indptr[1:])
     return Csr(indptr, columns, weights), int((ids[rows] == columns).sum())
 
 

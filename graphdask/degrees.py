@@ -64,8 +64,8 @@ def degree_counts(G: Any, direction: str = "both", *, device: str = "auto") -> t
         for rank in range(pieces):
             src, dst, _ = G.source.piece(rank, pieces).edges(backend)
             for column, unwanted in ((src, "in"), (dst, "out")):
-                if direction != unwanted and len(column):
-                    degree += xp.bincount(column, minlength=n)
+                if direction != unwanted:
+                    backend.kernels("tally", index_t=column.dtype).tally_count(len(column), column, degree)
             del src, dst
         if not n:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -74,8 +74,8 @@ def degree_counts(G: Any, direction: str = "both", *, device: str = "auto") -> t
 
 
 def _pieces(backend: Backend, n: int, num_edges: int) -> int:
-    """Pieces of the edges, so that one, counters, and the counters of a piece take no more than is free."""
-    counters, free = 2 * 8 * n, backend.free_memory()
+    """Pieces of the edges, so that one and the counters take no more than is free."""
+    counters, free = 8 * n, backend.free_memory()
     if counters > free // 2:
         raise OverBudget(
             f"counting the degrees of {n:,} vertices needs {counters / 2**30:.3g} GiB, and of "

@@ -92,11 +92,6 @@ def distinct_blocks(
         yield Block(block.first, block.last, row.astype(dtype) + dtype.type(block.first), key.astype(dtype), ways)
 
 
-def tally(xp: Any, numbers: Array, size: int) -> Array:
-    """How often each of 0 to size - 1 stands among the numbers; int64. CuPy's bincount refuses an empty array."""
-    return xp.bincount(numbers, minlength=size) if len(numbers) else xp.zeros(size, np.int64)
-
-
 def places_of(xp: Any, mask: Array) -> Array:
     """Where the mask is true; int64. CuPy's searches refuse an empty array."""
     return xp.flatnonzero(mask) if len(mask) else xp.zeros(0, np.int64)

@@ -19,10 +19,10 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
-from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
+from graphdask.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.engine import Environment, Inbox, Messages, Primitive
 from graphdask.graph import Graph, checked_undirected
-from graphdask.neighbours import PIECE, distinct_blocks, places_of, tally
+from graphdask.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.part import Csr, Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
@@ -95,7 +95,7 @@ class Triangles(Primitive[State]):
         source = row_of_each(env.backend, rows, 0)
         degree = xp.zeros(slots, np.int64)
         degree[: part.num_owned] = rows.indptr[1:] - rows.indptr[:-1]
-        degree += tally(xp, rows.indices, slots)
+        degree += tally(env.backend, rows.indices, slots)
         wanted = xp.zeros(slots, bool)
         wanted[rows.indices] = True
         number, batches = env.ghost_rows(part, rows, wanted, max(LEAST, rows.num_edges))
@@ -113,7 +113,7 @@ class Triangles(Primitive[State]):
         indptr = xp.zeros(part.num_owned + 1, np.int64)
         indices, ties = [part.ids[:0]], [xp.zeros(0, np.uint8)]
         for block in distinct_blocks(backend, part, lambda rows, slots: order[rows] < order[slots]):
-            lengths = tally(xp, block.rows - block.rows.dtype.type(block.first), block.last - block.first)
+            lengths = tally(backend, block.rows - block.rows.dtype.type(block.first), block.last - block.first)
             indptr[block.first + 1 : block.last + 1] = lengths
             indices.append(block.slots)
             ties.append(block.ways)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
+from graphdask.build import tally
 from graphdask.engine import RankResult
 from graphdask.errors import InputError, MissingDependency
 from graphdask.graph import Graph
@@ -202,7 +203,7 @@ def numbered_by_sorting(
     def by_hop(owner: Array, at: Array, width: int) -> np.ndarray:
         if not len(owner) or not width:
             return np.zeros((count, width), np.int64)
-        counted = xp.bincount(owner * width + at, minlength=count * width)
+        counted = tally(backend, owner * width + at, count * width)
         return backend.to_host(counted).reshape(count, width)
 
     node_sizes = by_hop(owners[places], reached[places], hops + 1)

@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 from graphdask.algorithms.core_number import CoreNumber
+from graphdask.build import tally
 from graphdask.engine import RankContext, RankResult
 from graphdask.ghosts import fetch_ghosts
-from graphdask.neighbours import distinct_blocks, tally
+from graphdask.neighbours import distinct_blocks
 from graphdask.part import Part
 from graphdask.verify.triangles import first_where
 from graphdask.verify.violation import Violation
@@ -30,9 +31,9 @@ def verify(context: RankContext, part: Part, primitive: CoreNumber, result: Rank
         here, there = core[block.rows], core[block.slots]
         earlier = order[block.slots] < order[block.rows]
         own = slice(block.first, block.last)
-        enough[own] = tally(xp, rows[there >= here], size) >= core[own]
-        few[own] = tally(xp, rows[~earlier], size) <= core[own]
-        ordered[own] = tally(xp, rows[earlier & (there > here)], size) == 0
+        enough[own] = tally(context.backend, rows[there >= here], size) >= core[own]
+        few[own] = tally(context.backend, rows[~earlier], size) <= core[own]
+        ordered[own] = tally(context.backend, rows[earlier & (there > here)], size) == 0
     found = (
         first_where(part, ~enough, "vertex {vertex} has fewer neighbours of its core number or more than that says"),
         first_where(part, ~few, "vertex {vertex} is removed while it has more neighbours than its core number"),

@@ -17,10 +17,10 @@ import numpy as np
 
 from graphdask.algorithms.triangles import Triangles
 from graphdask.backend import Array
-from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions
+from graphdask.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.engine import RankContext, RankResult
 from graphdask.ghosts import entries_of, known_slots
-from graphdask.neighbours import PIECE, distinct_blocks, firsts, tally
+from graphdask.neighbours import PIECE, distinct_blocks, firsts
 from graphdask.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -50,7 +50,7 @@ def distinct_degrees(context: RankContext, part: Part) -> Array:
     degree = xp.zeros(part.num_owned, np.int64)
     for block in distinct_blocks(context.backend, part):
         rows = block.rows - block.rows.dtype.type(block.first)
-        degree[block.first : block.last] = tally(xp, rows, block.last - block.first)
+        degree[block.first : block.last] = tally(context.backend, rows, block.last - block.first)
     return degree
 
 

@@ -221,3 +221,10 @@ def test_no_work_changes_nothing(backend, dtype):
     backend.kernels("components", index_t=dtype).components_compress(0, link)
     backend.synchronize()
     assert (backend.to_host(link) == POISON).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def test_numbers_are_tallied_on_top_of_what_was_counted(backend, dtype, count, rng):
+    numbers, counts = rng.integers(0, 37, count).astype(dtype), np.arange(40)
+    Launch(backend, "tally", dtype)(count, numbers, counts, names=("tally_count",))
+    np.testing.assert_array_equal(counts, np.arange(40) + np.bincount(numbers, minlength=40))
