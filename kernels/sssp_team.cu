@@ -16,10 +16,12 @@ enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKE
 // narrower again after one of WIDE_HEAVY times as many.
 #define WIDE_LIGHT (1 << 22)
 #define WIDE_HEAVY 8
+#define NARROWEST 0.5
 
 extern "C" __global__ void __launch_bounds__(256, RELAX_BLOCKS)
 sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, long long each,
-          long long enough, long long looked_before, long long looked_here, double widened, double delta, double farthest) {
+          long long enough, long long looked_before, long long looked_here, long long widens, double widened, double delta,
+          double farthest) {
     __shared__ Queues queues;
     __shared__ gd_count agreed[TEAM_VOTES];
     queues.open();
@@ -57,9 +59,9 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         too_far = done && nearest < Distance<double>::none();
         if (done || steps == most) break;
         looked_here += (long long)agreed[LOOKED];
-        if (splits) {  // as wide as the last bucket was worth
-            if (looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= 2;
-            else if (looked_here > WIDE_HEAVY * (long long)WIDE_LIGHT) widened = max(widened / 2, 1.0);
+        if (splits && widens) {  // as wide as the last bucket was worth
+            if (looked_here && looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= 2;
+            else if (looked_here > WIDE_HEAVY * (long long)WIDE_LIGHT) widened = max(widened / 2, NARROWEST);
             looked_before = looked_here;
             looked_here = 0;
         }

@@ -13,9 +13,9 @@ from graphdask.kernels.team import TEAM_WORDS
 from graphdask.part import Part
 from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 
-TEAM_BREADTH = 3.0
+TEAM_BREADTH = 6.0
 """Width of a bucket, in mean weights by mean degrees: supersteps cost little here. The kernel doubles it where a bucket
-has little to do, as before the first."""
+has little to do."""
 ENOUGH = 1
 """Near vertices from which a rank tells what it knows before it goes on: a meeting costs less than to relax from labels
 that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on)."""
@@ -38,7 +38,7 @@ class TeamPaths(TeamRun):
     each : int
         -1 where each edge has its own weight, 0 where all have one.
     delta : float
-        Width of a bucket.
+        Width of a bucket, to begin with where it `widens`.
     most : float
         Where the last one ends; `too_far` is whether anything lies beyond.
     """
@@ -65,9 +65,10 @@ class TeamPaths(TeamRun):
         arrays: dict[int, Array | None],
         each: int,
         delta: float,
+        widens: bool,
         most: float,
     ):
-        self.each, self.delta, self.farthest = each, delta, most
+        self.each, self.delta, self.widens, self.farthest = each, delta, widens, most
         votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
         super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
@@ -76,7 +77,8 @@ class TeamPaths(TeamRun):
         if ends is not None:
             superstep, looked = int(ends[at.END_SUPERSTEP]), ends[at.END_LOOKED : at.END_WIDENED].tolist()
             widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
-        return superstep, MOST_STEPS, self.each, ENOUGH, *looked, widened, float(self.delta), self.farthest
+        begins = superstep, MOST_STEPS, self.each, ENOUGH, *looked
+        return *begins, int(self.widens), widened, float(self.delta), self.farthest
 
     @property
     def too_far(self) -> bool:

@@ -240,9 +240,9 @@ class ShortestPaths(Primitive[State]):
             at.GHOST_QUEUE: work.ghost_queue, at.LONG_ROWS: work.hubs, at.COUNTERS: work.counters,
             at.LEASTS: work.least,
         }  # fmt: skip
-        delta = self.delta or self.unit * TEAM_BREADTH
+        delta, widens = self.delta or self.unit * TEAM_BREADTH, self.delta is None
         kernels = self._kernels(part, state, env, "sssp_team")
-        team = TeamPaths(memory, part, env, kernels, arrays, state.each, delta, self.most)
+        team = TeamPaths(memory, part, env, kernels, arrays, state.each, delta, widens, self.most)
         team.run()
         state.too_far = team.too_far
         none = work.ghost_queue[:0]
@@ -356,7 +356,7 @@ def sssp(
     delta : float, optional
         Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
         the answer is the same. Default: an estimate from the mean weight and the mean degree, widened on CPUs
-        where there is little to do in a bucket. GPUs of a host that go on together widen a given one too.
+        and by GPUs of a host that go on together where there is little to do in a bucket.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
