@@ -12,9 +12,10 @@ enum {
     LONG_ROWS, COUNTERS, LEASTS, VOTES
 };
 enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKED + 2 };
-// Edges looked at in a bucket, by all, below which its supersteps cost more than they: the next one is wider, and
-// narrower again after one of WIDE_HEAVY times as many.
-#define WIDE_LIGHT (1 << 22)
+// Edges looked at in a bucket, by all, below which its supersteps, and the look at all far vertices before it, cost more
+// than they: the next one is so many times as wide, and half as wide after one of WIDE_HEAVY times as many edges.
+#define WIDE_LIGHT (1 << 25)
+#define WIDER 8
 #define WIDE_HEAVY 8
 #define NARROWEST 0.5
 
@@ -60,7 +61,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         if (done || steps == most) break;
         looked_here += (long long)agreed[LOOKED];
         if (splits && widens) {  // as wide as the last bucket was worth
-            if (looked_here && looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= 2;
+            if (looked_here && looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= WIDER;
             else if (looked_here > WIDE_HEAVY * (long long)WIDE_LIGHT) widened = max(widened / 2, NARROWEST);
             looked_before = looked_here;
             looked_here = 0;

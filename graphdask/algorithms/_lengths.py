@@ -48,7 +48,11 @@ def bucket_unit(G: Graph, facts: WeightFacts) -> float:
     return facts.total / max(1, facts.count) / degree * max(1.0, NARROW / degree) or 1.0
 
 
+def sparse(part: Part) -> bool:
+    """Whether a part is all and has so few edges that a GPU does best with wide buckets and nothing between them."""
+    return part.size == 1 and part.out.num_edges < NARROW * part.num_owned
+
+
 def breadth_of(part: Part, device: str) -> float:
     """Width of a bucket in those units, where ranks go on superstep by superstep."""
-    sparse = part.size == 1 and device == "cuda" and part.out.num_edges < NARROW * part.num_owned
-    return SPARSE_BREADTH if sparse else BREADTH[device][part.size > 1]
+    return SPARSE_BREADTH if device == "cuda" and sparse(part) else BREADTH[device][part.size > 1]

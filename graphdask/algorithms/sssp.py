@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._lengths import breadth_of, bucket_unit, checked_lengths, distance_range
+from graphdask.algorithms._lengths import breadth_of, bucket_unit, checked_lengths, distance_range, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.backend import Array
@@ -187,7 +187,7 @@ class ShortestPaths(Primitive[State]):
         return self._memory(part, allocation, mail_bytes(part, self.label.itemsize, joined=True))
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = env.peers()
+        peers = env.peers(alone=not sparse(part))
         if peers is None:
             return None
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
@@ -203,7 +203,7 @@ class ShortestPaths(Primitive[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        peers = env.peers()
+        peers = env.peers(alone=not sparse(part))
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
         control = np.zeros(COUNTERS + 4, np.int64)
