@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import networkx as nx
 import numpy as np
@@ -198,6 +200,30 @@ def test_peers_that_cannot_run_say_why(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     (missing,) = peers.measure(networkx, ["bfs"], edges, [0], 1)
     assert missing["skipped"].startswith("cannot be imported")
+
+
+def test_a_peer_has_what_it_wants_around_it_and_says_its_version(monkeypatch):
+    seen = []
+
+    @contextmanager
+    def around():
+        seen.append("in")
+        yield
+        seen.append("out")
+
+    module = ModuleType("somebodys")  # of a package that has another name, as pylibcugraph's has
+    module.__version__ = "26.10"
+    monkeypatch.setitem(sys.modules, "somebodys", module)
+    peer = peers.Peer(
+        "somebody's", "somebodys", 100, lambda module, edges: seen.append("made"),
+        {"bfs": lambda module, graph, source: seen.append(source)}, within=around,
+    )  # fmt: skip
+    edges = peers.Edges.of(Case("grid", (1,), scale=3).make(0))
+    (record,) = peers.measure(peer, ["bfs"], edges, [4, 2], 1)
+    assert (record["version"], record["runs"], seen) == ("26.10", 2, ["in", "made", 4, 4, 2, "out"])
+    failing = replace(peer, make=lambda module, edges: 1 // 0)
+    (failed,) = peers.measure(failing, ["bfs"], edges, [4], 1)
+    assert failed["skipped"].startswith("ZeroDivisionError")
 
 
 def read_serialized(path: Path) -> nx.DiGraph:

@@ -10,12 +10,15 @@ import importlib
 import importlib.metadata
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from graphdask.bench.analysis.algorithms import PAGERANK
 
 LIMIT = 10.0
 """Seconds that a peer is given for one algorithm on one graph; at least one run is made."""
@@ -62,7 +65,9 @@ class Peer:
     runs: Mapping[str, Callable[[Any, Any, Any], Any]]
     """For the name of an algorithm, `run(module, graph, source)`."""
     package: str | None = None
-    """What the version is asked of; None: the module."""
+    """What the version is asked of, where the module does not say it; None: the package of its name."""
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
+    """What its graph is made, run and let go in."""
 
 
 def measure(
@@ -82,21 +87,26 @@ def measure(
         module = importlib.import_module(peer.module)
     except ImportError as error:
         return [about | {"skipped": f"cannot be imported: {error}"}]
-    about["version"] = importlib.metadata.version(peer.package or peer.module)
-    records = []
+    about["version"] = getattr(module, "__version__", None) or importlib.metadata.version(peer.package or peer.module)
     try:
-        graph = peer.make(module, edges)
+        with peer.within():
+            return [about | record for record in _measured(peer, module, wanted, edges, sources, repeats)]
     except Exception as error:  # whatever another library raises is its result
         return [about | {"skipped": f"{type(error).__name__}: {error}"}]
+
+
+def _measured(
+    peer: Peer, module: Any, wanted: Sequence[str], edges: Edges, sources: Sequence[int], repeats: int
+) -> Iterator[dict[str, Any]]:
+    graph = peer.make(module, edges)
     for name in wanted:
         from_each = name in FROM_SOURCES
         try:
             seconds = _timed(peer.runs[name], module, graph, sources if from_each else [0] * repeats)
         except Exception as error:  # the same
-            records.append(about | {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"})
+            yield {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"}
             continue
-        records.append(about | {"algorithm": name} | in_milliseconds(seconds))
-    return records
+        yield {"algorithm": name} | in_milliseconds(seconds)
 
 
 def in_milliseconds(seconds: Sequence[float]) -> dict[str, Any]:
@@ -203,7 +213,23 @@ class _CuGraph:
         self.plc.betweenness_centrality(self.handle, self.by_source, _ids([source]), None, False, False, False)
 
     def pagerank(self) -> None:
-        self.plc.pagerank(self.handle, self.by_target, None, None, None, None, 0.85, 0.0, 20, False, False)
+        tol, most = PAGERANK["tol"], PAGERANK["max_iter"]  # its epsilon too bounds the sum of the changes
+        self.plc.pagerank(self.handle, self.by_target, None, None, None, None, 0.85, tol, most, False, False)
+
+
+@contextmanager
+def _pool() -> Iterator[None]:
+    """Give pylibcugraph memory from RMM's pool, of half of what is free and more if need be, and not beyond the end."""
+    import cupy
+    import rmm
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    before = rmm.mr.get_current_device_resource()
+    rmm.mr.set_current_device_resource(rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource()))
+    try:
+        yield
+    finally:
+        rmm.mr.set_current_device_resource(before)
 
 
 def _done(run: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any, int], Any]:
@@ -283,6 +309,7 @@ PEERS = (
             "betweenness": _done(lambda plc, g, s: g.betweenness(s)),
             "pagerank": _done(lambda plc, g, s: g.pagerank()),
         },
+        within=_pool,
     ),
 )  # fmt: skip
 
