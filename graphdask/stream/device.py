@@ -33,6 +33,7 @@ class DeviceChunk:
 
     first: int
     rows: int
+    degrees: Array
     indptr: Array
     ids: Array | None
     targets: Array
@@ -69,6 +70,15 @@ class DeviceWindow:
         Those that will be asked for. Default: all.
     arrived : callable, optional
         Called with a chunk that has been copied, before it is worked on, to change it for as long as it is there.
+
+    Attributes
+    ----------
+    with_indptr : bool
+        Whether chunks come with `indptr`, which is made anew whenever one is asked for.
+    queue, hubs : int32 array
+        Room for the rows of a chunk, each.
+    scratch : int64 array
+        All room per row and edge, that of `queue`, `hubs` and `indptr`: whoever writes to it does without these.
 
     Raises
     ------
@@ -108,15 +118,17 @@ class DeviceWindow:
         """Chunks in free buffers, which have been worked on."""
         self._fresh: set[int] = set()
         """Chunks that have been copied, and not worked on since."""
-        self._made: dict[tuple[int, int], tuple[Array, Array, DeviceChunk]] = {}
-        """By chunk, and by where it is: its degrees, where their sums go, and itself."""
+        self._made: dict[tuple[int, int], tuple[Array, DeviceChunk]] = {}
+        """By chunk, and by where it is: where the sums of its degrees go, and itself."""
         self._wanted, self._floor = [0] * len(section), 0
         """How often each chunk was asked for; each that stays at least so often, which is not looked up each time."""
         self._current: tuple[Place, int] | None = None
         self._copies: Copies = copies_of(backend)
-        self._indptr = xp.zeros(rows + 1, np.int64)
-        self.most_edges = int(some["edges"].max(initial=0))
-        self.queue, self.hubs = xp.empty(max(rows, 1), np.int32), xp.empty(max(rows, 1), np.int32)
+        self.most_rows, self.most_edges = rows, int(some["edges"].max(initial=0))
+        room = xp.empty(2 * (rows + 1) + int(per_edge * self.most_edges) // 8, np.int64)
+        room[:1] = 0
+        self.with_indptr, self._indptr, self.scratch = True, room[: rows + 1], room[1:]
+        self.queue, self.hubs = room[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
         self.traffic = Traffic(memory=fixed + self._end)
         log.traffic.append(self.traffic)
         self._started, self._stalled = time.perf_counter(), 0.0
@@ -244,13 +256,14 @@ class DeviceWindow:
         key = number, place.begin
         if key not in self._made:
             self._made[key] = self._parts(number, place)
-        degrees, ends, chunk = self._made[key]
-        self._backend.xp.cumsum(degrees, dtype=np.int64, out=ends)
+        ends, chunk = self._made[key]
+        if self.with_indptr:
+            self._backend.xp.cumsum(chunk.degrees, dtype=np.int64, out=ends)
         return chunk
 
-    def _parts(self, number: int, place: Place) -> tuple[Array, Array, DeviceChunk]:
+    def _parts(self, number: int, place: Place) -> tuple[Array, DeviceChunk]:
         section = self._section
-        rows, edges = (int(section.table[number][name]) for name in ("rows", "edges"))
+        first, rows, edges, *_ = section.table.item(number)
         size, more = section.sizes(number)
         memory = self._arena[place.begin : place.begin + size + more]
         indptr = self._indptr[: rows + 1]
@@ -259,5 +272,5 @@ class DeviceWindow:
         if section.weights is not None:
             begin = size + more - aligned(edges * section.weights.itemsize)
             weights = memory[begin : begin + edges * section.weights.itemsize].view(section.weights)
-        chunk = DeviceChunk(int(section.table[number]["first"]), rows, indptr, ids, targets, weights)
-        return memory[: 4 * rows].view(np.uint32), indptr[1:], chunk
+        degrees = memory[: 4 * rows].view(np.uint32)
+        return indptr[1:], DeviceChunk(first, rows, degrees, indptr, ids, targets, weights)

@@ -7,7 +7,7 @@ It goes the other way, and so begins with those that are still there.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from itertools import chain
 from typing import Any
 
@@ -22,44 +22,54 @@ from graphdask.stream.on_device import THREADS, Run
 from graphdask.stream.pagerank import Progress, gathered, state_bytes
 from graphdask.stream.pagerank import shares as of_host
 
-PER_EDGE = 8 / 256
-"""Bytes of partial sums."""
+EACH = 8
+"""Edges for a thread of a launch."""
+PER_EDGE = 40 / 256
+"""Bytes of lists of what is longer than a row of 256 edges, and of its partial sums."""
 
 
 class Sums:
     """Sums of x over the own rows of chunks, for one window, into the places of the rows in `sums`."""
 
     def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow, x: Array, sums: Array):
-        xp, weights = run.xp, run.store.weights
+        xp, weights, self._own = run.xp, run.store.weights, run.own
         self._weighted = primitive.weighted and weights is not None
-        self._kernels = run.backend.kernels(
-            "layered_sums", index_t=np.int32, real_t=np.dtype(primitive.real),
+        self._launch = run.backend.kernels(
+            "layered_sums", cooperative=True, index_t=np.int32, real_t=np.dtype(primitive.real),
             weight_t=weights if self._weighted else np.dtype(np.float32),
-        )  # fmt: skip
+        ).layered_sum  # fmt: skip
         self._x, self._sums = x, sums
-        self._given: dict[DeviceChunk, tuple[int, tuple[Any, ...], Array]] = {}
-        """Of each chunk, and place of it: rows, edges and sums."""
-        self._window, self._own, self._counters = window, run.own, xp.zeros(layered_sums.COUNTERS, np.uint64)
-        most = max(window.most_edges, 1)
-        self._places = xp.empty(most // 2048 + 1, np.int64)
-        self._partial = xp.empty(most // 256 + most // 2048 + 2, np.float64)
+        self._given: dict[DeviceChunk, tuple[Any, ...]] = {}
+        """Of each chunk, and place of it: what the kernel is given, but for counters."""
+        counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
+        self._turns = (counters[0], counters[1]), (counters[1], counters[0])
+        self._turn = 0
+        rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
+        parts = 2 * window.most_edges // layered_sums.LONG
+        words = window.scratch[rows + 2 * parts :].view(np.int32)
+        items, listed, partial = (window.scratch[at : at + room] for at, room in
+                                  ((0, rows), (rows, parts), (rows + parts, parts)))  # fmt: skip
+        goes, long, places = (words[at : at + room] for at, room in
+                              ((0, rows), (rows, longer), (rows + longer, longer)))  # fmt: skip
+        totals = xp.empty(layered_sums.BLOCKS * run.backend.processors, np.int64)
+        self._room = items, goes, listed, partial.view(np.float64), long, places, totals
 
     def __call__(self, chunk: DeviceChunk) -> None:
-        if chunk not in self._given:
-            self._given[chunk] = self._rows(chunk)
-        rows, edges, out = self._given[chunk]
-        kernels, many, counters = self._kernels, self._window.hubs, self._counters
-        kernels.layered_sum(-(-rows // 4) * 32, rows, *edges, out, counters)
-        kernels.layered_sum_few(rows, *edges, out, many, self._places, counters)
-        kernels.layered_sum_many(THREADS, *edges, many, self._places, self._partial, counters)
-        kernels.layered_sum_ends(THREADS, edges[0], many, self._places, self._partial, out, counters)
+        given = self._given.get(chunk)
+        if given is None:
+            given = self._given[chunk] = self._arguments(chunk)
+        self._turn = 1 - self._turn
+        self._launch(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
 
-    def _rows(self, chunk: DeviceChunk) -> tuple[int, tuple[Any, ...], Array]:
-        own = self._own
-        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
-        rows, indptr, to = high - low, chunk.indptr[low : high + 1], chunk.first + low - own.begin
-        edges = (indptr, chunk.targets, chunk.weights if self._weighted else None, int(self._weighted), self._x)
-        return rows, edges, self._sums[to : to + rows]
+    def _arguments(self, chunk: DeviceChunk) -> tuple[Any, ...]:
+        own, rows = self._own, chunk.rows
+        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, rows)
+        to, weights = chunk.first + low - own.begin, chunk.weights if self._weighted else None
+        threads = max(rows, len(chunk.targets) // EACH)
+        return (
+            threads, rows, low, high, chunk.degrees, chunk.targets, weights, int(self._weighted), self._x,
+            self._sums[to : to + high - low], *self._room,
+        )  # fmt: skip
 
 
 class DeviceRanks:
@@ -73,10 +83,22 @@ class DeviceRanks:
 
     def __init__(self, run: Run, primitive: PageRank, per_vertex: int, stack: ExitStack):
         xp, store, own, real = run.xp, run.store, run.own, np.dtype(primitive.real)
-        n, count = store.num_vertices, own.count
+        n, count, name = store.num_vertices, own.count, gathered(store)
         self._run, self._primitive = run, primitive
-        out_weight, self._extra = _out_weights(run, primitive, per_vertex)
-        refuse_extremes(out_weight, primitive.real, xp)
+        streamed = primitive.self_loops or (primitive.weighted and store.weights is not None)
+        self._every, self._way = list(own.chunks[name]), 1
+        if streamed and name != "out":
+            out_weight, self._extra = _out_weights(run, primitive, per_vertex)
+        self._window = stack.enter_context(_window(run, name, per_vertex))
+        if streamed and name == "out":
+            out_weight, self._extra = _out_weights(run, primitive, per_vertex, self._window)
+            self._turn_round()
+        elif not streamed:
+            self._window.ask(self._every)  # they come while what follows is made
+            out_weight, self._extra = run.sent(run.host.column("degrees")).astype(np.float64), xp.zeros(0, np.uint8)
+        self._window.with_indptr = False
+        if streamed:
+            refuse_extremes(out_weight, primitive.real, xp)
         with np.errstate(divide="ignore"):
             self._inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
@@ -95,10 +117,7 @@ class DeviceRanks:
         self._counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         self.progress = Progress(n, NOISE[real.name])
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
-        name = gathered(store)
-        self._window = stack.enter_context(run.window(name, per_vertex, "pagerank", PER_EDGE))
         self._add = Sums(run, primitive, self._window, self.x, self._sums)
-        self._every = list(own.chunks[name])
         table = store.sections[name].table["edges"]
         self._edges = int(table[own.chunks[name].start : own.chunks[name].stop].sum())
 
@@ -116,7 +135,7 @@ class DeviceRanks:
             self._add(self._window.load(number, chain(every[at + 1 :], back)))
             self._run.log.check()
         turn = state.iterations % 2
-        self._every = self._window.mixed()[:: 1 if turn else -1]
+        self._turn_round()
         self._kernels.pagerank_update(
             self._run.own.count, self._sums, self._inverse, self._teleport, int(primitive.personalization is not None),
             self._extra, int(primitive.self_loops), self._place, self._place, primitive.damping, state.base(primitive),
@@ -126,6 +145,10 @@ class DeviceRanks:
         state.iterations += 1
         self._window.settle()
         return self._edges
+
+    def _turn_round(self) -> None:
+        self._way = -self._way
+        self._every = self._window.mixed()[:: self._way]
 
 
 def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
@@ -141,30 +164,36 @@ def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
     return {"rank": run.by_number(rank, run.ids())} | found
 
 
-def _out_weights(run: Run, primitive: PageRank, taken: int) -> tuple[Array, Array]:
-    """Per own row the weight of all out-edges, and whether it is given a self-loop (empty where none is)."""
-    xp, own, n = run.xp, run.own, run.store.num_vertices
+def _window(run: Run, name: str, per_vertex: int) -> DeviceWindow:
+    """Made before what is per vertex."""
+    return run.window(name, per_vertex, "pagerank", PER_EDGE, coming=per_vertex)
+
+
+def _out_weights(
+    run: Run, primitive: PageRank, per_vertex: int, given: DeviceWindow | None = None
+) -> tuple[Array, Array]:  # fmt: skip
+    """Per own row the weight of all out-edges, which are streamed, and whether it is given a self-loop (empty where
+    none is). A window on them may be given."""
+    xp, own, n, chunks = run.xp, run.own, run.store.num_vertices, run.own.chunks["out"]
     weighted = primitive.weighted and run.store.weights is not None
-    chunks = own.chunks["out"]
     if weighted:
         out_weight = xp.zeros(own.count, np.float64)
     else:
         out_weight = run.sent(run.host.column("degrees")).astype(np.float64)
-    if not weighted and not primitive.self_loops:
-        return out_weight, xp.zeros(0, np.uint8)
     loop, ones = xp.zeros(n, np.uint8), xp.ones(n if weighted else 0, primitive.real)
     counters = xp.zeros(layered_trees.COUNTERS, np.uint64)
-    with run.window("out", taken, "pagerank", PER_EDGE) as window:
+    with _window(run, "out", per_vertex) if given is None else nullcontext(given) as window:
+        window.with_indptr = primitive.self_loops
         add = Sums(run, primitive, window, ones, out_weight)
         for number in chunks:
             chunk = window.load(number, range(number + 1, chunks.stop))
-            if weighted:
-                add(chunk)
             if primitive.self_loops:
                 counters.fill(0)
-                given = (chunk.first, chunk.indptr, chunk.targets, loop, window.hubs, counters)
-                run.trees.layered_own(chunk.rows, *given)
-                run.trees.layered_own_hubs(THREADS, *given)
+                looked = (chunk.first, chunk.indptr, chunk.targets, loop, window.hubs, counters)
+                run.trees.layered_own(chunk.rows, *looked)
+                run.trees.layered_own_hubs(THREADS, *looked)
+            if weighted:  # in the place of `indptr`
+                add(chunk)
             run.log.check()
     if not primitive.self_loops:
         return out_weight, xp.zeros(0, np.uint8)

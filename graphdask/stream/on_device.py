@@ -68,11 +68,15 @@ class Run:
                 f"gives {self.memory / 2**20:,.1f} MiB"
             )
 
-    def window(self, name: str, per_vertex: int, what: str, per_edge: float = 0.0) -> DeviceWindow:
-        """A window on the own chunks in what the state of the vertices leaves."""
-        memory = self.memory - per_vertex * self.store.num_vertices - 4096 - 16 * len(self.store.sections[name])
-        section = self.store.sections[name]
-        memory, chunks = min(memory, int(self.backend.free_memory() * self.share)), self.own.chunks[name]
+    def window(
+        self, name: str, per_vertex: int, what: str, per_edge: float = 0.0, coming: int = 0
+    ) -> DeviceWindow:  # fmt: skip
+        """A window on the own chunks in what the state of the vertices leaves, of which so many bytes per vertex are
+        still to come."""
+        n, section = self.store.num_vertices, self.store.sections[name]
+        memory = self.memory - per_vertex * n - 4096 - 16 * len(section)
+        free = int(self.backend.free_memory() * self.share) - coming * n
+        memory, chunks = min(memory, free), self.own.chunks[name]
         return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge, chunks)
 
     @cached_property

@@ -11,6 +11,7 @@ from kernel_launch import POISON, ordered_sum, random_rows
 from graphdask.backend import get_backend
 from graphdask.kernels import layered_hooks as hooks
 from graphdask.kernels import layered_search as search
+from graphdask.kernels import layered_sums as sums
 
 FIRST, ROWS, COUNT = 40, 300, 400
 """The chunk has rows 40 to 339 of 400 positions."""
@@ -291,21 +292,38 @@ def test_marks_flag_their_chunks_and_edges_to_oneself_are_found(both, rng):
 
 @pytest.mark.parametrize(("real", "weight"), [(np.float64, None), (np.float64, np.int64), (np.float32, np.float64)])
 def test_rows_are_summed_in_the_order_of_pagerank(both, rng, real, weight):
-    degrees = np.array([0, 1, 8, 9, 255, 256, 257, 2048, 2049, 5000, 3, 20_000, 7])
-    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    few = [0, 1, 8, 9, 64, 65, 255, 256, 257, 512, 513, 2049, 5000, 3, 70_000, 7]
+    degrees = np.concatenate([few, rng.integers(0, 12, 600), few[::-1]]).astype(np.uint32)
+    indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
     targets, x = rng.integers(0, COUNT, indptr[-1]).astype(np.int32), rng.random(COUNT).astype(real)
     weights = None if weight is None else (rng.random(len(targets)) * 9).astype(weight)
-    n, sums, counters = len(degrees), np.full(len(degrees), np.nan), np.zeros(2, np.uint64)
-    many, places, partial = np.full(n, POISON, np.int32), np.full(n, POISON), np.full(indptr[-1] // 128, np.nan)
-    edges = (indptr, targets, weights, int(weight is not None), x)
-    calls = [("layered_sum", -(-n // 4) * 32, n, *edges, sums, counters),
-             ("layered_sum_few", n, *edges, sums, many, places, counters),
-             ("layered_sum_many", 1024, *edges, many, places, partial, counters),
-             ("layered_sum_ends", 1024, indptr, many, places, partial, sums, counters)]  # fmt: skip
-    left = both("layered_sums", calls, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
+    n, longer, low, high = len(degrees), len(targets) // sums.LONG, 5, len(degrees) - 7
+    room = (np.full(n, POISON), np.full(n, POISON, np.int32), np.full(2 * longer, POISON), np.full(2 * longer, np.nan),
+            np.full(longer, POISON, np.int32), np.full(longer, POISON, np.int32), np.full(600, POISON))  # fmt: skip
+    counters, cleared = np.zeros(sums.COUNTERS, np.uint64), np.full(sums.COUNTERS, 9, np.uint64)
+    some, every = np.full(high - low, np.nan), np.full(n, np.nan)
+    edges = degrees, targets, weights, int(weight is not None), x
+    calls = [("layered_sum", n, n, low, high, *edges, some, *room, counters, cleared),
+             ("layered_sum", 8 * n, n, 0, n, *edges, every, *room, cleared, counters)]  # fmt: skip
+    left = both("layered_sums", calls, True, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
     values = x[targets].astype(np.float64)
     if weight is not None:
         values = weights.astype(real).astype(np.float64) * values
-    expected = [ordered_sum(values[a:b]) for a, b in pairwise(indptr)]
-    np.testing.assert_array_equal(left(sums)[0], expected)
-    np.testing.assert_array_equal(left(sums)[1], expected)
+    expected = np.array([ordered_sum(values[a:b]) for a, b in pairwise(indptr)])
+    for device in (0, 1):
+        np.testing.assert_array_equal(left(every)[device], expected)
+        np.testing.assert_array_equal(left(some)[device], expected[low:high])
+    assert not left(counters)[0].any()
+
+
+def test_a_chunk_of_no_edges_and_one_row_that_is_all(both, rng):
+    room = (*(np.full(2000, kind(POISON)) for kind in (np.int64, np.int32, np.int64, np.float64, np.int32, np.int32)),
+            np.full(600, POISON))  # fmt: skip
+    targets, x = rng.integers(0, COUNT, 70_000).astype(np.int32), rng.random(COUNT)
+    for degrees in (np.zeros(3, np.uint32), np.array([0, 70_000, 0], np.uint32)):
+        counters, cleared, found = *np.zeros((2, sums.COUNTERS), np.uint64), np.full(3, np.nan)
+        call = ("layered_sum", 9000, 3, 0, 3, degrees, targets, None, 0, x, found, *room, counters, cleared)
+        left = both("layered_sums", [call], True, index_t=np.int32, real_t=np.float64, weight_t=np.float32)
+        expected = [0.0, ordered_sum(x[targets]) if degrees.any() else 0.0, 0.0]
+        np.testing.assert_array_equal(left(found)[0], expected)
+        np.testing.assert_array_equal(left(found)[1], expected)
