@@ -144,13 +144,16 @@ class DeviceWindow:
             self.settle()
 
     def mixed(self) -> list[int]:
-        """All chunks, those that stay between the others: while they are worked on the others can come."""
+        """All chunks, those that stay between the others: while they are worked on the others can come. Another one is
+        the first, which makes room for one that comes, and the last."""
         stay = sorted(self._there)
         others = [number for number in self._chunks if number not in self._there]
-        if not others:
-            return stay
-        cuts = [len(stay) * k // len(others) for k in range(len(others) + 1)]
-        return [number for k, other in enumerate(others) for number in (other, *stay[cuts[k] : cuts[k + 1]])]
+        gaps = len(others) - 1
+        if gaps < 1:
+            return others + stay
+        cuts = [len(stay) * k // gaps for k in range(gaps + 1)]
+        among = [number for k in range(gaps) for number in (others[k], *stay[cuts[k] : cuts[k + 1]])]
+        return [*among, others[-1]]
 
     def settle(self) -> None:
         """Reckon up times: of copies, and of the time in which no kernel had a chunk."""

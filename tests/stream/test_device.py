@@ -198,6 +198,19 @@ def test_what_does_not_stay_moves_again_and_what_does_comes_once(streamed, memor
     assert much["chunks_resident"] == S.chunks * (much["sweeps"] - 1)
 
 
+@pytest.mark.parametrize("stay", [[], [2, 3, 7], [0, 9], list(range(1, 10)), list(range(10))])
+def test_chunks_that_are_copied_come_first_and_last_and_the_others_between_them(stay):
+    window = device.DeviceWindow.__new__(device.DeviceWindow)
+    window._chunks, window._there = range(10), dict.fromkeys(stay)
+    mixed, others = window.mixed(), [number for number in range(10) if number not in stay]
+    assert sorted(mixed) == list(range(10))
+    assert [number for number in mixed if number not in stay] == others
+    if len(others) > 1:
+        assert (mixed[0], mixed[-1]) == (others[0], others[-1])
+        cuts = np.diff([mixed.index(number) for number in others]) - 1
+        assert cuts.max() - cuts.min() <= 1
+
+
 @pytest.mark.parametrize(("memory", "ahead", "still_there"), [("28KiB", None, 3), ("24KiB", 0, 1), ("32KiB", 3, 4)])
 def test_what_is_in_a_buffer_still_is_not_copied_again(streamed, memory, ahead, still_there):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
