@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from graphdask.stream.window import AHEAD, Traffic
 
 ASKED = 8
 """Chunks that threads of the host read before they are wanted."""
+LOOK = 32
+"""Of those that are likely to be next, so many are looked at: most of them may be there."""
 
 
 @dataclass(eq=False)
@@ -188,7 +191,7 @@ class DeviceWindow:
     def _leave(self) -> None:
         if self._current is not None:
             place, number = self._current
-            self._copies.visited(place.number)
+            self._copies.visited(place.number, place.stays)
             if not place.stays:
                 self._free.append(place)
                 self._left[number] = place
@@ -206,7 +209,7 @@ class DeviceWindow:
         """Begin to read, and where there is a buffer to copy, chunks that are likely to be next."""
         asked, room = 0, self.buffers > 1
         busy = -1 if self._current is None else self._current[1]
-        for number in ahead:
+        for number in islice(ahead, LOOK):
             if asked == ASKED:
                 return
             if number == busy or number in self._there or number in self._coming or self._again(number):
