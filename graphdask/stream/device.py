@@ -158,6 +158,11 @@ class DeviceWindow:
         among = [number for k in range(gaps) for number in (others[k], *stay[cuts[k] : cuts[k + 1]])]
         return [*among, others[-1]]
 
+    def holds(self, number: int) -> bool:
+        """Whether a chunk is on the device, or is being copied."""
+        busy = self._current is not None and self._current[1] == number
+        return busy or number in self._there or number in self._coming or number in self._left
+
     def settle(self) -> None:
         """Reckon up times: of copies, and of the time in which no kernel had a chunk."""
         copies, traffic = self._copies, self.traffic

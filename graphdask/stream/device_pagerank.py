@@ -1,8 +1,8 @@
 """PageRank through a device: ranks, contributions and sums are there, the in-edges stream past them.
 
 The sums of rows and the updates have the order of additions that they have in memory, and the same fixed point, so that
-ranks have the same bits. The host hears two numbers an iteration; the first chunks of the next are copied meanwhile.
-It goes the other way, and so begins with those that are still there.
+ranks have the same bits. The host hears two numbers an iteration; meanwhile the first chunks of the next are copied,
+and one is summed. It goes the other way, and so begins with those that are still there.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ class DeviceRanks:
         if primitive.personalization is not None:
             self._teleport = run.backend.from_host(of_host(store, primitive.personalization, own))
         self._sums, self._place = xp.empty(count, np.float64), xp.arange(own.begin, own.end, dtype=np.int32)
-        self._counters = xp.zeros((2, 3), np.uint64)
+        self._counters, self._told = xp.zeros((2, 3), np.uint64), run.host.told(3)
+        self._sent: int | None = None
+        self._begun = False
+        """Whether the first chunk of the next iteration has been summed."""
         without = self.rank[self._inverse == 0].astype(np.float64)
         self._counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         self.progress = Progress(n, NOISE[real.name])
@@ -124,15 +127,24 @@ class DeviceRanks:
     @property
     def votes(self) -> tuple[float, ...]:
         """What is to be known of all rows."""
-        counters = self._counters[(self.progress.iterations + 1) % 2]
-        return self._primitive.votes_of(self._run.backend.to_host(counters))
+        if self._sent is None:
+            counters = self._run.backend.to_host(self._counters[(self.progress.iterations + 1) % 2])
+        else:
+            counters = self._told.read(self._sent)
+        self._sent = None
+        return self._primitive.votes_of(counters)
 
     def iterate(self) -> int:
         """Sum all rows, and change their ranks; edges looked at."""
         state, primitive, every = self.progress, self._primitive, self._every
         back = every[::-1]
         for at, number in enumerate(every):
-            self._add(self._window.load(number, chain(every[at + 1 :], back)))
+            later = chain(every[at + 1 :], back)
+            if self._begun:
+                self._window.ask(later)
+            else:
+                self._add(self._window.load(number, later))
+            self._begun = False
             self._run.log.check()
         turn = state.iterations % 2
         self._turn_round()
@@ -143,8 +155,18 @@ class DeviceRanks:
             self._counters[1 - turn],
         )  # fmt: skip
         state.iterations += 1
+        self._sent = self._told.send(self._counters[turn])
+        self._begin()
         self._window.settle()
         return self._edges
+
+    def _begin(self) -> None:
+        """Sum the first chunk of what may be the next iteration, while the host hears whether there is one."""
+        complete = self._run.own.count == self._run.store.num_vertices
+        more = self.progress.iterations < self._primitive.max_iter
+        if complete and more and self._every and self._window.holds(self._every[0]):
+            self._add(self._window.load(self._every[0]))
+            self._begun = True
 
     def _turn_round(self) -> None:
         self._way = -self._way

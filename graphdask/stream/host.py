@@ -18,7 +18,7 @@ import numpy as np
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.errors import OverBudget
 from graphdask.residency import seen_in_place
-from graphdask.stream.copies import page_locked_room
+from graphdask.stream.copies import Told, page_locked_room, told_of
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
@@ -78,6 +78,7 @@ class HostChunks:
         """Of those that stay, what kernels read in place."""
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
+        self._told: dict[int, Told] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._memory = self._room = memory - 8 * store.num_vertices
         self._stages: list[np.ndarray] = []
@@ -210,6 +211,12 @@ class HostChunks:
                 made[at : at + len(degrees)] = ids if name == "ids" else degrees.view(np.int32)
             self._columns[name] = made
         return self._columns[name]
+
+    def told(self, length: int) -> Told:
+        """What tells a run so many words of its device, once at a time: page-locked memory takes long to make."""
+        if length not in self._told:
+            self._told[length] = told_of(self._backend, length, 1)
+        return self._told[length]
 
 
 def _ignore(done: Done) -> None:

@@ -223,6 +223,16 @@ def test_what_is_in_a_buffer_still_is_not_copied_again(streamed, memory, ahead, 
     assert found["chunks_resident"] >= still_there * (found["sweeps"] - 1)
 
 
+def test_an_iteration_that_is_begun_in_vain_changes_nothing(streamed):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = streamed(G, "28KiB")
+    for tol in (1e-3, 1e-7):
+        a, b = gd.pagerank(G, tol=tol), gd.pagerank(S, tol=tol)
+        equal(a.rank, b.rank)
+        assert 1 < a.iterations == b.iterations == len(b.stats.supersteps) < 500
+
+
 def test_results_are_proved(streamed):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB")
