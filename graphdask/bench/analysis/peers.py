@@ -6,6 +6,7 @@ asked for small graphs only.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.metadata
 import statistics
@@ -230,6 +231,7 @@ def _pool() -> Iterator[None]:
         yield
     finally:
         rmm.mr.set_current_device_resource(before)
+        gc.collect()  # what is left of a graph would keep all of the pool
 
 
 def _done(run: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any, int], Any]:
