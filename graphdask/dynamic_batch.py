@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
-from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows, positions
+from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows
 
 FEW = 256
 """Entries that a row of few has at most: what a warp holds in its registers."""
@@ -94,10 +94,10 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
     report, keys = xp.zeros(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
     where = xp.empty(0 if weights is None else n, np.int64)
     directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
-    looked = *part.outward.looked, *part.backward.looked, part.names, int(len(part.names) > 0)
+    looked = *part.outward.looked, *part.backward.looked, part.names
     kernels.dynamic_batch_look(
-        n, edges, ids, positions(backend, part, ids), int(part.vertex_map.offsets[part.rank]), *numbers, directed,
-        int(weights is not None), *looked, report[COUNTERS:], where, keys,
+        n, edges, ids, part.slots[ids], *numbers, directed, int(weights is not None), *looked, report[COUNTERS:],
+        where, keys,
     )  # fmt: skip
     values = None
     if weights is None:
@@ -111,13 +111,13 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
     row, column = xp.empty(n, dtype), xp.empty(n, dtype)
     place, steps, counters = xp.empty(n, np.int64), xp.empty(n + 1, np.int64), report[:COUNTERS].view(np.uint64)
     kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
+    slot = part.slots[column]
     if part.size > 1:
         says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
         kernels.dynamic_batch_note(
-            n, counters, row, positions(backend, part, column), _bounds(backend, part), part.size, part.rank,
-            part.first_position, *numbers, says, column, part.held, said,
-        )  # fmt: skip
-    entries = _Entries(keys, place, xp.cumsum(steps), column, values, counters)
+            n, counters, row, slot, _bounds(backend, part), part.size, part.rank, part.num_owned, says, part.held, said
+        )
+    entries = _Entries(keys, place, xp.cumsum(steps), slot, values, counters)
     plan = _rewrite(backend, part, entries)
     from graphdask.kernels.dynamic_batch import CLAIMED  # with Numba, which takes long to import
 

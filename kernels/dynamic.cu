@@ -23,14 +23,13 @@ __device__ __forceinline__ long long gd_listed(long long n, const unsigned long 
 
 extern "C" __global__ void dynamic_find(long long n, const index_t *row, const index_t *column, const long long *begin,
                                         const long long *length, const index_t *indices, const index_t *names,
-                                        long long named, long long *place, unsigned char *found) {
-    const index_t *const ids = named ? names : nullptr;
+                                        long long *place, unsigned char *found) {
     GD_FOR(i, n) {
         const long long first = begin[row[i]], end = length[row[i]];
         const index_t wanted = column[i];
-        const long long low = gd_place(indices, ids, first, end, wanted);
+        const long long low = gd_place(indices, names, first, end, wanted);
         place[i] = low;
-        found[i] = low < end && gd_id(ids, indices[first + low]) == wanted;
+        found[i] = low < end && names[indices[first + low]] == wanted;
     }
 }
 

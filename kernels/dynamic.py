@@ -2,7 +2,7 @@
 
 begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], slots of
                vertices, own ones first, in ascending order of their ids
-names          index dtype: the id of each slot; where `named` is 0, slots are ids
+names          index dtype: the id of each slot
 listed         index dtype: own vertices to be worked on, in no order
 x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
 flags          uint8 per slot; those of other ranks' vertices are told to their owners
@@ -35,23 +35,19 @@ def _listed(n, count):
 
 
 @twin
-def dynamic_find(n, row, column, begin, length, indices, names, named, place, found):
+def dynamic_find(n, row, column, begin, length, indices, names, place, found):
     """Per id how many of the row have lower ones, and whether the row holds it."""
     for i in range(n):
         first = begin[row[i]]
         low, high = 0, length[row[i]]
         while low < high:
             middle = (low + high) >> 1
-            entry = indices[first + middle]
-            if (names[entry] if named else entry) < column[i]:
+            if names[indices[first + middle]] < column[i]:
                 low = middle + 1
             else:
                 high = middle
         place[i] = low
-        found[i] = 0
-        if low < length[row[i]]:
-            entry = indices[first + low]
-            found[i] = (names[entry] if named else entry) == column[i]
+        found[i] = low < length[row[i]] and names[indices[first + low]] == column[i]
 
 
 @twin

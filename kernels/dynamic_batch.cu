@@ -15,29 +15,28 @@ extern "C" __global__ void dynamic_batch_ends(long long n, const unsigned long l
 }
 
 extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long long *edges, const index_t *ids,
-                                              const index_t *at, long long first, long long owned, long long capacity,
+                                              const index_t *at, long long owned, long long capacity,
                                               long long directed, long long weighted, const long long *out_begin,
                                               const long long *out_length, const index_t *out_indices,
                                               const long long *in_begin, const long long *in_length,
-                                              const index_t *in_indices, const index_t *names, long long named,
-                                              unsigned char *found, long long *again, unsigned long long *keys) {
+                                              const index_t *in_indices, const index_t *names, unsigned char *found,
+                                              long long *again, unsigned long long *keys) {
     const long long half = n / 2;
-    const index_t *const ids_at = named ? names : nullptr;
     GD_FOR(i, n) {
         const bool backward = i >= half;
-        const long long edge = backward ? i - half : i, local = (long long)at[i] - first;
+        const long long edge = backward ? i - half : i, local = (long long)at[i];
         const index_t column = ids[backward ? edge : half + edge];
         const bool inserts = edges[edge] & 1;
         bool there = false;
         unsigned long long key = GD_NOTHING;
         long long where = -1;
-        if (local >= 0 && local < owned && !(backward && !directed && ids[i] == column)) {
+        if (local < owned && !(backward && !directed && ids[i] == column)) {
             const bool inward = backward && directed;
             const index_t *indices = inward ? in_indices : out_indices;
             const long long begin = (inward ? in_begin : out_begin)[local];
             const long long length = (inward ? in_length : out_length)[local];
-            const long long low = gd_place(indices, ids_at, begin, length, column);
-            there = low < length && gd_id(ids_at, indices[begin + low]) == column;
+            const long long low = gd_place(indices, names, begin, length, column);
+            there = low < length && names[indices[begin + low]] == column;
             if (there != inserts)
                 key = (unsigned long long)(inward ? owned + local : local) * (unsigned long long)capacity +
                       (unsigned long long)column;
@@ -58,10 +57,9 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
                                                long long capacity, const long long *out_begin,
                                                const long long *out_length, const index_t *out_indices,
                                                const long long *in_begin, const long long *in_length,
-                                               const index_t *in_indices, const index_t *names, long long named,
-                                               index_t *row, index_t *column, long long *place, long long *steps,
+                                               const index_t *in_indices, const index_t *names, index_t *row,
+                                               index_t *column, long long *place, long long *steps,
                                                unsigned long long *counters) {
-    const index_t *const ids_at = named ? names : nullptr;
     const unsigned long long inward = (unsigned long long)owned * (unsigned long long)capacity;
     GD_FOR(i, n) {
         const unsigned long long key = keys[i];
@@ -79,8 +77,8 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
             const index_t *indices = kind ? in_indices : out_indices;
             const long long begin = (kind ? in_begin : out_begin)[local];
             const long long length = (kind ? in_length : out_length)[local];
-            low = gd_place(indices, ids_at, begin, length, wanted);
-            step = low < length && gd_id(ids_at, indices[begin + low]) == wanted ? 1ll << 32 : 1;
+            low = gd_place(indices, names, begin, length, wanted);
+            step = low < length && names[indices[begin + low]] == wanted ? 1ll << 32 : 1;
         }
         row[i] = (index_t)local;
         column[i] = wanted;
@@ -89,22 +87,16 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
     }
 }
 
-__device__ __forceinline__ long long gd_slot(long long at, long long first, long long capacity) {
-    return at < first ? at + (capacity - first) : at - first;
-}
-
 extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long long *counters, const index_t *row,
-                                              const index_t *at, const long long *bounds, long long size,
-                                              long long rank, long long first, long long owned, long long capacity,
-                                              long long says, index_t *column, unsigned char *held, double *said) {
-    const long long outward = (long long)counters[0], needed = (long long)counters[1];
+                                              const index_t *slot, const long long *bounds, long long size,
+                                              long long rank, long long owned, long long says, unsigned char *held,
+                                              double *said) {
+    const long long outward = (long long)counters[0];
     GD_FOR(i, n) {
-        if (i >= needed) continue;
-        const long long slot = gd_slot((long long)at[i], first, capacity), v = (long long)row[i];
-        column[i] = (index_t)slot;
         if (i >= outward) continue;
+        const long long at = (long long)slot[i], v = (long long)row[i];
         long long step = 0;
-        while (slot >= bounds[step + 1]) step++;
+        while (at >= bounds[step + 1]) step++;
         unsigned char *const needs = held + (rank + step) % size * owned + v;
         if (!*needs) *needs = 1;
         if (says) said[v] = -1.0;

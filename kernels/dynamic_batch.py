@@ -6,8 +6,8 @@ column, and looked up once more for their places; and of every row it is said wh
 entries.
 
 edges          uint64 per edge: (source * num_vertices + destination) * 2, and 1 where it is to be there afterwards
-ids            index dtype per entry, the sources first: the vertex whose row it is in; `at` are their positions, of
-               which this rank owns those from `first` to first + owned - 1
+ids            index dtype per entry, the sources first: the vertex whose row it is in; `at` are their slots, of which
+               this rank owns those below `owned`
 found          uint8 per edge: whether the row of its source holds it; 0 where another rank has that row
 again          int64 per entry, where the graph is weighted: where in the pool the weight is to be set, or -1
 keys           uint64 per entry: row * capacity + column, rows of in-edges after all of out-edges; NOTHING where nothing
@@ -15,8 +15,7 @@ keys           uint64 per entry: row * capacity + column, rows of in-edges after
                a direction
 out_, in_      the rows of both directions, and names, as in dynamic.py; twice the same where the graph is undirected
 place          int64 per sorted entry: how many of its row are less
-row, column    index dtype per sorted entry: of the entry, row being a local number, column an id, and of several ranks
-               a slot once dynamic_batch_note has been there, which has the ids' positions as `at`
+row, column    index dtype per sorted entry: of the entry, row being a local number, column an id; `slot` is its slot
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
 held           uint8, shape (size, owned): whether a rank needs to know of a row, as from now on those of its columns do
 said           float64 per own vertex, where `says`: what other ranks were told of it, which is to be told again
@@ -53,16 +52,11 @@ def _fetch(indices, first, length):
 
 
 @within
-def _id(names, named, slot):
-    return names[slot] if named else slot
-
-
-@within
-def _place(indices, names, named, first, length, wanted):
+def _place(indices, names, first, length, wanted):
     low, high = 0, length
     while low < high:
         middle = (low + high) >> 1
-        if _id(names, named, indices[first + middle]) < wanted:
+        if names[indices[first + middle]] < wanted:
             low = middle + 1
         else:
             high = middle
@@ -82,22 +76,22 @@ def dynamic_batch_ends(n, edges, num_vertices, ids):
 
 @twin
 def dynamic_batch_look(
-    n, edges, ids, at, first, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
-    in_length, in_indices, names, named, found, again, keys,
+    n, edges, ids, at, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin, in_length,
+    in_indices, names, found, again, keys,
 ):  # fmt: skip
     half = n // 2
     for i in range(n):
         if i + 2 * AHEAD < n:
-            local = np.int64(at[i + 2 * AHEAD]) - first
-            if 0 <= local < owned:
+            local = np.int64(at[i + 2 * AHEAD])
+            if local < owned:
                 if directed and i + 2 * AHEAD >= half:
                     prefetch(in_begin, local)
                     prefetch(in_length, local)
                 else:
                     prefetch(out_begin, local)
                     prefetch(out_length, local)
-            local = np.int64(at[i + AHEAD]) - first
-            if 0 <= local < owned:
+            local = np.int64(at[i + AHEAD])
+            if local < owned:
                 if directed and i + AHEAD >= half:
                     _fetch(in_indices, in_begin[local], in_length[local])
                 else:
@@ -105,20 +99,20 @@ def dynamic_batch_look(
         backward = i >= half
         edge = i - half if backward else i
         column = ids[edge if backward else half + edge]
-        local = np.int64(at[i]) - first
+        local = np.int64(at[i])
         inserts = (edges[edge] & np.uint64(1)) != 0
         there, key, where = False, NOTHING, np.int64(-1)
-        if 0 <= local < owned and not (backward and not directed and ids[i] == column):
+        if local < owned and not (backward and not directed and ids[i] == column):
             row = np.uint64(local)
             if backward and directed:
                 begin, length = in_begin[local], in_length[local]
-                low = _place(in_indices, names, named, begin, length, column)
-                there = low < length and _id(names, named, in_indices[begin + low]) == column
+                low = _place(in_indices, names, begin, length, column)
+                there = low < length and names[in_indices[begin + low]] == column
                 row += np.uint64(owned)
             else:
                 begin, length = out_begin[local], out_length[local]
-                low = _place(out_indices, names, named, begin, length, column)
-                there = low < length and _id(names, named, out_indices[begin + low]) == column
+                low = _place(out_indices, names, begin, length, column)
+                there = low < length and names[out_indices[begin + low]] == column
             if there != inserts:
                 key = row * np.uint64(capacity) + np.uint64(column)
             elif there:
@@ -132,8 +126,8 @@ def dynamic_batch_look(
 
 @twin
 def dynamic_batch_place(
-    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, named, row,
-    column, place, steps, counters,
+    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, row, column,
+    place, steps, counters,
 ):  # fmt: skip
     steps[0] = 0
     outward, needed = 0, 0
@@ -153,13 +147,13 @@ def dynamic_batch_place(
         if local < owned:
             outward += 1
             begin, length = out_begin[local], out_length[local]
-            low = _place(out_indices, names, named, begin, length, wanted)
-            there = low < length and _id(names, named, out_indices[begin + low]) == wanted
+            low = _place(out_indices, names, begin, length, wanted)
+            there = low < length and names[out_indices[begin + low]] == wanted
         else:
             local -= owned
             begin, length = in_begin[local], in_length[local]
-            low = _place(in_indices, names, named, begin, length, wanted)
-            there = low < length and _id(names, named, in_indices[begin + low]) == wanted
+            low = _place(in_indices, names, begin, length, wanted)
+            there = low < length and names[in_indices[begin + low]] == wanted
         needed += 1
         row[i], column[i], place[i] = local, wanted, low
         steps[i + 1] = np.int64(2**32) if there else np.int64(1)
@@ -167,19 +161,14 @@ def dynamic_batch_place(
 
 
 @twin
-def dynamic_batch_note(
-    n, counters, row, at, bounds, size, rank, first, owned, capacity, says, column, held, said
-):  # fmt: skip
-    for i in range(np.int64(counters[1])):
-        slot = at[i] + (capacity - first) if at[i] < first else at[i] - first
-        column[i] = slot
-        if i < np.int64(counters[0]):
-            step = 0
-            while slot >= bounds[step + 1]:
-                step += 1
-            held[(rank + step) % size, row[i]] = 1
-            if says:
-                said[row[i]] = -1.0
+def dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, says, held, said):
+    for i in range(np.int64(counters[0])):
+        step = 0
+        while slot[i] >= bounds[step + 1]:
+            step += 1
+        held[(rank + step) % size, row[i]] = 1
+        if says:
+            said[row[i]] = -1.0
 
 
 @twin

@@ -379,7 +379,7 @@ class DynamicPageRank(Primitive[State]):
                     telling.take_back(part, state, env)
                     part.contributions, part.said = state.x, state.told
         return {
-            "rank": state.rank[env.xp.flatnonzero(part.ids < part.alive)],
+            "rank": state.rank[part.present],
             "method": next((method for method in METHODS if method in state.steps), self.method),
             "steps": state.steps,
             "iterations": state.iterations,

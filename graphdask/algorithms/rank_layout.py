@@ -16,7 +16,7 @@ from graphdask.algorithms.pull import Chunks, Rows, laid_out, refuse_weights, wi
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
-from graphdask.part import Part
+from graphdask.part import Part, most_first
 
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 """Sums of out-weights with which contributions neither overflow nor vanish."""
@@ -168,17 +168,11 @@ def _out_degrees(part: Part, env: Environment) -> Array:
 
 
 def _places(part: Part, env: Environment) -> tuple[Array, Array]:
-    """Where contributions stand, those of many out-edges first; and the slots of the own vertices in that order.
-
-    Keys have 16 bits, so that a radix sort serves.
-    """
+    """Where contributions stand, those of many out-edges first; and the slots of the own vertices in that order."""
     xp, dtype = env.xp, part.vertex_map.dtype
-    degree = _out_degrees(part, env)
-    key = (65535 - xp.minimum(degree, 65535)).astype(np.uint16)
-    del degree
-    order = xp.argsort(key, kind="stable")
-    place = xp.empty(len(key), dtype)
-    place[order] = xp.arange(len(key), dtype=dtype)
+    order = most_first(xp, _out_degrees(part, env))
+    place = xp.empty(len(order), dtype)
+    place[order] = xp.arange(len(order), dtype=dtype)
     return place, order[order < part.num_owned].astype(dtype)
 
 

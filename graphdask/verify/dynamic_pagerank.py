@@ -67,9 +67,8 @@ def _iteration(
     context: RankContext, part: DynamicPart, primitive: DynamicPageRank, result: RankResult
 ) -> Violation | None:
     xp = context.backend.xp
-    alive = xp.flatnonzero(part.ids < part.alive)
     start = xp.zeros(part.num_owned)
-    start[alive] = result.columns["rank"]
+    start[part.present] = result.columns["rank"]
     again = DynamicPageRank("static", primitive.damping, 0.0, 1, 0.0, 0.0, keeps=False)
     again.start = start
     found = run_primitive(context.comm, part, again, context.environment("selective"))

@@ -56,14 +56,12 @@ def test_entries_are_found_and_placed(case):
     holds = [u in case.row(v) for v, u in zip(rows.tolist(), columns.tolist(), strict=True)]
     names = case.rng.permutation(case.ids).astype(case.dtype)  # of slots; rows of slots in the order of ids
     slots = np.argsort(names).astype(case.dtype)[np.maximum(case.indices, 0)]
-    for named, indices in enumerate((case.indices, slots)):
-        place, found = case.to(np.full(len(rows), POISON)), case.to(np.full(len(rows), 77, np.uint8))
-        case.kernels.dynamic_find(
-            len(rows), case.to(rows), case.to(columns), *case.rows[:2], case.to(indices), case.to(names), named, place,
-            found,
-        )  # fmt: skip
-        assert case.back(place).tolist() == expected
-        assert case.back(found).tolist() == holds
+    place, found = case.to(np.full(len(rows), POISON)), case.to(np.full(len(rows), 77, np.uint8))
+    case.kernels.dynamic_find(
+        len(rows), case.to(rows), case.to(columns), *case.rows[:2], case.to(slots), case.to(names), place, found
+    )
+    assert case.back(place).tolist() == expected
+    assert case.back(found).tolist() == holds
 
 
 @pytest.mark.parametrize("becomes", [0, 1, 2])

@@ -56,8 +56,9 @@ def packed(D):
             part = D.rows.parts.values[rank]
             rows, take = getattr(part, name), D.rows.gang.backends[rank].to_host
             begin, length, indices, own = (take(a) for a in (rows.begin, rows.length, rows.indices, part.ids))
-            names = take(part.names) if len(part.names) else np.arange(part.num_slots)
+            names = take(part.names)
             np.testing.assert_array_equal(names[: len(own)], own)
+            np.testing.assert_array_equal(names[take(part.slots)], np.arange(part.num_slots))
             weights = None if rows.weights is None else take(rows.weights)
             for v in range(len(own)):
                 span = slice(int(begin[v]), int(begin[v] + length[v]))
