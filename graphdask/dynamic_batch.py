@@ -82,7 +82,7 @@ def apply_batch(
     """
     part.alive, part.told = alive, np.zeros(0, np.uint8)
     if len(edges):
-        part.audience = None
+        part.audience, part.batches = None, part.batches + 1
         _apply(backend, part, edges, weights, memory_share)
     return part
 

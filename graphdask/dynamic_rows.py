@@ -136,6 +136,8 @@ class DynamicPart(Part):
     held: Array
     """uint8, shape (size, num_owned), of one rank (0, 0): whether a rank has, or has had, an out-neighbour of the
     vertex, and so needs what is new of it."""
+    batches: int = 0
+    """How many batches have changed edges, or may have."""
     sources: list[Array] = field(default_factory=list)
     """Own vertices whose out-edges changed since the ranks were computed, batch by batch."""
     targets: list[Array] = field(default_factory=list)

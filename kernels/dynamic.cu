@@ -211,7 +211,8 @@ struct Ranked {
     unsigned long long first, spread, untold, edges, mass;
 };
 
-// Everything is read before anything is written, as in pagerank.cu, and what a method does not use is not there.
+// Everything is read before anything is written, as in pagerank.cu, and what a method does not use is not there. Without
+// a list of vertices no read waits for another.
 template <bool closed, bool expands>
 __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, const double *sums, const double *inverse,
                                             const unsigned char *loop, double base, double damping, long long prunes,
@@ -222,7 +223,7 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
     Ranked all{0.0, 0, 0, 0, 0, 0};
 #pragma unroll 1
     GD_FOR(i, n) {
-        const index_t v = listed[i];
+        const index_t v = listed ? listed[i] : (index_t)i;
         const double old = rank[v], part = inverse[v], mine = x[v], gathered = sums[v];
         const bool has_loop = loop[v], seen = visited[v], marked = expands && expand[v];
         const long long degree = expands ? length[v] : 0;

@@ -3,7 +3,7 @@
 begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], slots of
                vertices, own ones first, in ascending order of their ids
 names          index dtype: the id of each slot
-listed         index dtype: own vertices to be worked on, in no order
+listed         index dtype: own vertices to be worked on, in no order; of dynamic_update it may be None for the first n
 x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
 flags          uint8 per slot; those of other ranks' vertices are told to their owners
 loop           uint8 per own vertex: whether its row holds the self-loop
@@ -87,7 +87,7 @@ def dynamic_update(
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
     lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
     for i in range(_listed(n, count)):
-        v = listed[i]
+        v = i if listed is None else listed[i]
         old, gathered = rank[v], sums[v]
         if closed:
             if loop[v]:

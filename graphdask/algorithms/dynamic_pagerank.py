@@ -29,6 +29,7 @@ import numpy as np
 
 from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import COUNTERS, EVERY, DynamicPageRankResult, Lists, State
+from graphdask.algorithms.dynamic_sweep import Sweep
 from graphdask.algorithms.rank_error import MASS, Residual, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
@@ -114,6 +115,11 @@ class DynamicPageRank(Primitive[State]):
         """Whether every vertex is ranked in every iteration."""
         return self.method in ("static", "nd")
 
+    @property
+    def _may_sweep(self) -> bool:
+        """Whether an iteration may rank all vertices, told apart by their in-degrees."""
+        return self.lows[0] == LOW and (self.everywhere or self.error is not None)
+
     def met(self, residual: float, error: float) -> bool:
         """Whether ranks are as good as they are to be."""
         return residual <= self.tol if self.error is None else error <= self.error
@@ -128,7 +134,9 @@ class DynamicPageRank(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
         remote = part.num_vertices - part.num_owned
-        return part.num_owned * (5 * 8 + 5 + 5 * index) + part.num_vertices * 9 + remote * 4 * (index + 8) + 2**16
+        assert isinstance(part, DynamicPart)
+        state = part.num_owned * (5 * 8 + 5 + 5 * index) + part.num_vertices * 9 + remote * 4 * (index + 8) + 2**16
+        return state + (Sweep.memory(part) if self._may_sweep else 0)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         assert isinstance(part, DynamicPart)
@@ -208,6 +216,10 @@ class DynamicPageRank(Primitive[State]):
 
     def _to_rank(self, part: DynamicPart, state: State, env: Environment) -> Lists:
         """The own vertices that are to be ranked; the other counters are 0 then."""
+        if state.listed is None and state.sweep is not None:
+            count = part.num_alive
+            state.low[:count] = env.xp.arange(count, dtype=state.low.dtype)
+            state.listed = count, 0, state.num_edges
         if state.listed is None:
             state.counters.fill(0)
             self._list_affected(part, state, env)
@@ -250,8 +262,8 @@ class DynamicPageRank(Primitive[State]):
             telling.take_in(part, state, inbox, env)
         if state.traversing:
             return self._traverse(part, state, env)
-        kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
         frontier = state.mode in FRONTIERS
+        state.swept = state.everyone or state.mode in ("static", "nd")
         if state.everyone:
             self._affect_all(part, state, env)
             if state.mode == "dfp":
@@ -260,29 +272,37 @@ class DynamicPageRank(Primitive[State]):
             for array in (state.rank, state.x, state.told):
                 array *= state.factor
             state.factor = None
+        state.sweep = Sweep.of(part, state, env) if state.swept and self._may_sweep else None
         lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
-        (low, high), counts = lists.of, lists.counts
-        sums = rows.begin, rows.length, rows.indices, state.x, state.sums
-        kernels.dynamic_sum(len(low), counts[0], low, *sums)
-        kernels.dynamic_sum_high(len(high), counts[1], high, *sums, per_item=BLOCK)
+        self._sum(part, state, env, lists)
         prunes = int(state.mode == "dfp")
         closed = int(self.method in ("dfp", AUTO))
-        for listed, count in zip(lists.of, counts, strict=True):
-            kernels.dynamic_update(
-                len(listed), count, listed, state.sums, state.inverse, state.loop, state.base, self.damping,
-                closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
+        for listed, count in zip(lists.of, lists.counts, strict=True):
+            env.kernels("dynamic", index_t=listed.dtype).dynamic_update(
+                len(listed), count, None if state.sweep else listed, state.sums, state.inverse, state.loop, state.base,
+                self.damping, closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
                 self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x, state.affected,
                 state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
         if frontier:
-            self._mark(part, state, env, min(len(low) + len(high), part.num_owned))
+            self._mark(part, state, env, min(sum(map(len, lists.of)), part.num_owned))
             if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
                 self._list_affected(part, state, env)
-        state.swept = state.everyone or state.mode in ("static", "nd")
         state.everyone = False
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
         return self._say(part, state, env, lists)
+
+    def _sum(self, part: DynamicPart, state: State, env: Environment, lists: Lists) -> None:
+        """What the listed vertices gather over their in-edges."""
+        if state.sweep is not None:
+            state.sweep.sum(part, state, env)
+            return
+        kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
+        sums = rows.begin, rows.length, rows.indices, state.x, state.sums
+        (low, high), counts = lists.of, lists.counts
+        kernels.dynamic_sum(len(low), counts[0], low, *sums)
+        kernels.dynamic_sum_high(len(high), counts[1], high, *sums, per_item=BLOCK)
 
     def _traverse(self, part: DynamicPart, state: State, env: Environment) -> Messages:
         """Mark the out-neighbours of the vertices that were marked last."""

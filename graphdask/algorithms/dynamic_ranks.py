@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,8 @@ class State:
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None
     """Lengths of `low` and `high` and their edges; None where the lists are to be made."""
+    sweep: Any = None
+    """The Sweep that sums the rows of all vertices, where one does."""
     steps: dict[str, int] = field(default_factory=dict)
     """Iterations by method."""
     factor: float | None = None

@@ -10,6 +10,7 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
+from graphdask.algorithms import pull
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.engine import Environment
@@ -48,6 +49,21 @@ def test_the_memory_of_ranks_with_mail_is_announced(name, parts, ghosts, rng, mo
             found = CALLS[name](graph, int(src[0]))
         share = peak.bytes / parts / found.stats.memory
         assert (0.5 if name in CLOSE else 0.0) < share < 1.1
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 9_000, (2, 60_000))).partition(parts, device="cuda"))
+    D.update(insert=([0], [1]))
+    for method in ("static", "nd"):
+        with DevicePeak(monkeypatch) as peak:
+            found = gd.pagerank(D, method=method, tol=1e-6)
+        assert 0.3 < peak.bytes / parts / found.stats.memory < 1.1
+        D.update(insert=rng.integers(0, 9_000, (2, 60)))  # the rows are listed again
 
 
 @pytest.mark.gpu

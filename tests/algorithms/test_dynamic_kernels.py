@@ -103,10 +103,13 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
     assert np.flatnonzero(case.back(flags)).tolist() == sorted(marked)
 
 
-@pytest.mark.parametrize(("closed", "prunes", "expands", "becomes"), [(0, 0, 0, 2), (0, 0, 1, 2), (1, 1, 1, 0)])
-def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, expands, becomes):
+@pytest.mark.parametrize(
+    ("closed", "prunes", "expands", "becomes", "first"),
+    [(0, 0, 0, 2, False), (0, 0, 1, 2, False), (1, 1, 1, 0, False), (0, 0, 0, 2, True)],
+)
+def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, expands, becomes, first):
     n, rng, scale = len(case.length), case.rng, 2.0**50
-    listed = rng.permutation(n)[:30].astype(case.dtype)
+    listed = np.arange(30) if first else rng.permutation(n)[:30].astype(case.dtype)
     sums, inverse, rank = rng.random(n), rng.random(n), rng.random(n)
     loop, visited = rng.integers(0, 2, (2, n)).astype(np.uint8)
     x = rng.random(case.ids) / 8
@@ -117,8 +120,9 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     counters, count = case.to(np.zeros(11, np.uint64)), case.to(np.array([len(listed)], np.uint64))
     before = visited.copy()
     case.kernels.dynamic_update(
-        len(listed) + 2 * expands, count, case.to(listed), case.to(sums), case.to(inverse), case.to(loop), 0.25, 0.5,
-        closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists, counters,
+        len(listed) + 2 * expands, count, None if first else case.to(listed), case.to(sums), case.to(inverse),
+        case.to(loop), 0.25, 0.5, closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists,
+        counters,
     )  # fmt: skip
     largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
     for v in listed.tolist():

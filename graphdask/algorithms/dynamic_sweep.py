@@ -1,0 +1,89 @@
+"""Sums over all rows of in-edges of a large dynamic graph on a GPU, as the ordinary PageRank does them (pull.py).
+
+Which rows have few edges, and the chunks of the others, are listed once after a batch; so chunks of about one length
+are summed side by side, a row of very many edges by whoever is free, and the contributions that are read most often,
+those of the first slots, out of shared memory. The order of additions in a row is that of the other kernels (lanes.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.algorithms import pull
+from graphdask.algorithms.dynamic_ranks import State
+from graphdask.algorithms.pull import Chunks
+from graphdask.backend import Array
+from graphdask.dynamic_rows import DynamicPart
+from graphdask.engine import Environment
+
+NAME = "rows of in-edges, listed"
+"""Of the table that a part keeps."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows of in-edges of a part, as they were after so many batches."""
+
+    few: Array
+    """Own vertices with 1 to pull.FEW in-edges, index dtype; the sums of those with none stay 0."""
+    long: Chunks
+    """Of the others."""
+    partial: Array
+    """float64, for the sums of parts of long rows."""
+    hot: int
+    """How many contributions, from the first slot on, chunks find in shared memory."""
+    batches: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.few.nbytes + self.long.nbytes + self.partial.nbytes
+
+    @staticmethod
+    def memory(part: DynamicPart) -> int:
+        """Bytes that lists take at most while they are made; 0 where they are there, or of no use."""
+        if isinstance(part.ids, np.ndarray) or _kept(part) is not None:
+            return 0
+        length = part.backward.length
+        lists, listing = Chunks.memory(length, part.backward.used, part.ids.itemsize)
+        return part.num_owned * (part.ids.itemsize + 8) + lists + listing
+
+    @classmethod
+    def of(cls, part: DynamicPart, state: State, env: Environment) -> Sweep | None:
+        """What the part keeps, or else what is made now; None where other kernels do as well."""
+        backend, rows = env.backend, part.backward
+        room, least = backend.shared_memory, pull.STAGED_FROM * backend.processors
+        if not room or state.num_edges < least:
+            return None
+        sweep = _kept(part)
+        if sweep is None:
+            xp = env.xp
+            few = xp.flatnonzero((rows.length > 0) & (rows.length <= pull.FEW)).astype(part.ids.dtype)
+            long = Chunks.of(xp, rows.begin, rows.length, part.ids.dtype)
+            staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
+            hot = min(min(pull.STAGED, room) // 8, part.num_slots) if staged else 0
+            sweep = cls(few, long, xp.empty(long.partials), hot, part.batches)
+            part.tables.keep(NAME, sweep, sweep.nbytes)
+        return sweep
+
+    def sum(self, part: DynamicPart, state: State, env: Environment) -> None:
+        """Write to `state.sums` what each row gathers from `state.x`."""
+        dtype, rows, long = part.ids.dtype, part.backward, self.long
+        kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
+        blocks = {**pull.STAGING, "shared": self.hot * 8} if self.hot else {}
+        kernels.pagerank_sum_chunks(
+            pull.LANES * len(long.chunks), long.chunks, long.targets, rows.indices, None, 0, state.x, self.hot,
+            state.sums, self.partial, **blocks,
+        )  # fmt: skip
+        env.kernels("dynamic", index_t=dtype).dynamic_sum(
+            len(self.few), state.every, self.few, rows.begin, rows.length, rows.indices, state.x, state.sums
+        )
+        kernels.pagerank_sum_partials(
+            pull.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
+        )
+
+
+def _kept(part: DynamicPart) -> Sweep | None:
+    sweep: Sweep | None = part.tables.get(NAME)
+    return sweep if sweep is not None and sweep.batches == part.batches else None
