@@ -17,10 +17,31 @@ struct Edges {
     const index_t *indices;
     const weight_t *weights;
     const real_t *x;
-    index_t hot;  // the contributions x[0] to x[hot - 1] are in gd_staged, too
+    index_t hot;           // the contributions x[0] to x[hot - 1] are in gd_staged, too,
+    index_t width, ranges;  // and of several ranges of x, of this width, so many of each
+    unsigned long long inverse;
 };
 
 extern __shared__ real_t gd_staged[];
+
+// How often `width` goes into a place, or once less: `inverse` is 2^32 / width, rounded down, or of wide places 2^64 / width.
+__device__ __forceinline__ int gd_range(int at, unsigned long long inverse) {
+    return (int)__umulhi((unsigned)at, (unsigned)inverse);
+}
+__device__ __forceinline__ long long gd_range(long long at, unsigned long long inverse) {
+    return (long long)__umul64hi((unsigned long long)at, inverse);
+}
+
+// x at a place that is read from shared memory where it is there.
+template <bool ranged> __device__ __forceinline__ real_t gd_contribution(const Edges &e, index_t at) {
+    index_t begin = 0, within = at;
+    if (ranged) {
+        const index_t range = min(gd_range(at, e.inverse), e.ranges - 1);
+        begin = range * e.hot;
+        within = at - range * e.width;
+    }
+    return within < e.hot ? gd_staged[begin + within] : __ldg(e.x + at);
+}
 
 template <bool weighted> __device__ __forceinline__ double gathered(const Edges &e, long long k) {
     const double value = (double)__ldg(e.x + gd_stream(e.indices + k));
@@ -29,7 +50,7 @@ template <bool weighted> __device__ __forceinline__ double gathered(const Edges 
 
 // This lane's share of the edges k = begin + lane, + 8, ... below end, four on their way at a time. An edge that is not
 // there adds 0, which changes no bit of a sum that began with 0.
-template <bool weighted>
+template <bool weighted, bool ranged>
 __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, long long end, int lane) {
     double sum = 0.0;
 #pragma unroll 1
@@ -45,7 +66,7 @@ __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, l
         }
 #pragma unroll
         for (int i = 0; i < GD_AHEAD; i++)
-            value[i] = at[i] < 0 ? 0.0 : (double)(at[i] < e.hot ? gd_staged[at[i]] : __ldg(e.x + at[i]));
+            value[i] = at[i] < 0 ? 0.0 : (double)gd_contribution<ranged>(e, at[i]);
 #pragma unroll
         for (int i = 0; i < GD_AHEAD; i++)
             sum = __dadd_rn(sum, weighted ? __dmul_rn((double)weight[i], value[i]) : value[i]);
@@ -77,13 +98,13 @@ extern "C" __global__ void pagerank_sum(long long n, const long long *indptr, co
 
 // Here and below n is a multiple of 32, so that a warp is in the loop as a whole or not at all: lists are filled up with
 // chunks of no edges, and with rows of -1.
-template <bool weighted>
+template <bool weighted, bool ranged>
 __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks, const index_t *targets, const Edges &e,
                                            double *sums, double *partial) {
     GD_FOR(t, n) {
         const long long chunk = chunks[t / GD_LANES], begin = chunk / GD_SPAN, length = chunk % GD_SPAN;
         const int lane = threadIdx.x % GD_LANES;
-        const double sum = gd_warp_tree(gd_lane_sum<weighted>(e, begin, begin + length, lane));
+        const double sum = gd_warp_tree(gd_lane_sum<weighted, ranged>(e, begin, begin + length, lane));
         if (lane || !length) continue;
         const index_t target = targets[t / GD_LANES];
         if (target < 0) partial[-1 - target] = sum;
@@ -92,7 +113,7 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
 }
 
 // Several on their way at a time, for nobody has anything else to do yet.
-__device__ __forceinline__ void gd_stage(const real_t *x, int hot) {
+__device__ __forceinline__ void gd_stage(const real_t *x, int hot, real_t *staged) {
     constexpr int AHEAD = 32 / sizeof(real_t);
     const int threads = blockDim.x;
 #pragma unroll 1
@@ -103,23 +124,27 @@ __device__ __forceinline__ void gd_stage(const real_t *x, int hot) {
             if (i + k * threads < hot) value[k] = __ldg(x + i + k * threads);
 #pragma unroll
         for (int k = 0; k < AHEAD; k++)
-            if (i + k * threads < hot) gd_staged[i + k * threads] = value[k];
+            if (i + k * threads < hot) staged[i + k * threads] = value[k];
     }
 }
 
 // A sector of L2 is read for every contribution, and no faster where the same few are meant. So the first `hot` of them,
 // those that are read most, are copied to shared memory by each block, of which a processor then has one, a large one.
+// Where several ranks' contributions lie one after the other, the first of each are.
 extern "C" __global__ void __launch_bounds__(1024, 1)
 pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
-                    const weight_t *weights, long long weighted, const real_t *x, long long hot, double *sums,
-                    double *partial) {
-    const Edges e{indices, weights, x, (index_t)hot};
+                    const weight_t *weights, long long weighted, const real_t *x, long long hot, long long ranges,
+                    long long width, double *sums, double *partial) {
+    const bool ranged = hot && ranges > 1;
+    const unsigned long long one = sizeof(index_t) == 4 ? 1ull << 32 : ~0ull;
+    const Edges e{indices, weights, x, (index_t)hot, (index_t)width, (index_t)ranges, ranged ? one / width : 0};
     if (hot) {
-        gd_stage(x, (int)hot);
+        for (int k = 0; k < ranges; k++) gd_stage(x + k * width, (int)hot, gd_staged + k * hot);
         __syncthreads();
     }
-    if (weighted) sum_chunks<true>(n, chunks, targets, e, sums, partial);
-    else sum_chunks<false>(n, chunks, targets, e, sums, partial);
+    if (ranged) sum_chunks<false, true>(n, chunks, targets, e, sums, partial);
+    else if (weighted) sum_chunks<true, false>(n, chunks, targets, e, sums, partial);
+    else sum_chunks<false, false>(n, chunks, targets, e, sums, partial);
 }
 
 extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *rows, const long long *first_chunk,

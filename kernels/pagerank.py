@@ -15,7 +15,8 @@ cleared  the counters of the next update, which this one sets to 0
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
 chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
-hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room
+hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room: of each of
+         `ranges` of x, `width` apart; there are weights only where it is one
 targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
 partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
@@ -74,7 +75,7 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
 
 
 @twin
-def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, sums, partial):
+def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, ranges, width, sums, partial):
     pass
 
 

@@ -2,7 +2,8 @@
 
 Which rows have few edges, and the chunks of the others, are listed once after a batch; so chunks of about one length
 are summed side by side, a row of very many edges by whoever is free, and the contributions that are read most often,
-those of the first slots, out of shared memory. The order of additions in a row is that of the other kernels (lanes.py).
+those of the first slots of each rank, out of shared memory. The order of additions in a row is that of the other
+kernels (lanes.py).
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Sweep:
     partial: Array
     """float64, for the sums of parts of long rows."""
     hot: int
-    """How many contributions, from the first slot on, chunks find in shared memory."""
+    """How many contributions, of each rank from its first slot on, chunks find in shared memory."""
+    ranges: tuple[int, int]
+    """Of how many ranks, this one and the next ones, and how far apart they begin; see _ranges."""
     batches: int
 
     @property
@@ -62,8 +65,9 @@ class Sweep:
             few = xp.flatnonzero((rows.length > 0) & (rows.length <= pull.FEW)).astype(part.ids.dtype)
             long = Chunks.of(xp, rows.begin, rows.length, part.ids.dtype)
             staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
-            hot = min(min(pull.STAGED, room) // 8, part.num_slots) if staged else 0
-            sweep = cls(few, long, xp.empty(long.partials), hot, part.batches)
+            ranges, width = _ranges(part)
+            hot = min(min(pull.STAGED, room) // 8 // ranges, width) if staged else 0
+            sweep = cls(few, long, xp.empty(long.partials), hot, (ranges, width), part.batches)
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep
 
@@ -71,10 +75,10 @@ class Sweep:
         """Write to `state.sums` what each row gathers from `state.x`."""
         dtype, rows, long = part.ids.dtype, part.backward, self.long
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
-        blocks = {**pull.STAGING, "shared": self.hot * 8} if self.hot else {}
+        blocks = {**pull.STAGING, "shared": self.hot * self.ranges[0] * 8} if self.hot else {}
         kernels.pagerank_sum_chunks(
             pull.LANES * len(long.chunks), long.chunks, long.targets, rows.indices, None, 0, state.x, self.hot,
-            state.sums, self.partial, **blocks,
+            *self.ranges, state.sums, self.partial, **blocks,
         )  # fmt: skip
         env.kernels("dynamic", index_t=dtype).dynamic_sum(
             len(self.few), state.every, self.few, rows.begin, rows.length, rows.indices, state.x, state.sums
@@ -82,6 +86,14 @@ class Sweep:
         kernels.pagerank_sum_partials(
             pull.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
         )
+
+
+def _ranges(part: DynamicPart) -> tuple[int, int]:
+    """So many ranges of x, as far apart, that each begins where the slots of a rank do, or less than `size` before;
+    only the own slots, and what follows, where ranks have not as many vertices as each other."""
+    size, width = part.size, part.num_vertices // part.size
+    shifts = part.slot_bounds[:-1] - width * np.arange(size)
+    return (size, width) if width and ((shifts >= 0) & (shifts < size)).all() else (1, part.num_slots)
 
 
 def _kept(part: DynamicPart) -> Sweep | None:

@@ -139,7 +139,7 @@ class Rows:
         edges = (self.indices, self.weights, int(len(self.weights) > 0), x)
         blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
         kernels.pagerank_sum_chunks(
-            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, sums, partial, **blocks
+            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, partial, **blocks
         )
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, partial, sums)

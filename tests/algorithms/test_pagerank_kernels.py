@@ -94,6 +94,27 @@ def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dty
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 
 
+@pytest.mark.parametrize(("ranges", "width", "hot"), [(3, 233, 9), (7, 100, 100), (700, 1, 1)])
+def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype, ranges, width, hot, rng):
+    """Also where the ranges leave a rest of x, and where there is one for each vertex."""
+    backend = env.backend
+    if backend.name == "cpu":
+        pytest.skip("has no shared memory")
+    rows, x, _ = laid_out(env, rng, np.float64, False, dtype, 700)
+    found = []
+    for among in ((0, 1, 700), (hot, ranges, width)):
+        sums, partial = (backend.from_host(np.full(n, float(POISON))) for n in (rows.csr.num_rows, rows.long.partials))
+        rows.kernels.pagerank_sum_chunks(
+            8 * len(rows.long.chunks), rows.long.chunks, rows.long.targets, rows.indices, None, 0,
+            backend.from_host(x), *among, sums, partial, **pull.STAGING, shared=8 * among[0] * among[1],
+        )  # fmt: skip
+        backend.synchronize()
+        found.append([backend.to_host(each) for each in (sums, partial)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (found[0][0] != POISON).sum() > 10
+
+
 def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng, monkeypatch):
     backend = env.backend
     place = backend.from_host(np.arange(300_000, dtype=np.int32))
