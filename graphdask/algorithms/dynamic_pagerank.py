@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -320,18 +320,18 @@ class DynamicPageRank(Primitive[State]):
         everything, frontier = state.mode in ("static", "nd"), state.mode in FRONTIERS
         if part.size > 1 and not everything:
             telling.count_changes(part, state, env, ranked)
-        counters = env.backend.to_host(state.counters).copy()
+        later = everything and ranked.known  # nothing but the votes is counted: it waits where the rest is done
+        counters = np.zeros(COUNTERS, np.uint64) if later else env.backend.to_host(state.counters).copy()
         if not ranked.known:
             ranked = self._lists(state, found := _listed(counters))
             state.listed = None if frontier else found
         elif part.size == 1 and frontier and state.iterations:
             state.listed = _listed(counters)
+
+        def votes() -> Sequence[float]:
+            return _votes(env.backend.to_host(state.counters) if later else counters, ranked, reached, state)
+
         marking = int(counters[LISTS + 2])
-        votes = (
-            float(counters[3:4].view(np.float64)[0]), float(counters[4]), float(reached), *halves(int(counters[5])),
-            *halves(int(counters[6])), float(ranked.edges + marking), float(state.num_edges),
-            *halves(int(counters[10])),
-        )  # fmt: skip
         looked = ranked.edges if ranked.of else marking
         worked_on = sum(map(len, ranked.of)) if state.iterations else reached
         if part.size == 1:
@@ -415,3 +415,12 @@ class DynamicPageRank(Primitive[State]):
 def _listed(counters: Any) -> tuple[int, int, int]:
     """How many vertices are listed, low and high, and their edges."""
     return int(counters[0]), int(counters[1]), int(counters[2])
+
+
+def _votes(counters: np.ndarray, ranked: Lists, reached: int, state: State) -> Sequence[float]:
+    """What was counted, for all ranks; see `DynamicPageRank.votes`."""
+    counted = counters.tolist()
+    return (
+        float(counters[3:4].view(np.float64)[0]), float(counted[4]), float(reached), *halves(counted[5]),
+        *halves(counted[6]), float(ranked.edges + counted[LISTS + 2]), float(state.num_edges), *halves(counted[10]),
+    )  # fmt: skip
