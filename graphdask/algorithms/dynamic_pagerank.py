@@ -29,7 +29,7 @@ import numpy as np
 
 from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import COUNTERS, EVERY, DynamicPageRankResult, Lists, State
-from graphdask.algorithms.dynamic_sweep import Sweep
+from graphdask.algorithms.dynamic_sweep import MANY, Sweep
 from graphdask.algorithms.rank_error import MASS, Residual, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
@@ -117,8 +117,8 @@ class DynamicPageRank(Primitive[State]):
 
     @property
     def _may_sweep(self) -> bool:
-        """Whether an iteration may rank all vertices, told apart by their in-degrees."""
-        return self.lows[0] == LOW and (self.everywhere or self.error is not None)
+        """Whether vertices that are ranked are told apart by their in-degrees."""
+        return self.lows[0] == LOW
 
     def met(self, residual: float, error: float) -> bool:
         """Whether ranks are as good as they are to be."""
@@ -294,9 +294,13 @@ class DynamicPageRank(Primitive[State]):
         return self._say(part, state, env, lists)
 
     def _sum(self, part: DynamicPart, state: State, env: Environment, lists: Lists) -> None:
-        """What the listed vertices gather over their in-edges."""
-        if state.sweep is not None:
-            state.sweep.sum(part, state, env)
+        """What the listed vertices gather over their in-edges, and the others too where that takes less."""
+        sweep = state.sweep
+        if sweep is None and self._may_sweep and not state.swept:
+            edges = lists.edges if lists.known else state.looked
+            sweep = Sweep.of(part, state, env) if edges >= MANY * state.num_edges else None
+        if sweep is not None:
+            sweep.sum(part, state, env)
             return
         kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.backward
         sums = rows.begin, rows.length, rows.indices, state.x, state.sums
@@ -331,6 +335,7 @@ class DynamicPageRank(Primitive[State]):
         def votes() -> Sequence[float]:
             return _votes(env.backend.to_host(state.counters) if later else counters, ranked, reached, state)
 
+        state.looked = ranked.edges
         marking = int(counters[LISTS + 2])
         looked = ranked.edges if ranked.of else marking
         worked_on = sum(map(len, ranked.of)) if state.iterations else reached

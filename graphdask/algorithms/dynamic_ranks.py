@@ -88,8 +88,10 @@ class State:
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None
     """Lengths of `low` and `high` and their edges; None where the lists are to be made."""
+    looked: int = 0
+    """In-edges of the vertices that were ranked last on this rank."""
     sweep: Any = None
-    """The Sweep that sums the rows of all vertices, where one does."""
+    """The Sweep that sums the rows of all vertices, where one does and all are ranked."""
     steps: dict[str, int] = field(default_factory=dict)
     """Iterations by method."""
     factor: float | None = None

@@ -1,4 +1,5 @@
-"""Sums over all rows of in-edges of a large dynamic graph on a GPU, as the ordinary PageRank does them (pull.py).
+"""Sums over all rows of in-edges of a large dynamic graph on a GPU, as the ordinary PageRank does them (pull.py): where
+all vertices are ranked, and where so many are that their rows alone would not take less.
 
 Which rows have few edges, and the chunks of the others, are listed once after a batch; so chunks of about one length
 are summed side by side, a row of very many edges by whoever is free, and the contributions that are read most often,
@@ -21,6 +22,8 @@ from graphdask.engine import Environment
 
 NAME = "rows of in-edges, listed"
 """Of the table that a part keeps."""
+MANY = 0.75
+"""Share of the in-edges from which on all are summed over."""
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ def pagerank(
         With a method, on a GPU: after which degrees vertices are told apart into those of which a warp takes 32 and
         those that have a warp or a block of their own: in-degrees where they are ranked and out-degrees where their
         out-neighbours are marked, only in-degrees (then all are marked from by warps), or none (then each is ranked by
-        a warp or a block). Where all vertices of a large graph are ranked, rows of more than 8 in-edges are shared out
-        by both and in as the ordinary PageRank does. The answer is the same. Default: "both", the fastest in Sahu's
+        a warp or a block). Where those that are ranked have most of the edges of a large graph, both and in share out
+        the edges of all as the ordinary PageRank does. The answer is the same. Default: "both", the fastest in Sahu's
         Figure 1.
     dangling : {"uniform", "self-loop"}, optional
         What a walker does at a vertex without out-edges. "uniform", the default: starts anew, as in NetworkX, anywhere

@@ -59,7 +59,7 @@ def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, mo
     monkeypatch.setattr(pull, "STAGED_FROM", 0)
     D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 9_000, (2, 60_000))).partition(parts, device="cuda"))
     D.update(insert=([0], [1]))
-    for method in ("static", "nd"):
+    for method in ("static", "nd", "dfp"):
         with DevicePeak(monkeypatch) as peak:
             found = gd.pagerank(D, method=method, tol=1e-6)
         assert 0.3 < peak.bytes / parts / found.stats.memory < 1.1
@@ -78,3 +78,14 @@ def test_the_memory_on_a_gpu_is_announced(name, parts, rng):
     with PeakMemory("cuda", parts, True) as peak:
         found = EVERY[name](graph, int(src[0]))
     assert peak.bytes / parts < 1.1 * found.stats.memory
+
+
+@pytest.mark.gpu
+def test_the_memory_on_a_gpu_of_a_graph_that_changes_is_announced(rng):
+    n, m = 1 << 20, 1 << 23
+    D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, n, (2, m)), num_vertices=n).partition(1, device="cuda"))
+    for method in ("static", "nd", "dfp"):
+        D.update(insert=rng.integers(0, n, (2, 100)))
+        with PeakMemory("cuda", 1, True) as peak:
+            found = gd.pagerank(D, method=method, tol=1e-6)
+        assert peak.bytes < 1.1 * found.stats.memory

@@ -16,7 +16,7 @@ from graphdask.algorithms.dynamic_sweep import Sweep
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("parts", [1, 3])
 def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, device, monkeypatch):
-    """Calls that rank all vertices in each iteration, in some, and in the last ones; rows of all lengths."""
+    """Calls that rank all vertices, nearly all, or all in some iterations and in the last ones; rows of all lengths."""
     swept, run = Counter(), Sweep.sum
     if device == "emulated":
         stand_in(monkeypatch, emulated())
@@ -46,4 +46,5 @@ def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, 
     assert found[0][1] == found[1][1]
     sweeps = sum(steps.get(method, 0) for steps, *_ in found[1][1] for method in ("static", "nd"))
     assert sweeps > 20
-    assert set(swept.values()) == {sweeps + len(done)}  # and one in each proof
+    assert len(swept) == parts
+    assert min(swept.values()) > sweeps + len(done)  # one in each proof, and frontiers of nearly all vertices
