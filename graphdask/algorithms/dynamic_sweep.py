@@ -24,6 +24,8 @@ NAME = "rows of in-edges, listed"
 """Of the table that a part keeps."""
 MANY = 0.75
 """Share of the in-edges from which on all are summed over."""
+KINDS = 10
+"""Of rows and chunks, by their lengths; kernels/dynamic_sweep.py."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +51,25 @@ class Sweep:
     @staticmethod
     def memory(part: DynamicPart) -> int:
         """Bytes that lists take at most while they are made; 0 where they are there, or of no use."""
-        if isinstance(part.ids, np.ndarray) or _kept(part) is not None:
+        rows, index = part.backward, part.ids.itemsize
+        if isinstance(part.ids, np.ndarray) or rows.used < pull.STAGED_FROM or _kept(part) is not None:
             return 0
-        length = part.backward.length
-        lists, listing = Chunks.memory(length, part.backward.used, part.ids.itemsize)
-        return part.num_owned * (part.ids.itemsize + 8) + lists + listing
+        chunks = int((rows.length > pull.FEW).sum()) + rows.used // pull.CHUNK
+        return part.num_owned * index + chunks * (8 + index) + rows.used // pull.CHUNK * (24 + index)
 
     @classmethod
     def of(cls, part: DynamicPart, state: State, env: Environment) -> Sweep | None:
         """What the part keeps, or else what is made now; None where other kernels do as well."""
-        backend, rows = env.backend, part.backward
-        room, least = backend.shared_memory, pull.STAGED_FROM * backend.processors
+        room, least = env.backend.shared_memory, pull.STAGED_FROM * env.backend.processors
         if not room or state.num_edges < least:
             return None
         sweep = _kept(part)
         if sweep is None:
-            xp = env.xp
-            few = xp.flatnonzero((rows.length > 0) & (rows.length <= pull.FEW)).astype(part.ids.dtype)
-            long = Chunks.of(xp, rows.begin, rows.length, part.ids.dtype)
+            few, long = _lists(part, env)
             staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
             ranges, width = _ranges(part)
             hot = min(min(pull.STAGED, room) // 8 // ranges, width) if staged else 0
-            sweep = cls(few, long, xp.empty(long.partials), hot, (ranges, width), part.batches)
+            sweep = cls(few, long, env.xp.empty(long.partials), hot, (ranges, width), part.batches)
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep
 
@@ -89,6 +88,21 @@ class Sweep:
         kernels.pagerank_sum_partials(
             pull.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
         )
+
+
+def _lists(part: DynamicPart, env: Environment) -> tuple[Array, Chunks]:
+    """The rows of few in-edges, and those of more in chunks, those of about one length together."""
+    xp, dtype, rows, owned = env.xp, part.ids.dtype, part.backward, part.num_owned
+    kernels, counts = env.kernels("dynamic_sweep", index_t=dtype), xp.zeros(KINDS + 1, np.uint64)
+    kernels.dynamic_sweep_count(owned, rows.length, counts)
+    few, *sizes, many, partials = env.backend.to_host(counts).tolist()
+    size = sum(sizes)
+    lists = (
+        xp.empty(few, dtype), xp.zeros(size + -size % 4, np.int64), xp.zeros(size + -size % 4, dtype),
+        xp.full(many + -many % 4, -1, dtype), xp.zeros(many + 1, np.int64),
+    )  # fmt: skip
+    kernels.dynamic_sweep_list(owned, rows.begin, rows.length, counts, xp.zeros(KINDS, np.uint64), *lists)
+    return lists[0], Chunks(*lists[1:], partials)
 
 
 def _ranges(part: DynamicPart) -> tuple[int, int]:

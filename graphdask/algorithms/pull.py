@@ -40,7 +40,7 @@ def filled(xp: Any, array: Array, value: int) -> Array:
 
 @dataclass
 class Chunks:
-    """Rows of more than FEW edges, cut into pieces of CHUNK edges; see kernels/pagerank.py."""
+    """The rows of more than FEW edges of a Csr, cut into pieces of CHUNK edges; see kernels/pagerank.py."""
 
     chunks: Array
     """int64: first edge times SPAN plus number of edges, the longest first, then 0 up to a multiple of 4."""
@@ -54,19 +54,18 @@ class Chunks:
     """How many such chunks there are; kernels/pagerank.py has their sums in `partial`."""
 
     @classmethod
-    def of(cls, xp: Any, begin: Array, length: Array, dtype: Any, goes: Array | None = None) -> Chunks:
-        """Of rows that begin there and are so long, int64."""
-        many, one = xp.flatnonzero(length > CHUNK), xp.flatnonzero((length > FEW) & (length <= CHUNK))
+    def of(cls, xp: Any, indptr: Array, dtype: Any, goes: Array | None = None) -> Chunks:
+        degree = indptr[1:] - indptr[:-1]
+        many, one = xp.flatnonzero(degree > CHUNK), xp.flatnonzero((degree > FEW) & (degree <= CHUNK))
         first_chunk = xp.zeros(len(many) + 1, np.int64)
-        xp.cumsum((length[many] + (CHUNK - 1)) // CHUNK, out=first_chunk[1:])
+        xp.cumsum((degree[many] + (CHUNK - 1)) // CHUNK, out=first_chunk[1:])
         number = xp.arange(int(first_chunk[-1]))
         row = xp.searchsorted(first_chunk[1:], number, side="right")
-        before = CHUNK * (number - first_chunk[row])
-        size = xp.concatenate([xp.minimum(length[many][row] - before, CHUNK), length[one]])
-        first = xp.concatenate([begin[many][row] + before, begin[one]])
-        del row, before
-        order = xp.argsort((CHUNK - size).astype(np.uint16), kind="stable")  # of 16 bits a radix sort serves
-        chunks = (first * SPAN + size)[order]
+        begin = indptr[many][row] + CHUNK * (number - first_chunk[row])
+        length = xp.concatenate([xp.minimum(indptr[many + 1][row] - begin, CHUNK), degree[one]])
+        del degree, row
+        order = xp.argsort((CHUNK - length).astype(np.uint16), kind="stable")  # of 16 bits a radix sort serves
+        chunks = (xp.concatenate([begin, indptr[one]]) * SPAN + length)[order]
         if goes is not None:
             one, many = goes[one], goes[many]
         targets = xp.concatenate([(-1 - number).astype(dtype), one.astype(dtype)])[order]
@@ -79,11 +78,12 @@ class Chunks:
         return sum(array.nbytes for array in (self.chunks, self.targets, self.many, self.first_chunk))
 
     @staticmethod
-    def memory(length: Array, edges: int, index: int) -> tuple[int, int]:
-        """Bytes at most: of the lists, and while they are made; `index` is those of a vertex."""
-        chunks = int((length > FEW).sum()) + edges // CHUNK
-        kept = chunks * (8 + index) + edges // (CHUNK // 2) * 8
-        return kept, 16 * len(length) + 64 * chunks
+    def memory(csr: Csr) -> tuple[int, int]:
+        """Bytes at most: of the lists, and while they are made."""
+        long = int((csr.indptr[1:] - csr.indptr[:-1] > FEW).sum())
+        chunks = long + csr.num_edges // CHUNK
+        kept = chunks * (8 + csr.indices.dtype.itemsize) + csr.num_edges // (CHUNK // 2) * 8
+        return kept, 16 * csr.num_rows + 64 * chunks
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Rows:
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         if place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
-        long = Chunks.of(xp, csr.indptr[:-1], csr.indptr[1:] - csr.indptr[:-1], dtype, goes)
+        long = Chunks.of(xp, csr.indptr, dtype, goes)
         indices, hot = csr.indices, 0
         if place is not None:
             indices = xp.empty_like(csr.indices)

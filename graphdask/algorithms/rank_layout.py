@@ -16,7 +16,7 @@ from graphdask.algorithms.pull import Chunks, Rows, laid_out, refuse_weights, wi
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
-from graphdask.part import Csr, Part, most_first
+from graphdask.part import Part, most_first
 
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 """Sums of out-weights with which contributions neither overflow nor vanish."""
@@ -88,7 +88,7 @@ class Layouts:
             weight = wide = 4
             if real == 8 and part.inward.weights.dtype != np.float32:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
-        lists, listing = _listing(part.inward)
+        lists, listing = Chunks.memory(part.inward)
         rows = edges * (index + weight) + 2 * owned * index + lists
         rows += 8 * (owned + 1) * int(laid_out(part.inward, self.weighted))
         made = rows + owned * (8 + int(self.self_loops))
@@ -97,7 +97,7 @@ class Layouts:
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
         weighing = owned * 8 + slots * real
         if self.weighted and part.out is not part.inward:
-            lists, listing_out = _listing(part.out)
+            lists, listing_out = Chunks.memory(part.out)
             weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
         narrowing = edges * (wide - weight)
         making = max(made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing))
@@ -153,10 +153,6 @@ def refuse_extremes(out_weight: Array, real: Any, xp: Any) -> None:
             f"the out-edges of a vertex weigh {float(out_weight[wrong[0]]):g} together; in {np.dtype(real)} "
             f"pagerank takes {least:g} to {most:g}, and 0: scale the weights"
         )
-
-
-def _listing(csr: Csr) -> tuple[int, int]:
-    return Chunks.memory(csr.indptr[1:] - csr.indptr[:-1], csr.num_edges, csr.indices.dtype.itemsize)
 
 
 def _edges(part: Part) -> tuple[Array, Array]:
