@@ -29,13 +29,19 @@ FIRST = 8
 """Where ranks share a store, each joins one in so many chunks before they agree on the largest tree."""
 
 
-def join(store: Store, memory: int, log: Log | None = None, ahead: int | None = None) -> tuple[np.ndarray, Log]:
-    """The first position of the component of every position, int32."""
+def join(
+    store: Store, memory: int, log: Log | None = None, ahead: int | None = None, number: np.ndarray | None = None
+) -> tuple[np.ndarray, Log]:
+    """The first position of the component of every position, int32.
+
+    In `number`, int32 by position, go the vertex numbers of the rows of chunks that were read.
+    """
     log = Log() if log is None else log
-    n, counters = store.num_vertices, np.zeros(3, np.int64)
-    tree = np.arange(n, dtype=np.int32)
+    n, counters, chunks = store.num_vertices, np.zeros(3, np.int64), range(len(store.sections["out"]))
     with window_of(store, "out", memory - 4 * n, "components", log, ahead, once=True) as window:
-        join_chunks(store, window, range(len(store.sections["out"])), tree, -1, counters, log)
+        window.ask(chunks)
+        tree = np.arange(n, dtype=np.int32)
+        join_chunks(store, window, chunks, tree, -1, counters, log, number=number)
     cpu().kernels("layered").layered_flatten(n, tree)
     log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
     return tree, log
@@ -50,6 +56,7 @@ def join_chunks(
     counters: np.ndarray,
     log: Log,
     choose: bool = True,
+    number: np.ndarray | None = None,
 ) -> None:
     """Join trees over the edges of some chunks; rows in the tree of the position `anchor`, if it is one, are left out.
 
@@ -58,18 +65,19 @@ def join_chunks(
     section, kernels = store.sections["out"], cpu().kernels("layered")
     first, rows = section.table["first"], section.table["rows"]
 
-    def needed(number: int) -> bool:
+    def needed(k: int) -> bool:
         if anchor < 0:
             return True
-        kernels.layered_outside(int(rows[number]), int(first[number]), tree, anchor, counters)
+        kernels.layered_outside(int(rows[k]), int(first[k]), tree, anchor, counters)
         return bool(counters[FOUND])
 
-    for number in chunks:
-        if not needed(number):
+    for k in chunks:
+        if not needed(k):
             window.traffic.skipped += 1
             continue
-        likely = (later for later in range(number + 1, chunks.stop) if needed(later))
-        chunk = window.load(number, likely)
+        chunk = window.load(k, (later for later in range(k + 1, chunks.stop) if needed(later)))
+        if number is not None:
+            number[chunk.first : chunk.first + len(chunk.ids)] = chunk.ids
         kernels.layered_hook(
             len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, anchor, counters
         )
@@ -92,12 +100,13 @@ def largest(tree: np.ndarray) -> int:
 def components(store: Store, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
     """The smallest vertex number of every vertex's component, int32 by vertex number."""
     n = store.num_vertices
-    tree, _ = join(store, memory - (BYTES - 4) * n, log, ahead)
-    if store.by_number:
+    number = None if store.by_number else np.full(n, -1, np.int32)
+    tree, _ = join(store, memory - (BYTES - 4) * n, log, ahead, number)
+    if number is None:
         return {"label": tree}
-    number, label = np.empty(n, np.int32), np.empty(n, np.int32)
-    for first, ids in store.order():
+    for first, ids in store.order(np.flatnonzero(number[store.sections["out"].table["first"]] < 0).tolist()):
         number[first : first + len(ids)] = ids
+    label = np.empty(n, np.int32)
     least, kernels = np.full(n, np.iinfo(np.int32).max, np.int32), cpu().kernels("layered")
     kernels.layered_least(n, 0, number, tree, least)
     kernels.layered_named(n, 0, number, tree, least, label)

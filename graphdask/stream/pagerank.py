@@ -26,7 +26,7 @@ from graphdask.stream.format import Chunk, Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.stream.window import AHEAD, Window
+from graphdask.stream.window import Window
 
 NONE = np.zeros(0, np.int32)
 HANDS = 2
@@ -107,8 +107,7 @@ class Ranks:
         self.store, self.primitive, self.own, self.log = store, primitive, own, log
         out_weight, self.extra = _out_weights(store, primitive, memory, log, ahead, own)
         refuse_extremes(out_weight, primitive.real, np)
-        with np.errstate(divide="ignore"):
-            self.inverse = np.where(out_weight > 0, 1.0 / out_weight, 0.0)
+        self.inverse = np.divide(1.0, out_weight, out=np.zeros(own.count), where=out_weight > 0)
         del out_weight
         start = primitive.start
         self.rank = np.full(own.count, 1.0 / max(n, 1), real) if start is None else shares(store, start, own, real)
@@ -163,9 +162,12 @@ def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: in
     """Ranks by vertex number, and how the iterations ended."""
     n, own = store.num_vertices, Own.whole(store)
     memory -= state_bytes(primitive) * n
-    store.expect(store.sections[gathered(store)], own.chunks[gathered(store)][:AHEAD])
-    ranks = Ranks(store, primitive, memory, log, ahead, own)
+    edges = primitive.weighted or primitive.self_loops  # which go through a window of their own
+    ranks = Ranks(store, primitive, memory, log, ahead, own) if edges else None
     with window_of(store, gathered(store), memory, "pagerank", log, ahead, hands=HANDS) as window, Cores() as cores:
+        window.ask(own.chunks[gathered(store)])
+        if ranks is None:
+            ranks = Ranks(store, primitive, memory, log, ahead, own)
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
             log.sweep(n, ranks.iterate(window, cores))
     rank, found = ranks.rank, ranks.progress.found(primitive.tol)

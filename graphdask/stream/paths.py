@@ -17,7 +17,6 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu, window_of
-from graphdask.stream.window import AHEAD
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
@@ -33,6 +32,7 @@ def search(
     store: Store,
     sources: np.ndarray,
     memory: int,
+    numbers: np.ndarray | None = None,
     label: np.ndarray | None = None,
     depth: int = 0,
     *,
@@ -45,6 +45,8 @@ def search(
 
     Parameters
     ----------
+    numbers : int64 array, optional
+        Those of the sources. Default: their positions.
     depth : int
         Of the sources.
     weighted : bool
@@ -56,8 +58,7 @@ def search(
     n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
     active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
     label = np.full(n, unreached(np.dtype(np.int64)), np.int64) if label is None else label
-    numbers = sources if store.by_number else _numbers(store, sources)
-    label[sources] = np.int64(depth) << 32 | numbers
+    label[sources] = np.int64(depth) << 32 | (sources if numbers is None else numbers)
     active[sources] = True
     near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)  # which say nothing
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
@@ -73,33 +74,20 @@ def search(
     return label
 
 
-def _numbers(store: Store, positions: np.ndarray) -> np.ndarray:
-    """The vertex numbers at some positions."""
-    found = np.empty(len(positions), np.int64)
-    missing = len(positions)
-    for first, ids in store.order():
-        inside = (positions >= first) & (positions < first + len(ids))
-        found[inside] = ids[positions[inside] - first]
-        missing -= int(inside.sum())
-        if not missing:
-            break
-    return found
-
-
 def bfs(
     store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False
 ) -> dict[str, Any]:
     """Depths and parents, int32 by vertex number."""
-    n, place = store.num_vertices, store.positions([source])
-    found = by_layers(store, source, int(place[0]), memory - 8 * n, log, ahead)
+    n, here = store.num_vertices, np.array([source], np.int64)
+    found = by_layers(store, source, memory - 8 * n, log, ahead)
     if found is None:
-        label = search(store, place, memory - 8 * n, log=log, ahead=ahead, once=once)
+        label = search(store, store.positions(here), memory - 8 * n, here, log=log, ahead=ahead, once=once)
         found = _unpacked(store, label, np.int32)
     return {"depth": found[0], "parent": found[1]}
 
 
 def by_layers(
-    store: Store, source: int, place: int, memory: int, log: Log, ahead: int | None = None
+    store: Store, source: int, memory: int, log: Log, ahead: int | None = None
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Depths and parents of a search from where layers are counted from, int32 by vertex number, in one pass.
 
@@ -112,11 +100,12 @@ def by_layers(
     n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
     first, layers = section.table["first"], section.table["layer"]
     chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
-    store.expect(section, chunks[:AHEAD])
-    number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
-    number[place], depth[source], parent[source] = source, 0, source
-    layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead, once=True) as window:
+        window.ask(chunks)
+        number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
+        (place,) = store.positions([source], range(int(np.count_nonzero(layers == 0))))
+        number[place], depth[source], parent[source] = source, 0, source
+        layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
         window.traffic.skipped = len(section) - len(chunks)
         for at, k in enumerate(chunks):
             chunk = window.load(k, (chunks[later] for later in range(at + 1, len(chunks))))
@@ -151,12 +140,14 @@ def sssp(
     if not primitive.parents_in_any_order:
         return _sssp_wide(store, primitive, memory, log, ahead)
     n, weighted = store.num_vertices, store.weights is not None
-    place = store.positions([primitive.source])
     if not weighted:
-        found = by_layers(store, primitive.source, int(place[0]), memory - 12 * n, log, ahead)
+        found = by_layers(store, primitive.source, memory - 12 * n, log, ahead)
         if found is not None:
             return {"distance": found[0].astype(np.int64), "parent": found[1], "too_far": NO_VERTEX}
-    label = search(store, place, memory - 12 * n, log=log, weighted=weighted, ahead=ahead, once=once)
+    here = np.array([primitive.source], np.int64)
+    label = search(
+        store, store.positions(here), memory - 12 * n, here, log=log, weighted=weighted, ahead=ahead, once=once
+    )
     distance, parent = _unpacked(store, label, np.int64)
     return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
 

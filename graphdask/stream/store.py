@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -91,12 +91,8 @@ class Store:
                 raise FormatError(f"{what} ends at byte {offset + done}: the file was truncated", self.path)
             done += got
 
-    def expect(self, section: Section, chunks: Iterable[int]) -> None:
-        """Have the operating system begin to read some chunks, which are asked for soon; nothing waits for them."""
-        for number in chunks:
-            self._expect(section.table["offset"].item(number), sum(section.sizes(number)))
-
     def _expect(self, offset: int, size: int) -> None:
+        """Have the operating system begin to read what is asked for soon; nothing waits for it."""
         self.check_open()
         os.posix_fadvise(self._file, offset, size, os.POSIX_FADV_WILLNEED)
 
@@ -123,20 +119,22 @@ class Store:
         self._check(section, number, "edges", memory[rows:])
         return section.chunk_of(number, memory)
 
-    def rows(self, section: Section, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    def rows(
+        self, section: Section, chunks: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Position of the first row, degrees and vertex numbers of each chunk, or of some; edges are not read."""
         chunks, offset = range(len(section)) if chunks is None else chunks, section.table["offset"]
         for number in chunks[:EXPECTED]:
             self._expect(offset.item(number), section.sizes(number)[0])
-        for number in chunks:
-            if number + EXPECTED in chunks:
-                self._expect(offset.item(number + EXPECTED), section.sizes(number + EXPECTED)[0])
+        for at, number in enumerate(chunks):
+            for later in chunks[at + EXPECTED : at + EXPECTED + 1]:
+                self._expect(offset.item(later), section.sizes(later)[0])
             memory = np.empty(section.sizes(number)[0], np.uint8)
             self._read(offset.item(number), memory, f"chunk {number} of {section.name}")
             self._check(section, number, "rows", memory)
             yield section.table["first"].item(number), *section.rows_of(number, memory)
 
-    def order(self, chunks: range | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    def order(self, chunks: Sequence[int] | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Position of the first row, and the vertex numbers of each chunk of out-edges, or of some, int32."""
         section = self.sections["out"]
         if self.by_number:
@@ -147,13 +145,13 @@ class Store:
         for first, _, ids in self.rows(section, chunks):
             yield first, ids
 
-    def positions(self, numbers: Any) -> np.ndarray:
-        """Where some vertices stand, int64."""
+    def positions(self, numbers: Any, chunks: Sequence[int] | None = None) -> np.ndarray:
+        """Where some vertices stand, int64; with chunks, these are looked through."""
         wanted = np.asarray(numbers, np.int64)
         if self.by_number:
             return wanted
         found = np.full(len(wanted), -1)
-        for first, ids in self.order():
+        for first, ids in self.order(chunks):
             for place in np.flatnonzero((wanted >= ids.min()) & (wanted <= ids.max())):
                 rows = np.flatnonzero(ids == wanted[place])
                 if len(rows):

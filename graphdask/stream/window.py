@@ -134,7 +134,6 @@ class Window:
         self._coming: dict[int, tuple[Place, Future[tuple[Chunk, float]]]] = {}
         self._wanted = np.zeros(len(section), np.int64)
         self._current: deque[tuple[int, Place]] = deque()
-        self._ahead = ahead
         self._threads = ThreadPoolExecutor(min(READERS, ahead), "graphdask-read") if ahead else None
         self._indptr = np.zeros((self.hands, rows + 1), np.int64)
         self._turn = 0
@@ -175,7 +174,7 @@ class Window:
         else:
             place, chunk = self._fetched(number)
         self._current.append((number, place))
-        self._ask(ahead)
+        self.ask(ahead)
         return chunk
 
     def _memory(self, place: Place) -> np.ndarray:
@@ -216,15 +215,14 @@ class Window:
                 return self._kept.pop(least)
         return self._free.pop() if self._free else None
 
-    def _ask(self, ahead: Iterable[int]) -> None:
+    def ask(self, ahead: Iterable[int]) -> None:
+        """Begin to read what is likely to be next, as long as there is room."""
         if self._threads is None:
             return
         for number, (place, future) in list(self._coming.items()):
             if place.stays and future.done() and future.exception() is None:
                 self._arrived(number)
         for number in ahead:
-            if len(self._coming) >= self._ahead:
-                return
             if number not in self._kept and number not in self._coming:
                 room = self._place(number, int(self._wanted[number]) + 1)
                 if room is None:
