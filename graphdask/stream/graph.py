@@ -217,8 +217,8 @@ def open_(
     Returns
     -------
     StreamedGraph
-        It goes where a Graph goes. On a CPU every call reads the file anew; chunks are checked when they are first
-        read.
+        It goes where a Graph goes. On a CPU every call reads the file anew, from a fast disk past the operating
+        system's cache; chunks are checked when they are first read.
 
     Raises
     ------

@@ -15,6 +15,7 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
+from graphdask.stream.direct import Direct, around
 from graphdask.stream.format import TABLE, Chunk, Section, aligned, read_header
 
 EXPECTED = 32
@@ -34,7 +35,8 @@ class Store:
         self.path, self.header = read_header(path)
         self.size = self.path.stat().st_size
         self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        self._closing = weakref.finalize(self, os.close, self._file)
+        self.direct = Direct(self._file)
+        self._closing = weakref.finalize(self, _close, self._file, self.direct)
         self._lock = Lock()
         self._checked: set[tuple[str, int, str]] = set()
         weights = self.header["weights"]
@@ -112,9 +114,23 @@ class Store:
 
     def read(self, section: Section, number: int, memory: np.ndarray) -> Chunk:
         """A chunk, in the bytes of `memory`, uint8."""
-        rows, edges = section.sizes(number)
-        memory = memory[: rows + edges]
+        memory = memory[: sum(section.sizes(number))]
         self._read(section.table["offset"].item(number), memory, f"chunk {number} of {section.name}")
+        return self._checked_chunk(section, number, memory)
+
+    def read_blocks(self, section: Section, number: int, memory: np.ndarray) -> Chunk:
+        """A chunk, in `memory` for the blocks `around` it, which begins like these at a multiple of their length; past
+        the operating system's cache, where that pays."""
+        offset, size = section.table["offset"].item(number), sum(section.sizes(number))
+        begin, length = around(offset, size)
+        here = memory[offset - begin : offset - begin + size]
+        self.check_open()
+        if not self.direct.read(begin, memory[:length], offset - begin + size):
+            self._read(offset, here, f"chunk {number} of {section.name}")
+        return self._checked_chunk(section, number, here)
+
+    def _checked_chunk(self, section: Section, number: int, memory: np.ndarray) -> Chunk:
+        rows, _ = section.sizes(number)
         self._check(section, number, "rows", memory[:rows])
         self._check(section, number, "edges", memory[rows:])
         return section.chunk_of(number, memory)
@@ -195,3 +211,8 @@ class Store:
             memory = np.empty(section.most_bytes, np.uint8)
             for number in range(len(section)):
                 self.read(section, number, memory)
+
+
+def _close(file: int, direct: Direct) -> None:
+    direct.close()
+    os.close(file)

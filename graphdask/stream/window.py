@@ -21,6 +21,7 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
+from graphdask.stream.direct import BLOCK, LEAST, aligned_room, around
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.store import Store
 
@@ -112,6 +113,14 @@ class Window:
         most = max(self._sizes.values(), default=0)
         rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
         fixed, each = 4 * rows, 8 * (rows + 1)
+        self._in_blocks = store.direct.pays and LEAST <= most <= memory - fixed - each - 2 * BLOCK
+        """Whether places of chunks have room for the blocks of the file that these are in."""
+        rooms = self._sizes
+        if self._in_blocks:
+            offsets = section.table["offset"]
+            rooms = {number: around(offsets.item(number), size)[1] for number, size in self._sizes.items()}
+            most = max(rooms.values())
+        self._rooms = rooms
         wanted = AHEAD if ahead is None else ahead
         if memory < fixed + each + most:
             raise OverBudget(
@@ -126,8 +135,8 @@ class Window:
         ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - self.hands), max(0, len(chunks) - 1))
         buffers = self.hands + ahead
         room = 0 if once else memory - fixed - buffers * most
-        region = min(room, sum(self._sizes.values()))
-        self._arena = np.empty(buffers * most + region, np.uint8)  # what nothing is read into takes no memory
+        region = min(room, sum(rooms.values()))
+        self._arena = aligned_room(buffers * most + region)
         self._free = [Place(k * most, most, False) for k in range(buffers)]
         self._end = buffers * most
         self._kept: dict[int, Place] = {}
@@ -170,15 +179,17 @@ class Window:
         if number in self._kept:
             traffic.resident += int(self._wanted[number] > 1)
             place = self._kept[number]
-            chunk = self._section.chunk_of(number, self._memory(place))
+            chunk = self._section.chunk_of(number, self._memory(number, place))
         else:
             place, chunk = self._fetched(number)
         self._current.append((number, place))
         self.ask(ahead)
         return chunk
 
-    def _memory(self, place: Place) -> np.ndarray:
-        return self._arena[place.begin : place.begin + place.size]
+    def _memory(self, number: int, place: Place) -> np.ndarray:
+        """Where a chunk is in its place."""
+        begin = self._section.table["offset"].item(number) % BLOCK if self._in_blocks else 0
+        return self._arena[place.begin + begin : place.begin + place.size]
 
     def _fetched(self, number: int) -> tuple[Place, Chunk]:
         """A chunk that was read ahead, or is read now, and where it is."""
@@ -202,7 +213,7 @@ class Window:
 
     def _place(self, number: int, wanted: int) -> Place | None:
         """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
-        size = self._sizes[number]
+        size = self._rooms[number]
         if self._end + size <= len(self._arena):
             place = Place(self._end, size, True)
             self._end += size
@@ -242,8 +253,9 @@ class Window:
     def _read(self, number: int, place: Place) -> tuple[Chunk, float]:
         """A chunk, and the seconds that it took."""
         started = time.perf_counter()
-        chunk = self._store.read(self._section, number, self._memory(place))
-        return chunk, time.perf_counter() - started
+        memory = self._arena[place.begin : place.begin + place.size]
+        read = self._store.read_blocks if self._in_blocks else self._store.read
+        return read(self._section, number, memory), time.perf_counter() - started
 
     def _count(self, number: int, seconds: float) -> None:
         """Count a chunk that was read."""
