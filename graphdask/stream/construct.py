@@ -241,7 +241,7 @@ def _layers(plan: _Plan, store: Store, root: int) -> np.ndarray:
         starts = np.flatnonzero(left & (degree == 0))
         del degree
         if len(starts):
-            label = search(store, starts, memory, None, label, int((label[~left] >> 32).max()) + 1)
+            label = search(store, starts, memory, label, int((label[~left] >> 32).max()) + 1)
     left = label == none
     depth = (label >> 32).astype(np.int32)
     depth[left] = (int(depth[~left].max()) if not left.all() else -1) + 1

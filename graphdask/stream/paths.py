@@ -32,7 +32,6 @@ def search(
     store: Store,
     sources: np.ndarray,
     memory: int,
-    numbers: np.ndarray | None = None,
     label: np.ndarray | None = None,
     depth: int = 0,
     *,
@@ -41,12 +40,13 @@ def search(
     ahead: int | None = None,
     once: bool = False,
 ) -> np.ndarray:
-    """Labels by position, int64, from sources at positions; with `label`, those of an earlier search go on.
+    """Labels by position, int64, from sources given by their numbers; with `label`, those of an earlier search go on.
+
+    Where edges of the length 1 stand at both ends, it takes 4 bytes per vertex that are not counted in `memory`, and
+    which whoever makes answers of the labels has not taken yet.
 
     Parameters
     ----------
-    numbers : int64 array, optional
-        Those of the sources. Default: their positions.
     depth : int
         Of the sources.
     weighted : bool
@@ -55,33 +55,50 @@ def search(
         End after one sweep, as rows stand in the order of their depths.
     """
     log = Log() if log is None else log
-    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    n, section = store.num_vertices, store.sections["out"]
+    back = label is None and not weighted and not store.header["directed"]
+    number = _numbers(store) if back else np.zeros(0, np.int32)
+    place = np.flatnonzero(np.isin(number, sources)) if len(number) else store.positions(sources)
     active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
     label = np.full(n, unreached(np.dtype(np.int64)), np.int64) if label is None else label
-    label[sources] = np.int64(depth) << 32 | (sources if numbers is None else numbers)
-    active[sources] = True
+    label[place] = np.int64(depth) << 32 | (number[place] if len(number) else sources)
+    active[place] = True
     near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)  # which say nothing
+    relax, reach = cpu().kernels("layered").layered_relax, cpu().kernels("layered_reach").layered_reach
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
         sweeps = Sweeps(window, section, active, counters, log)
         for chunk in sweeps.once() if once else sweeps:
-            kernels.layered_relax(
-                len(chunk.degrees), chunk.first, 0, n, window.indptr(chunk), chunk.ids, chunk.targets,
-                chunk.weights if weighted else UNIT, -1 if weighted else 0, active, near, label, highest, window.queue,
-                counters,
-            )  # fmt: skip
+            rows, indptr = len(chunk.degrees), window.indptr(chunk)
+            if back:
+                reach(
+                    rows, chunk.first, indptr, number, chunk.targets, active, near, label, window.queue, counters
+                )  # fmt: skip
+            else:
+                relax(
+                    rows, chunk.first, 0, n, indptr, chunk.ids, chunk.targets, chunk.weights if weighted else UNIT,
+                    -1 if weighted else 0, active, near, label, highest, window.queue, counters,
+                )  # fmt: skip
     if once:
         log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
     return label
+
+
+def _numbers(store: Store) -> np.ndarray:
+    """The vertex numbers by position, int32; none where they are these."""
+    number = np.empty(0 if store.by_number else store.num_vertices, np.int32)
+    for first, ids in () if store.by_number else store.order():
+        number[first : first + len(ids)] = ids
+    return number
 
 
 def bfs(
     store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False
 ) -> dict[str, Any]:
     """Depths and parents, int32 by vertex number."""
-    n, here = store.num_vertices, np.array([source], np.int64)
+    n = store.num_vertices
     found = by_layers(store, source, memory - 8 * n, log, ahead)
     if found is None:
-        label = search(store, store.positions(here), memory - 8 * n, here, log=log, ahead=ahead, once=once)
+        label = search(store, np.array([source]), memory - 8 * n, log=log, ahead=ahead, once=once)
         found = _unpacked(store, label, np.int32)
     return {"depth": found[0], "parent": found[1]}
 
@@ -144,10 +161,8 @@ def sssp(
         found = by_layers(store, primitive.source, memory - 12 * n, log, ahead)
         if found is not None:
             return {"distance": found[0].astype(np.int64), "parent": found[1], "too_far": NO_VERTEX}
-    here = np.array([primitive.source], np.int64)
-    label = search(
-        store, store.positions(here), memory - 12 * n, here, log=log, weighted=weighted, ahead=ahead, once=once
-    )
+    here = np.array([primitive.source])
+    label = search(store, here, memory - 12 * n, log=log, weighted=weighted, ahead=ahead, once=once)
     distance, parent = _unpacked(store, label, np.int64)
     return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
 

@@ -108,6 +108,22 @@ def test_answers_do_not_depend_on_how_much_is_in_memory(stored, memory):
     np.testing.assert_array_equal(gd.bfs(S, 7).parent, parent)
 
 
+@pytest.mark.parametrize("order", ["layers", "ids"])
+def test_parents_are_those_of_scipy_near_and_far_from_anywhere(stored, order):
+    rng = np.random.default_rng(3)
+    for n, more in ((700, 0), (700, 9), (300, 200), (300, 2000)):  # distances beyond those of a small table, and ties
+        number = rng.permutation(n + 9).astype(np.int64)
+        src = np.concatenate([number[: n - 1], number[rng.integers(0, n, more)], number[n : n + 6], number[:3]])
+        dst = np.concatenate([number[1:n], number[rng.integers(0, n, more)], number[n + 1 : n + 7], number[:3]])
+        S = stored(gd.from_edges(src, dst, num_vertices=n + 9, directed=False), order=order)
+        matrix = adjacency(n + 9, src, dst, False)
+        for source in number[[0, n // 3, n - 1, n, n + 8]].tolist():
+            found, (depth, parent) = gd.bfs(S, source), search(matrix, source)
+            np.testing.assert_array_equal(found.depth, depth)
+            np.testing.assert_array_equal(found.parent, parent)
+            np.testing.assert_array_equal(gd.sssp(S, source).parent, parent)
+
+
 def test_a_long_path_with_weights_is_followed_against_the_order_of_layers(stored):
     n = 3000
     weights = np.random.default_rng(1).integers(1, 100, n - 1)
