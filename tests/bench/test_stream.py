@@ -18,6 +18,9 @@ def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
     measured = [row for row in rows if "in_memory" in row]
     assert len(measured) == 4
     assert all(row["over_least"] >= 1 and row["of_sequential"] > 0 and row["times"] > 0 for row in measured)
+    for row in measured:
+        rate = max(row["cached_mb_per_s"], row["direct_mb_per_s"])
+        assert row["of_sequential"] == pytest.approx(row["mb_per_s"] / rate)
     assert all(row["ns_per_edge"] > 0 and 0 < row["within_reach"] <= 1 for row in measured)
     assert sum("ns_per_edge" in row for row in rows if row["record"] == "sum over ends") == 1
     assert all(row["of_csr"] < 1.5 for row in rows if row["record"] == "build")
