@@ -46,7 +46,7 @@ class Direct:
 
     def __init__(self, file: int):
         self.pays, self._file, self._fast, self._slow = False, -1, False, 0
-        with suppress(OSError):  # of file systems that have it not
+        with suppress(OSError, AttributeError):  # file systems, and systems, that have it not
             self._file = os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
             self.pays = True
 
