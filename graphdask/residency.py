@@ -30,11 +30,18 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
     """A copy of an array that a GPU reads while its kernels run; on a CPU the array itself."""
     if not isinstance(backend, CudaBackend) or not array.size:
         return array
-    import cupyx
-
-    locked: np.ndarray = cupyx.empty_pinned(array.shape, array.dtype)
+    locked = page_locked_room(backend, array.nbytes).view(array.dtype).reshape(array.shape)
     locked[...] = array
     return locked
+
+
+def page_locked_room(backend: Backend, nbytes: int) -> np.ndarray:
+    """Host memory, uint8, that a GPU copies from while its kernels run; elsewhere any."""
+    if not isinstance(backend, CudaBackend) or not nbytes:
+        return np.empty(nbytes, np.uint8)
+    cuda = backend.xp.cuda
+    # not from CuPy's pool, which rounds up to a power of two
+    return np.ndarray(nbytes, np.uint8, cuda.PinnedMemoryPointer(cuda.PinnedMemory(nbytes), 0))
 
 
 def fetched(array: Array, out: np.ndarray | None = None) -> np.ndarray:

@@ -24,8 +24,9 @@ from graphdask.algorithms.components import connected_components
 from graphdask.backend import Backend, get_backend
 from graphdask.bench.stream import iterate, record_of
 from graphdask.errors import InputError, VerificationError
+from graphdask.residency import page_locked_room
 from graphdask.stream.construct import build
-from graphdask.stream.copies import copies_of, page_locked_room
+from graphdask.stream.copies import copies_of
 from graphdask.stream.graph import open_
 from graphdask.stream.window import AHEAD as DEFAULT_AHEAD
 

@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend, CudaBackend
-
-
-def page_locked_room(backend: Backend, nbytes: int) -> np.ndarray:
-    """Host memory, uint8, that a GPU copies from while its kernels run; elsewhere any."""
-    if not isinstance(backend, CudaBackend) or not nbytes:
-        return np.empty(nbytes, np.uint8)
-    cuda = backend.xp.cuda
-    # not from CuPy's pool, which rounds up to a power of two
-    return np.ndarray(nbytes, np.uint8, cuda.PinnedMemoryPointer(cuda.PinnedMemory(nbytes), 0))
+from graphdask.residency import page_locked_room
 
 
 def copies_of(backend: Backend) -> Copies:

@@ -17,8 +17,8 @@ import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.errors import OverBudget
-from graphdask.residency import seen_in_place
-from graphdask.stream.copies import Told, page_locked_room, told_of
+from graphdask.residency import page_locked_room, seen_in_place
+from graphdask.stream.copies import Told, told_of
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
