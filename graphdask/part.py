@@ -104,6 +104,9 @@ class Tables:
     Several ranks may share a partition, as threads of one process. A copy of a partition begins without tables.
     """
 
+    complete = False
+    """Whether there are all that there will be."""
+
     def __init__(self) -> None:
         self._made: dict[Any, tuple[Any, int]] = {}
         """By name, with its bytes; the one that was used longest ago is the first."""

@@ -159,9 +159,6 @@ class GangRuntime(DynamicRuntime):
             return self._retried(client, config, compute)
 
         def streamed() -> Any:
-            if not sampler.streamer:
-                raise Unsupported(f"{sampler.name} cannot be streamed: {sampler.needs_whole}; use another placement")
-
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
                 try:
                     return replicas.streamed(graph, client, config, sampler, workers, placement, restarts)
@@ -182,8 +179,6 @@ class GangRuntime(DynamicRuntime):
                         raise
             return partitioned()
         except OverBudget as error:
-            if not sampler.streamer:
-                raise
             raise OverBudget(
                 f'{error}. Or use placement="streamed", which keeps the graph in host memory and parts of it on the '
                 f"device"

@@ -20,13 +20,13 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.part import Part
+from graphdask.part import Csr, Part
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
 from graphdask.sample._methods import method_of
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import owners, routed
+from graphdask.sample.sampler import IN_PLACE, owners, routed
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 from graphdask.sample.traversal import Edges, Frontier, Traversal
@@ -68,7 +68,7 @@ class Framework(Traversal):
     """The sampler of a spec."""
 
     name = "sampling by a spec"
-    streamer, on_disk, needs_whole = "", "", "its functions may ask for the rows of vertices in any partition"
+    streamer, on_disk = IN_PLACE, ""
     verifier = "graphdask.verify.framework"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
@@ -135,11 +135,18 @@ class Framework(Traversal):
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
         return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables + candidates
 
-    def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
-        xp, dtype = env.xp, part.vertex_map.dtype
+    def prepare(self, part: Part, env: Environment) -> None:
+        if self.how.static and self.functions["edge_bias"].called is None:
+            Expander(part, env, self._rows(part), self.functions, self)  # which keeps sums of biases
+
+    def _rows(self, part: Part) -> Csr:
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        pool, expander = self._seeds_at_home(part, env), Expander(part, env, rows, self.functions, self)
+        return rows
+
+    def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
+        xp, dtype = env.xp, part.vertex_map.dtype
+        pool, expander = self._seeds_at_home(part, env), Expander(part, env, self._rows(part), self.functions, self)
         walks = begun(self, expander, env, pool.vertices) if part.size == 1 else None
         if walks is not None:
             return walks, self._nothing(part, active=walks.left > 0)

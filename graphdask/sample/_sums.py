@@ -57,7 +57,7 @@ def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:
     found = part.tables.get(name)
     if found is not None:
         return found if isinstance(found, Sums) else None
-    if not pays(part, sampler):
+    if part.tables.complete or not pays(part, sampler):
         return None
     needed = memory(rows) + sampler.memory(part, env.allocation)
     while needed > env.backend.free_memory() * env.memory_share:

@@ -121,6 +121,9 @@ class Walkers(Sampler[Any]):
     def rows(self, part: Part, env: Environment) -> Any:
         """What kernels read of the graph. Every rank calls it."""
 
+    def prepare(self, part: Part, env: Environment) -> None:
+        self.rows(part, env)
+
     @abstractmethod
     def rows_memory(self, part: Part) -> int:
         """Bytes of that."""

@@ -13,7 +13,7 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.graph import Graph
 from graphdask.part import Part
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, drawn
+from graphdask.sample.sampler import Placement, Sampler, drawn
 
 
 class _Degrees(Samples):
@@ -47,7 +47,7 @@ class OutDegrees(Sampler[dict[str, Array]]):
         return state
 
 
-def out_degrees(G: Graph, placement: str, client: Any, progress: bool | None) -> np.ndarray:
+def out_degrees(G: Graph, placement: Placement, client: Any, progress: bool | None) -> np.ndarray:
     """int64, shape (vertices,): edges of each vertex; of an undirected one at either end."""
     found = drawn(G, OutDegrees(G.num_vertices), placement, client, progress)
     degrees = np.zeros(G.num_vertices, np.int64)

@@ -49,9 +49,10 @@ def run(
         each.
     seed : int
         Same seed, same edges, whatever the devices and the number of workers.
-    placement : {"auto", "replicated", "partitioned"}
+    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits. The whole is
-        needed for `per="layer"` and for functions that read `destination_near_previous`. "streamed" raises Unsupported.
+        needed for `per="layer"` and for functions that read `destination_near_previous`; with "streamed" its edges are
+        read where the host has them, as `Streamed` says.
     client : distributed.Client, optional
     progress : bool, optional
 
@@ -71,8 +72,7 @@ def run(
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported
-        For placement="partitioned" where the whole graph is needed, for placement="streamed", or a function in CUDA C++
-        on a CPU.
+        For placement="partitioned" where the whole graph is needed, or a function in CUDA C++ on a CPU.
     OverBudget
         If graph or samples do not fit the memory of a worker.
 

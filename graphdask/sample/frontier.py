@@ -82,7 +82,6 @@ class FrontierSampling(Sampler[State]):
     """The sampler."""
 
     name = "frontier sampling"
-    needs_whole = "each step chooses among vertices in all partitions"
     verifier = "graphdask.verify.frontier"
     result_type = Frontiers
     record_columns: ClassVar[Mapping[str, Any]] = {
@@ -224,8 +223,9 @@ def frontier_sampling(
         Edges that each instance samples, 0 or more.
     seed : int
         Of the random numbers; its last 64 bits count.
-    placement : {"auto", "replicated", "partitioned"}
-        Where the graph is, as in `random_walk`. The edges are the same. "streamed" raises Unsupported.
+    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
+        Where the graph is, as in `random_walk`. The edges are the same. With "streamed" all edges
+        are read where the host has them, as `Streamed` says.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

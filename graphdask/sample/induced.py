@@ -14,6 +14,7 @@ from graphdask.buffers import Allocation
 from graphdask.engine import Environment
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample.sampler import IN_PLACE
 from graphdask.sample.traversal import State, Traversal
 
 ITEMS = 1 << 16
@@ -40,8 +41,7 @@ class Induced(Traversal):
 
     name = "induced subgraphs"
     verifier = "graphdask.verify.induced"
-    streamer = ""
-    needs_whole = "it goes through rows twice, first to count their edges"
+    streamer = IN_PLACE
     undivided = "are of vertices that are drawn for all instances first; make fewer instances"
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):

@@ -29,7 +29,7 @@ from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import owners, routed, sampled
+from graphdask.sample.sampler import IN_PLACE, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 KEYED = 1 << 16
@@ -40,7 +40,7 @@ class Layers(Traversal):
     """The sampler: `fanouts[h]` edges out of all that leave the frontier of hop h."""
 
     name = "layer sampling"
-    streamer, on_disk, needs_whole = "", "", "a layer is drawn among the edges of vertices in all partitions"
+    streamer, on_disk = IN_PLACE, ""
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)
@@ -268,7 +268,7 @@ def layer(
         `direction`; one of bias 0 is like none. Probabilities are right to within 2^-52.
     direction : {"out", "in"}
     seed, placement, client, progress
-        As for `neighbors`; placement="streamed" raises Unsupported.
+        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

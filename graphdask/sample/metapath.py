@@ -21,7 +21,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
-from graphdask.sample.sampler import checked_placement, sampled
+from graphdask.sample.sampler import IN_PLACE, checked_placement, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.walks import FirstOrder, Rows
 
@@ -38,8 +38,7 @@ class MetapathWalk(FirstOrder):
 
     name = "metapath walk"
     verifier = "graphdask.verify.metapath"
-    streamer = on_disk = ""
-    needs_whole = "its rows are divided by the types of their edges on the device"
+    streamer, on_disk = IN_PLACE, ""
 
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int, metapath: tuple[int, ...]):
         super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)
@@ -108,7 +107,7 @@ def metapath_walk(
     seed : int
         Of the random numbers; its last 64 bits count.
     placement, client, progress
-        As in `random_walk`; placement="streamed" raises Unsupported.
+        As in `random_walk`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import at_least, checked_options, checked_sizes, whole
-from graphdask.sample.sampler import Placement, checked_placement
+from graphdask.sample.sampler import Placement, checked_placement, refuse_partitions
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
@@ -153,7 +153,7 @@ class NeighborLoader:
     MissingDependency
         Without PyTorch or PyTorch Geometric, where `output` asks for them.
     Unsupported
-        With times, for `placement="streamed"`.
+        With times, for a `Streamed` placement that speaks of partitions.
 
     Notes
     -----
@@ -273,9 +273,7 @@ class NeighborLoader:
             if value != none:
                 raise InputError(f"{name}={value!r} is not for draws in time; leave it out, or input_time")
         if isinstance(self._placement, Streamed):
-            raise Unsupported(
-                f"{NumberedTemporal.name} cannot be streamed: {NumberedTemporal.needs_whole}; use another placement"
-            )
+            refuse_partitions(NumberedTemporal.name, self._placement)
         self.graph = with_edge_values(self.graph, "times", times)
         dtype = self.graph.source.weight_dtype
         return _Times(checked_limits("input_time", input_time, len(self._input), "input vertices", dtype), last)

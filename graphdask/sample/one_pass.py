@@ -21,6 +21,7 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
+from graphdask.sample._edge_tables import in_order
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, sampled
@@ -50,7 +51,6 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     """The sampler: instance i is the edge of the i-th smallest key."""
 
     name = "edge sampling"
-    needs_whole = "it goes over all edges but once"
     undivided = "draws all that is drawn together; it cannot be done in chunks"
     verifier = "graphdask.verify.one_pass"
     result_type = SampledEdges
@@ -61,7 +61,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize
-        ends = 0 if self.directed else 4 * width * part.out.num_edges
+        ends = 0 if self.directed or in_order(part) else 4 * width * part.out.num_edges
         return 16 * part.num_owned + ends + 64 * self._wanted()
 
     def _wanted(self) -> int:
@@ -212,7 +212,7 @@ def random_edges(
     G : Graph
     k : int
     seed, placement, client, progress
-        As for `neighbors`; placement="streamed" raises Unsupported.
+        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

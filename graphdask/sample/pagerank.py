@@ -79,7 +79,6 @@ class WalkEnds(Sampler[State]):
 
     name = "personalised PageRank"
     verifier = "graphdask.verify.walk_ends"
-    needs_whole = "its walkers go on from vertices of any partition"
     result_type = PersonalizedPageRank
     record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
 
@@ -202,7 +201,7 @@ def personalized_pagerank(
     seed : int
         Of the random numbers; its last 64 bits count.
     placement, client, progress
-        As in `random_walk`; placement="streamed" raises Unsupported.
+        As in `random_walk`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import get_backend
-from graphdask.errors import InputError, Unsupported, VerificationError
+from graphdask.errors import InputError, VerificationError
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import checked_placement, drawn, sampled
+from graphdask.sample.sampler import Placement, checked_placement, drawn, refuse_partitions, sampled
+from graphdask.sample.streamed import Streamed
 from graphdask.sample.walks import FirstOrder
 
 MOST = 1 << 62
@@ -120,7 +121,7 @@ def _roots(weights: np.ndarray, each: int, instances: int, seed: int) -> np.ndar
 
 
 def _subgraphs(
-    G: Graph, roots: np.ndarray, each: int, length: int, visited: slice, seed: int, placement: str, client: Any,
+    G: Graph, roots: np.ndarray, each: int, length: int, visited: slice, seed: int, placement: Placement, client: Any,
     progress: bool | None,
 ) -> SaintSubgraphs:  # fmt: skip
     sampler = FirstOrder(roots, length, seed, "uniform", None, 0.0, 0.0)
@@ -131,15 +132,15 @@ def _subgraphs(
     return found
 
 
-def _checked_placement(placement: Any) -> str:
+def _checked_placement(placement: Any) -> Placement:
     """Where the graph is to be."""
     where = checked_placement(placement)
-    if not isinstance(where, str):
-        raise Unsupported(f"{_Subgraphs.name} cannot be streamed: {_Subgraphs.needs_whole}; use another placement")
+    if isinstance(where, Streamed):
+        refuse_partitions(_Subgraphs.name, where)
     return where
 
 
-def _rooted(G: Graph, placement: str, client: Any, progress: bool | None) -> np.ndarray:
+def _rooted(G: Graph, placement: Placement, client: Any, progress: bool | None) -> np.ndarray:
     """Out-degrees, some of which are above 0."""
     degrees = out_degrees(G, placement, client, progress)
     if not degrees.any():
@@ -172,7 +173,7 @@ def saint_nodes(
     seed : int
         Same seed, same subgraphs, whatever the placement, the devices and the number of workers.
     placement, client, progress
-        As for `neighbors`; placement="streamed" raises Unsupported.
+        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

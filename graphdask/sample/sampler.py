@@ -33,6 +33,9 @@ PLACEMENTS = ("auto", "replicated", "partitioned", "streamed")
 Placement = str | Streamed
 """What `placement=` may be."""
 
+IN_PLACE = "graphdask.sample.streamed_whole"
+"""What streams a sampler that has no partitions to visit."""
+
 
 class Sampler(Primitive[S]):
     """A primitive over instances `first` to `last` - 1, whose rows of results stand in the order of the instances.
@@ -46,10 +49,8 @@ class Sampler(Primitive[S]):
     columns: ClassVar[Mapping[str, Any]] = {}
     first: int = 0
     last: int = 0
-    streamer: ClassVar[str] = ""
-    """The module whose `run(sampler, part, host, env, options)` draws from partitions on the host; empty for none."""
-    needs_whole: ClassVar[str] = "it reads edges of vertices in several partitions at once"
-    """Why there is none."""
+    streamer: ClassVar[str] = IN_PLACE
+    """The module whose `run(sampler, part, host, env, options)` draws from a graph in host memory."""
     on_disk: ClassVar[str] = ""
     """The module whose `run(sampler, part, env)` draws from a store (graphdask.stream); empty for none."""
     origin: int = 0
@@ -61,6 +62,9 @@ class Sampler(Primitive[S]):
 
     def check(self, graph: Graph, weights: WeightFacts | None) -> None:
         """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
+
+    def prepare(self, part: Part, env: Environment) -> None:
+        """Make the tables by edge that are kept with a partition of the whole graph, as far as there are any."""
 
     @property
     def work(self) -> int:
@@ -135,7 +139,7 @@ def planning() -> Iterator[list[Planned]]:
 
 def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
     """Run a sampler; or say that it would be run, where that is asked for, and go no further."""
-    where, planned = checked_placement(placement), _PLANNING.get()
+    where, planned = _placement_of(sampler, placement), _PLANNING.get()
     if planned is not None:
         planned.append(Planned(G, sampler, where, client, progress))
         raise _NotNow
@@ -144,7 +148,7 @@ def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress:
 
 def drawn(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
     """Run a sampler whose samples are needed in any case, as a part of other ones."""
-    return runtime().sample(G, sampler, checked_placement(placement), client=client, progress=progress)
+    return runtime().sample(G, sampler, _placement_of(sampler, placement), client=client, progress=progress)
 
 
 def checked_placement(placement: Any) -> Placement:
@@ -154,6 +158,24 @@ def checked_placement(placement: Any) -> Placement:
     if not isinstance(placement, str) or placement not in PLACEMENTS:
         raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}, nor a gd.sample.Streamed")
     return placement
+
+
+def _placement_of(sampler: Any, placement: Any) -> Placement:
+    where = checked_placement(placement)
+    if isinstance(where, Streamed) and sampler.streamer == IN_PLACE:
+        refuse_partitions(sampler.name, where)
+    return where
+
+
+def refuse_partitions(name: str, where: Streamed) -> None:
+    """Raise Unsupported for what says nothing where all edges are read in place."""
+    given = {option: getattr(where, option) for option in ("partitions", "resident", "scheme", "batch")}
+    for option, value in given.items():
+        if value is not None and value != "in-place":
+            raise Unsupported(
+                f"{name} of a streamed graph reads all edges in the host's memory, so {option}={value!r} says nothing; "
+                f"leave it out{', and see gd.sample.in_chunks' if option == 'batch' else ''}"
+            )
 
 
 def owners(env: Environment, part: Part, positions: Array) -> Array:

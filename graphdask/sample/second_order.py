@@ -49,7 +49,6 @@ class SecondOrder(Walkers):
 
     name = "node2vec"
     on_disk = "graphdask.stream.walkers"
-    needs_whole = "a step looks for neighbours of the vertex before, whose edges may lie in another partition"
     record_columns: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,
         "candidate": INDEX,
@@ -155,9 +154,10 @@ def node2vec(
         Walks from each start.
     seed : int
         Of the random numbers; its last 64 bits count.
-    placement : {"auto", "replicated", "partitioned"}
-        Where the graph is, as in `random_walk`. The walks are the same. "streamed" raises Unsupported: a step looks for
-        neighbours of the vertex before, which may be in another partition.
+    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
+        Where the graph is, as in `random_walk`. The walks are the same. With "streamed" all edges
+        are read where the host has them, as `Streamed` says: a step looks for neighbours of the vertex before, which
+        may be anywhere.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

@@ -44,6 +44,14 @@ class Streamed:
 
     `placement="streamed"` is the same as `placement=Streamed()`.
 
+    First-order walks and samples of neighbourhoods (`random_walk` and its kin, `neighbors`, `snowball`, `forest_fire`)
+    go over partitions, as the arguments say. All other samplers read every edge where the host has it: a GPU in
+    page-locked memory, over the bus, with the kernels that are there for a graph on the device. What has no more
+    entries than there are vertices (where rows begin, sums of their biases) is copied to the device at the begin of a
+    run where that takes no more than half of what may be used, else it is read in place too; tables of edges are made
+    by the host. Of the arguments only `device_memory` says something for them, and `scheme="in-place"`, which is what
+    they do; others raise Unsupported.
+
     Parameters
     ----------
     partitions : int, optional

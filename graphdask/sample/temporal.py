@@ -26,7 +26,7 @@ from graphdask.sample._edge_tables import edge_shifts
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import sampled
+from graphdask.sample.sampler import IN_PLACE, sampled
 from graphdask.sample.traversal import NumberedTraversal, State, Traversal
 
 STRATEGIES = ("uniform", "last")
@@ -43,8 +43,7 @@ class TemporalNeighbors(Traversal):
 
     name = "temporal neighbour sampling"
     verifier = "graphdask.verify.temporal"
-    streamer = ""
-    needs_whole = "its rows are put in the order of time on the device"
+    streamer = IN_PLACE
     cut = ("limits",)
 
     def __init__(
@@ -160,7 +159,7 @@ def temporal_neighbors(
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement, client, progress
-        As for `neighbors`; placement="streamed" raises Unsupported.
+        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------

@@ -125,6 +125,9 @@ class Traversal(Fanouts[State]):
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
         return Frontier(*(env.backend.from_host(a) for a in (seeds, instances, of_each - of_each[0])))
 
+    def prepare(self, part: Part, env: Environment) -> None:
+        self._prepared(part, env)
+
     def _prepared(self, part: Part, env: Environment) -> State:
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         rows = part.inward if self.inward else part.out

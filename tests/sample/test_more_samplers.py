@@ -1,4 +1,4 @@
-"""Metapath walks, temporal neighbours, personalised PageRank and GraphSAINT on a GPU; what has no streamed form."""
+"""Metapath walks, temporal neighbours, personalised PageRank and GraphSAINT on a GPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.errors import Unsupported
 
 CALLS = {
     "metapath": lambda G, v, **o: gd.sample.metapath_walk(G, v, 30, metapath=[2, 0, 1], **o),
@@ -19,14 +18,6 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_what_cannot_be_streamed_is_refused(name):
-    graph = gd.from_edges([0, 1], [1, 0], [0, 1], directed=False)
-    with pytest.raises(Unsupported, match="cannot be streamed: "):
-        CALLS[name](graph, np.array([0, 1]), placement="streamed")
-    assert graph.replicas is None
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", CALLS)
 def test_the_same_of_many_on_a_gpu(name):
@@ -36,7 +27,7 @@ def test_the_same_of_many_on_a_gpu(name):
     graph = gd.from_edges(edges.src, edges.dst, types, directed=False)
     vertices = rng.choice(graph.vertex_ids, 3000)
     expected = CALLS[name](graph.partition(1, device="cpu"), vertices)
-    for parts, placement in ((1, "replicated"), (3, "partitioned")):
+    for parts, placement in ((1, "replicated"), (3, "partitioned"), (1, "streamed")):
         divided = graph.partition(parts, "random", "1-hop", device="cuda")
         found = CALLS[name](divided, vertices, placement=placement).verify()
         for column in found.columns:

@@ -108,7 +108,7 @@ def test_batches_are_the_same_wherever_they_are_drawn(graph, options):
     assert told(NeighborLoader(graph, [3, 2], INPUT, batches_per_run=4, **options)) == expected
     bare = gd.from_edges(SRC, DST, num_vertices=N)
     assert told(NeighborLoader(bare, [3, 2], INPUT, times=TIMES, **options)) == expected
-    for placement in ("partitioned", "replicated"):
+    for placement in ("partitioned", "replicated", "streamed"):
         parts = graph.partition(3, by="random", device="cpu")
         assert told(NeighborLoader(parts, [3, 2], INPUT, placement=placement, **options)) == expected
 
@@ -175,8 +175,8 @@ def test_arguments_without_meaning_are_refused(graph, options, message):
         NeighborLoader(graph, [2], INPUT if "input_time" in options else None, **options)
 
 
-def test_times_are_not_streamed_nor_made_up(graph):
-    with pytest.raises(Unsupported, match="temporal neighbour sampling cannot be streamed"):
-        NeighborLoader(graph, [2], INPUT, input_time=1, placement="streamed")
+def test_times_are_not_in_partitions_nor_made_up(graph):
+    with pytest.raises(Unsupported, match=r"temporal neighbour sampling of a streamed graph .* partitions=2"):
+        NeighborLoader(graph, [2], INPUT, input_time=1, placement=gd.sample.Streamed(partitions=2))
     with pytest.raises(InputError, match="no weights to be read as times"):
         NeighborLoader(gd.from_edges(SRC, DST), [2], input_time=1)
