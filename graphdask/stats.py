@@ -51,8 +51,8 @@ class Stats:
 
     Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
     over all ranks `transfers` of partitions to devices, and `nbytes` of these and of what stays there of rows;
-    `in_place`, steps of walks, or vertices of hops, whose edges were read in host memory, or edges that were drawn by
-    a sampler that reads all of them there, as if they were one partition; `imbalance`, the standard
+    `in_place`, steps of walks, or vertices of hops, whose edges were read in host memory, or the edges of the
+    supersteps of a sampler that reads all of them there, as if they were one partition; `imbalance`, the standard
     deviation of queue entries per thread block divided by their mean, of partitions that are sampled at the same time
     by launches of their own, on the mean of the supersteps. Empty for other runs."""
     chosen: dict[str, Any] = field(default_factory=dict)

@@ -147,17 +147,24 @@ class HostRows:
         """What is said of rows, where they begin among it."""
         return {"indptr": self.indptr} | self.rows
 
-    def lock(self, host: Environment, backend: Backend) -> None:
-        """Put it where the device reads it best."""
-        free = int(host.backend.free_memory() * host.memory_share)
-        if isinstance(backend, CudaBackend) and self.nbytes > free:
+    def lock(self, part: Part, host: Environment, backend: Backend) -> None:
+        """Put it where the device reads it best; of the partition's own arrays there is one copy for all."""
+        csrs = [csr for csr in (part.out, part.inward) if csr is not None]
+        own = [array for csr in csrs for array in (csr.indices, csr.weights)]
+        kinds = (self.edges, self.rows, self.sparse)
+        there = {
+            id(array): array.nbytes for kind in kinds for array in kind.values() if is_locked(part, backend, array)
+        }
+        free, needed = int(host.backend.free_memory() * host.memory_share), self.nbytes - sum(there.values())
+        if isinstance(backend, CudaBackend) and needed > free:
             raise OverBudget(
-                f"a page-locked copy of the graph needs {self.nbytes:,} bytes of the host's memory, of which {free:,} "
-                f"may be used; use more hosts, or raise the setting graphdask.memory-fraction"
+                f"a page-locked copy of the graph needs {needed:,} bytes of the host's memory, of which {free:,} may "
+                f"be used; use more hosts, or raise the setting graphdask.memory-fraction"
             )
-        for kind in (self.edges, self.rows, self.sparse):
+        for kind in kinds:
             for name, array in kind.items():
-                kind[name] = page_locked(backend, array)
+                shared = any(array is known for known in own)
+                kind[name] = locked_copy(part, backend, array) if shared else page_locked(backend, array)
 
     def lock_indptr(self, backend: Backend) -> None:
         """Likewise, where partitions have none of it."""
@@ -262,6 +269,27 @@ PREPARING = threading.RLock()
 """Held while rows are made ready; the ranks of a process share them."""
 
 
+def locked_copy(part: Part, backend: Backend, array: np.ndarray) -> np.ndarray:
+    """The page-locked copy of an array that is kept with a partition; on a CPU the array itself."""
+    if backend.name == "cpu":
+        return array
+    name = _locked(backend, array)
+    kept = part.tables.get(name)
+    if kept is None:  # with the array itself, or another one might come to be in its place
+        kept = part.tables.keep(name, (array, page_locked(backend, array)), array.nbytes)
+    copy: np.ndarray = kept[1]
+    return copy
+
+
+def is_locked(part: Part, backend: Backend, array: np.ndarray) -> bool:
+    """Whether there is that copy already."""
+    return _locked(backend, array) in part.tables
+
+
+def _locked(backend: Backend, array: np.ndarray) -> tuple[Any, ...]:
+    return "page-locked", backend.name, id(array)
+
+
 def prepared(
     part: Part, host: Environment, backend: Backend, name: tuple[Any, ...], make: Callable[[], HostRows]
 ) -> HostRows:
@@ -271,7 +299,7 @@ def prepared(
         rows: HostRows | None = part.tables.get(key)
         if rows is None:
             rows = make()
-            rows.lock(host, backend)
+            rows.lock(part, host, backend)
             part.tables.keep(key, rows, rows.nbytes)
         return rows
 

@@ -18,9 +18,9 @@ from graphdask.backend import Array, Backend
 from graphdask.engine import Environment, RankResult, run_primitive
 from graphdask.errors import OverBudget
 from graphdask.part import Part, Tables
-from graphdask.residency import on_device, page_locked, seen_in_place
+from graphdask.residency import on_device, seen_in_place
 from graphdask.sample.sampler import Sampler
-from graphdask.sample.streamed import PREPARING, Streamed, budget_of
+from graphdask.sample.streamed import PREPARING, Streamed, budget_of, is_locked, locked_copy
 
 
 def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
@@ -54,9 +54,10 @@ def _check_host(sampler: Sampler[Any], part: Part, host: Environment, locked: in
     needed = locked or sampler.only(sampler.first, sampler.first).memory(part, host.allocation)
     free = int(host.backend.free_memory() * host.memory_share)
     if needed > free:
+        less = 'use method="rejection", ' if getattr(sampler, "method", "") in ("alias", "inverse") else ""
         raise OverBudget(
             f"{what} for {sampler.name} of a streamed graph need {needed:,} bytes of the host's memory, of which "
-            f"{free:,} may be used; use a host with more, or raise the setting graphdask.memory-fraction"
+            f"{free:,} may be used; {less}use a host with more, or raise the setting graphdask.memory-fraction"
         )
 
 
@@ -72,8 +73,8 @@ def _placed(
     if env.backend.name == "cpu" or 2 * copied > budget:
         of_rows, copied = {}, 0
     if env.backend.name != "cpu":
-        names = {place: ("in place", env.backend.name, place) for place in found if place not in of_rows}
-        locked = sum(found[place].nbytes for place, name in names.items() if name not in part.tables)
+        stay = [array for place, array in found.items() if place not in of_rows]
+        locked = sum(array.nbytes for array in stay if not is_locked(part, env.backend, array))
         _check_host(sampler, part, host, locked, "page-locked copies of edges")
     seen = {
         place: on_device(env.backend, array) if place in of_rows else _in_place(part, env.backend, array)
@@ -88,15 +89,8 @@ def _placed(
 
 
 def _in_place(part: Part, backend: Backend, array: np.ndarray) -> Array:
-    """An array as the device reads it in host memory; its page-locked copy is kept with the partition."""
-    if backend.name == "cpu":
-        return array
-    name = "in place", backend.name, id(array)
-    kept = part.tables.get(name)
-    if kept is None:  # with the array itself, or another one might come to be in its place
-        kept = array, page_locked(backend, array)
-        part.tables.keep(name, kept, array.nbytes)
-    return seen_in_place(backend, kept[1])
+    """An array as the device reads it in host memory."""
+    return array if backend.name == "cpu" else seen_in_place(backend, locked_copy(part, backend, array))
 
 
 def changed(made: Any, change: Callable[[np.ndarray], Any]) -> Any:

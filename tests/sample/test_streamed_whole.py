@@ -14,7 +14,7 @@ import graphdask as gd
 from graphdask.backend import get_backend
 from graphdask.comm import outgoing
 from graphdask.errors import InputError, OverBudget, Unsupported
-from graphdask.sample import streamed_whole
+from graphdask.sample import streamed, streamed_whole
 from graphdask.sample.translate import Translated
 
 sample = gd.sample
@@ -108,6 +108,14 @@ def test_samples_are_the_same_on_a_gpu(kind, page_locked):
     assert page_locked
 
 
+@pytest.mark.usefixtures("page_locked")
+@pytest.mark.parametrize("name", ["one vertex", "no edges", "only self-loops"])
+def test_graphs_of_little_are_the_same_on_a_gpu(name):
+    for kind in CALLS:
+        expected = drawn(made(name).partition(1, device="cpu"), kind, "replicated")
+        same(drawn(made(name).partition(1, device="cuda"), kind, "streamed"), expected)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", EVERY)
 def test_samples_are_the_same_on_a_real_gpu(kind):
@@ -168,7 +176,7 @@ def test_device_memory_is_not_exceeded(device, page_locked):
 def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch, page_locked):
     backend = type(get_backend("cpu"))
     monkeypatch.setattr(emulated(), "free_memory", lambda: 1 << 30, raising=False)
-    for kind, reason in (("alias", "tables"), ("frontier", "page-locked copies")):
+    for kind, reason in (("alias", r"tables .* use method="), ("frontier", "page-locked copies")):
         graph = made("scale-free").partition(1, device="cuda")
         drawn(graph, "frontier", "streamed")
         tables = part_of(graph.on_host).tables
@@ -229,3 +237,13 @@ def test_functions_in_cuda_keep_no_sums_on_the_device(page_locked):
     found = sample.run(graph, spec, v, seed=5, placement="streamed")
     same(found, expected)
     assert name not in part_of(graph.on_host).tables
+
+
+def test_edges_are_page_locked_once_for_all(page_locked, monkeypatch):
+    locked = []
+    monkeypatch.setattr(streamed, "page_locked", lambda backend, array: locked.append(array) or array)
+    graph = made("scale-free").partition(1, device="cuda")
+    for kind in ("saint walks", "node2vec", "layers", "layers by weight"):
+        drawn(graph, kind, "streamed")
+    out = part_of(graph.on_host).out
+    assert [sum(array is edges for array in locked) for edges in (out.indices, out.weights)] == [1, 1]
