@@ -28,7 +28,8 @@ def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, 
     budget = budget_of(options, env.backend, env.memory_share)
     with PREPARING:
         known = _Asked(part.tables)
-        _check_host(sampler, part, host, 0, "tables")
+        none = sampler.only(sampler.first, sampler.first)  # of whose memory tables are all there is
+        _make_room(sampler, part, host, lambda: none.memory(part, host.allocation), "tables")
         sampler.prepare(replace(part, tables=known), host)
         placed, of_rows = _placed(sampler, part, known.found, host, env, budget)
     needed = of_rows + sampler.memory(placed, env.allocation)
@@ -49,16 +50,16 @@ def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, 
     return result
 
 
-def _check_host(sampler: Sampler[Any], part: Part, host: Environment, locked: int, what: str) -> None:
-    """Raise OverBudget where the host has no room for tables, or for what is page-locked."""
-    needed = locked or sampler.only(sampler.first, sampler.first).memory(part, host.allocation)
-    free = int(host.backend.free_memory() * host.memory_share)
-    if needed > free:
-        less = 'use method="rejection", ' if getattr(sampler, "method", "") in ("alias", "inverse") else ""
-        raise OverBudget(
-            f"{what} for {sampler.name} of a streamed graph need {needed:,} bytes of the host's memory, of which "
-            f"{free:,} may be used; {less}use a host with more, or raise the setting graphdask.memory-fraction"
-        )
+def _make_room(sampler: Sampler[Any], part: Part, host: Environment, needed: Callable[[], int], what: str) -> None:
+    """Let tables of calls before go, the oldest first, as long as the host has not room for so many bytes; raise
+    OverBudget where that is not enough."""
+    while (more := needed()) > (free := int(host.backend.free_memory() * host.memory_share)):
+        if not part.tables.forget():
+            less = 'use method="rejection", ' if getattr(sampler, "method", "") in ("alias", "inverse") else ""
+            raise OverBudget(
+                f"{what} for {sampler.name} of a streamed graph need {more:,} bytes of the host's memory, of which "
+                f"{free:,} may be used; {less}use a host with more, or raise the setting graphdask.memory-fraction"
+            )
 
 
 def _placed(
@@ -74,8 +75,11 @@ def _placed(
         of_rows, copied = {}, 0
     if env.backend.name != "cpu":
         stay = [array for place, array in found.items() if place not in of_rows]
-        locked = sum(array.nbytes for array in stay if not is_locked(part, env.backend, array))
-        _check_host(sampler, part, host, locked, "page-locked copies of edges")
+
+        def unlocked() -> int:
+            return sum(array.nbytes for array in stay if not is_locked(part, env.backend, array))
+
+        _make_room(sampler, part, host, unlocked, "page-locked copies of edges")
     seen = {
         place: on_device(env.backend, array) if place in of_rows else _in_place(part, env.backend, array)
         for place, array in found.items()

@@ -12,6 +12,7 @@ from memory import DevicePeak
 
 import graphdask as gd
 from graphdask.backend import get_backend
+from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.sample import streamed, streamed_whole
@@ -179,9 +180,8 @@ def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch, page_locked):
     for kind, reason in (("alias", r"tables .* use method="), ("frontier", "page-locked copies")):
         graph = made("scale-free").partition(1, device="cuda")
         drawn(graph, "frontier", "streamed")
-        tables = part_of(graph.on_host).tables
-        while kind == "frontier" and tables.forget():
-            pass
+        while kind == "frontier" and part_of(graph.on_host).tables.forget():
+            pass  # else there is nothing to be page-locked
         with monkeypatch.context() as short:
             short.setattr(backend, "free_memory", lambda self: 100)
             with pytest.raises(OverBudget, match=reason):
@@ -247,3 +247,17 @@ def test_edges_are_page_locked_once_for_all(page_locked, monkeypatch):
         drawn(graph, kind, "streamed")
     out = part_of(graph.on_host).out
     assert [sum(array is edges for array in locked) for edges in (out.indices, out.weights)] == [1, 1]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", CALLS)
+def test_no_edges_are_on_a_real_gpu(kind):
+    src, dst, _ = gd.generate.rmat(16, edge_factor=32, seed=3).partition(1, device="cpu").edges("cpu")
+    weights = np.random.default_rng(2).integers(0, 4, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=1 << 16, directed=False).partition(1, device="cuda")
+    drawn(graph, kind, "streamed")  # what stays is made
+    with PeakMemory("cuda", 1, True) as peak:
+        found = drawn(graph, kind, "streamed")
+    assert peak.bytes < 1.1 * found.stats.memory + (1 << 22)
+    if "spec" not in kind:
+        assert found.stats.memory < 4 * len(src)
