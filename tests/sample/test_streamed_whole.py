@@ -188,10 +188,14 @@ def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch, page_locked):
                 drawn(graph, kind, "streamed")
 
 
-def test_each_rank_reads_the_whole_graph_in_place():
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_each_rank_reads_the_whole_graph_in_place(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
     for kind in ("node2vec", "layers", "edges", "spec: sums"):
         expected = drawn(made("scale-free").partition(1, device="cpu"), kind, "replicated")
-        found = drawn(made("scale-free").partition(3, device="cpu"), kind, "streamed").verify()
+        graph = made("scale-free").partition(3, device="cpu" if device == "cpu" else "cuda")
+        found = drawn(graph, kind, "streamed").verify()
         same(found, expected)
         assert found.stats.ranks == 3
 
