@@ -15,6 +15,7 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.stream.levels import by_levels
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu, window_of
 
@@ -97,6 +98,8 @@ def bfs(
     """Depths and parents, int32 by vertex number."""
     n = store.num_vertices
     found = by_layers(store, source, memory - 8 * n, log, ahead)
+    if found is None and not once:
+        found = by_levels(store, source, memory - 8 * n, log, ahead)
     if found is None:
         label = search(store, np.array([source]), memory - 8 * n, log=log, ahead=ahead, once=once)
         found = _unpacked(store, label, np.int32)
@@ -159,6 +162,8 @@ def sssp(
     n, weighted = store.num_vertices, store.weights is not None
     if not weighted:
         found = by_layers(store, primitive.source, memory - 12 * n, log, ahead)
+        if found is None and not once:
+            found = by_levels(store, primitive.source, memory - 12 * n, log, ahead)
         if found is not None:
             return {"distance": found[0].astype(np.int64), "parent": found[1], "too_far": NO_VERTEX}
     here = np.array([primitive.source])

@@ -1,0 +1,86 @@
+"""Searches of shallow graphs level by level: what is read in a level is what is less, and nothing is looked at in vain.
+
+Of a level either those that it has reached push, and the chunks that they are in are read; or those that are not
+reached yet pull, shared among the cores, each until it finds somebody, and theirs are. In a graph of few levels that
+takes a few passes. The order of chunks in which labels fall (`paths.search`) takes fewer passes where there are many
+levels, but looks at all edges, and at those of vertices that come nearer again.
+
+Source: Beamer, Asanović, Patterson, Direction-optimizing breadth-first search, SC 2012; here what is compared is bytes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphdask.kernels.layered_counters import ALONE, UNREACHED
+from graphdask.stream.cores import Cores, finished
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log, cpu, window_of
+
+SHALLOW = 16
+"""Layers of a store up to which its searches are done so."""
+PER_VERTEX = 10
+"""Bytes besides the answers."""
+
+
+def by_levels(
+    store: Store, source: int, memory: int, log: Log, ahead: int | None = None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Depths and parents, int32 by vertex number, in the order of depths.
+
+    None where edges do not stand at both ends, and where there are many layers or levels.
+    """
+    if store.header["directed"] or store.by_number or store.header["layers"] > SHALLOW:
+        return None
+    section = store.sections["out"]
+    n, kernels = store.num_vertices, cpu().kernels("layered_levels")
+    number = np.empty(n, np.int32)
+    for first, ids in store.order():
+        number[first : first + len(ids)] = ids
+    level, above = np.full(n, UNREACHED, np.uint8), np.full(n, -1, np.int32)
+    (place,) = np.flatnonzero(number == source)
+    level[place], above[place], count = 0, place, 1
+    bounds = np.append(section.table["first"], n)
+    sizes = [sum(section.sizes(k)) for k in range(len(section))]
+
+    def chunks_with(value: int) -> list[int]:
+        here = level == value
+        return [k for k in range(len(sizes)) if here[bounds[k] : bounds[k + 1]].any()]
+
+    with window_of(store, "out", memory - PER_VERTEX * n, "a search", log, ahead) as window, Cores() as cores:
+        for depth in range(ALONE):
+            if not count:
+                break
+            if depth + 1 == ALONE:
+                return None
+            pushing, pulling = chunks_with(depth), chunks_with(UNREACHED)
+            pulls = sum(sizes[k] for k in pulling) <= sum(sizes[k] for k in pushing)
+            chunks = (pulling if pulls else pushing)[
+                :: -1 if depth % 2 else 1
+            ]  # begins with those that are still there
+            reached, looked = 0, 0
+            for at, k in enumerate(chunks):
+                chunk = window.load(k, (chunks[later] for later in range(at + 1, len(chunks))))
+                indptr, start, rows = window.indptr(chunk), int(bounds[k]), len(chunk.degrees)
+                if pulls:
+                    given = start, indptr, chunk.targets, level, above, depth
+                    parts = finished(cores.begin(indptr, partial(_pull, kernels, given)))
+                else:
+                    parts = [kernels.levels_push(rows, start, indptr, chunk.targets, number, level, above, depth)]
+                reached, looked = reached + sum(part[0] for part in parts), looked + sum(part[1] for part in parts)
+                log.check()
+            window.traffic.skipped += len(sizes) - len(chunks)
+            log.sweep(count, looked)
+            count = reached
+    depths, parents = np.empty(n, np.int32), np.empty(n, np.int32)
+    kernels.levels_unpack(n, number, level, above, depths, parents)
+    return depths, parents
+
+
+def _pull(kernels: Any, given: tuple[Any, ...], first: int, last: int) -> tuple[int, int]:
+    """How many rows were reached, and the edges looked at."""
+    reached, looked = kernels.levels_pull(last - first, first, *given)
+    return reached, looked

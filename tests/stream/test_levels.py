@@ -1,0 +1,76 @@
+"""Searches of shallow graphs on a CPU, level by level, against those in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+from graphdask.stream import levels, paths
+
+
+@pytest.fixture
+def levels_of(monkeypatch):
+    """How many searches went level by level."""
+    told = {"searches": 0}
+
+    def counted(*given, **more):
+        found = levels.by_levels(*given, **more)
+        told["searches"] += found is not None
+        return found
+
+    monkeypatch.setattr(paths, "by_levels", counted)
+    return told
+
+
+def graphs(rng):
+    """Name, ends of edges and number of vertices."""
+    src, dst = (2000 * rng.random((2, 9000)) ** 2).astype(np.int64)
+    dst[:200] = src[:200]
+    yield "skewed, with self-loops and parallel edges", src, dst, 2100
+    yield "sparse, in pieces", *rng.integers(0, 1500, (2, 1400)), 1500
+    yield "a star", np.zeros(700, np.int64), np.arange(1, 701), 702
+    yield "a short path", np.arange(9), np.arange(1, 10), 10
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_answers_are_those_in_memory(which, levels_of, tmp_path, rng):
+    name, src, dst, n = list(graphs(rng))[which]
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    gd.stream.build(graph, tmp_path / "g.gdl", chunk=2048)
+    inside = graph.partition(1, device="cpu")
+    for memory in ("64KiB", "1MiB"):
+        stored = gd.stream.open(tmp_path / "g.gdl", memory=memory)
+        for source in {0, n - 1, *rng.integers(0, n, 3).tolist()}:
+            found, expected = gd.bfs(stored, source), gd.bfs(inside, source)
+            np.testing.assert_array_equal(found.depth, expected.depth, err_msg=name)
+            np.testing.assert_array_equal(found.parent, expected.parent, err_msg=name)
+            lengths = gd.sssp(stored, source)
+            np.testing.assert_array_equal(lengths.distance, expected.depth, err_msg=name)
+            np.testing.assert_array_equal(lengths.parent, expected.parent, err_msg=name)
+    assert levels_of["searches"] or which == 1
+
+
+def test_a_small_front_pushes_and_what_is_left_pulls(levels_of, tmp_path, rng):
+    graph = gd.generate.rmat(12, 16, seed=1)
+    gd.stream.build(graph, tmp_path / "g.gdl", chunk=8192)
+    stored = gd.stream.open(tmp_path / "g.gdl", memory="256KiB")
+    source = int(np.flatnonzero(gd.bfs(graph, stored.store.header["root"]).depth == 3)[0])
+    found = gd.bfs(stored, source)
+    np.testing.assert_array_equal(found.depth, gd.bfs(graph, source).depth)
+    steps = found.stats.supersteps
+    assert levels_of["searches"] == 1
+    assert [step["frontier"] for step in steps] == np.bincount(found.depth[found.depth >= 0]).tolist()
+    edges, every = [step["edges"] for step in steps], 2 * graph.num_edges
+    assert 0 < edges[0] < every // 8
+    assert sum(edges) < every
+    assert found.stats.streamed["chunks_skipped"]
+
+
+def test_many_layers_are_left_to_labels_that_fall(levels_of, tmp_path):
+    long = np.arange(40)
+    graph = gd.from_edges(long, long + 1, directed=False)
+    gd.stream.build(graph, tmp_path / "g.gdl", root=0, chunk=2048)
+    found = gd.bfs(gd.stream.open(tmp_path / "g.gdl", memory="64KiB"), 17)
+    np.testing.assert_array_equal(found.depth, np.abs(np.arange(41) - 17))
+    assert not levels_of["searches"]
