@@ -42,10 +42,12 @@ class Direct:
     ----------
     pays : bool
         Whether it is there, and worth it as far as is known.
+    slow : bool
+        Whether reads have shown that the disk is slow.
     """
 
     def __init__(self, file: int):
-        self.pays, self._file, self._fast, self._slow = False, -1, False, 0
+        self.pays, self.slow, self._file, self._fast, self._tries = False, False, -1, False, 0
         with suppress(OSError, AttributeError):  # file systems, and systems, that have it not
             self._file = os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
             self.pays = True
@@ -76,6 +78,6 @@ class Direct:
 
     def _judge(self, rate: float) -> None:
         self._fast = self._fast or rate >= FAST
-        self._slow += 1
-        if not self._fast and self._slow >= TRIES:
-            self.pays = False
+        self._tries += 1
+        if not self._fast and self._tries >= TRIES:
+            self.pays, self.slow = False, True

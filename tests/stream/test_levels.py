@@ -67,6 +67,16 @@ def test_a_small_front_pushes_and_what_is_left_pulls(levels_of, tmp_path, rng):
     assert found.stats.streamed["chunks_skipped"]
 
 
+def test_a_slow_disk_is_left_to_labels_that_fall(levels_of, tmp_path):
+    graph = gd.generate.rmat(10, 8, seed=1)
+    gd.stream.build(graph, tmp_path / "g.gdl", chunk=8192)
+    stored = gd.stream.open(tmp_path / "g.gdl", memory="256KiB")
+    source = int(np.flatnonzero(gd.bfs(graph, stored.store.header["root"]).depth == 2)[0])
+    stored.store.direct.slow = True
+    np.testing.assert_array_equal(gd.bfs(stored, source).parent, gd.bfs(graph, source).parent)
+    assert not levels_of["searches"]
+
+
 def test_many_layers_are_left_to_labels_that_fall(levels_of, tmp_path):
     long = np.arange(40)
     graph = gd.from_edges(long, long + 1, directed=False)
