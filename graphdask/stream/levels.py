@@ -35,8 +35,7 @@ def by_levels(
 
     None where edges do not stand at both ends, where there are many layers or levels, and where the disk is slow.
     """
-    deep = store.header["layers"] > SHALLOW
-    if store.header["directed"] or store.by_number or deep or store.direct.slow:
+    if store.header["directed"] or store.by_number or store.header["layers"] > SHALLOW or store.direct.slow:
         return None
     section = store.sections["out"]
     n, kernels = store.num_vertices, cpu().kernels("layered_levels")
