@@ -39,9 +39,7 @@ def by_levels(
         return None
     section = store.sections["out"]
     n, kernels = store.num_vertices, cpu().kernels("layered_levels")
-    number = np.empty(n, np.int32)
-    for first, ids in store.order():
-        number[first : first + len(ids)] = ids
+    number = store.numbers()
     level, above = np.full(n, UNREACHED, np.uint8), np.full(n, -1, np.int32)
     (place,) = np.flatnonzero(number == source)
     level[place], above[place], count = 0, place, 1

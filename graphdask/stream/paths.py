@@ -58,7 +58,7 @@ def search(
     log = Log() if log is None else log
     n, section = store.num_vertices, store.sections["out"]
     back = label is None and not weighted and not store.header["directed"]
-    number = _numbers(store) if back else np.zeros(0, np.int32)
+    number = store.numbers() if back else np.zeros(0, np.int32)
     place = np.flatnonzero(np.isin(number, sources)) if len(number) else store.positions(sources)
     active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
     label = np.full(n, unreached(np.dtype(np.int64)), np.int64) if label is None else label
@@ -82,14 +82,6 @@ def search(
     if once:
         log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
     return label
-
-
-def _numbers(store: Store) -> np.ndarray:
-    """The vertex numbers by position, int32; none where they are these."""
-    number = np.empty(0 if store.by_number else store.num_vertices, np.int32)
-    for first, ids in () if store.by_number else store.order():
-        number[first : first + len(ids)] = ids
-    return number
 
 
 def bfs(

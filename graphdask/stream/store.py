@@ -161,6 +161,13 @@ class Store:
         for first, _, ids in self.rows(section, chunks):
             yield first, ids
 
+    def numbers(self) -> np.ndarray:
+        """The vertex numbers by position, int32; none where they are these."""
+        number = np.empty(0 if self.by_number else self.num_vertices, np.int32)
+        for first, ids in () if self.by_number else self.order():
+            number[first : first + len(ids)] = ids
+        return number
+
     def positions(self, numbers: Any, chunks: Sequence[int] | None = None) -> np.ndarray:
         """Where some vertices stand, int64; with chunks, these are looked through."""
         wanted = np.asarray(numbers, np.int64)
