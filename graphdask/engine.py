@@ -75,6 +75,8 @@ class Environment:
     """Seconds of the supersteps so far."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
+    frugal: bool = False
+    """Whether there is no memory for what only makes a primitive faster."""
     growth: Growth = field(default_factory=Growth, repr=False)
     """What they have grown, those of such a primitive too."""
     agreed: Any = field(default=None, repr=False)
@@ -242,6 +244,10 @@ class Primitive(ABC, Generic[S]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
 
+    def memory_on(self, part: Part, env: Environment) -> int:
+        """The same, of a primitive that takes more where there is enough."""
+        return self.memory(part, env.allocation)
+
     def memory_together(self, part: Part, env: Environment) -> int | None:
         """The same where GPUs go through it together (graphdask.team); None where they do not. Every rank calls it."""
         return None
@@ -395,11 +401,14 @@ def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> 
     """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
     together = primitive.memory_together(part, env)
     while True:
-        needed = primitive.memory(part, env.allocation) if together is None else together
+        needed = primitive.memory_on(part, env) if together is None else together
         free = int(env.backend.free_memory() * env.memory_share)
         if needed <= free:
             return needed
         if not part.tables.forget():
+            if not env.frugal:
+                env.frugal = True
+                continue
             raise OverBudget(
                 f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank "
                 f"{part.rank} ({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise "

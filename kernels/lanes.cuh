@@ -2,6 +2,8 @@
 // of a chunk dealt to eight lanes, which are added as a tree, and the sums of the chunks likewise. Twin: lanes.py.
 #pragma once
 
+#include "common.cuh"
+
 #define GD_LANES 8
 #define GD_CHUNK 256
 #define GD_AHEAD 4  // reads of a thread that are on their way at a time
@@ -31,4 +33,20 @@ __device__ __forceinline__ double gd_lane_of_chunks(const double *partial, long 
         for (int i = 0; i < GD_AHEAD; i++) sum = __dadd_rn(sum, value[i]);
     }
     return sum;
+}
+
+// The sums of rows of several chunks, eight threads each; n is a multiple of 32, as lists are filled up with rows of -1.
+__device__ __forceinline__ void gd_sum_chunks(long long n, const index_t *rows, const long long *first_chunk,
+                                              const double *partial, double *sums) {
+    GD_FOR(t, n) {
+        const index_t row = rows[t / GD_LANES];
+        const int lane = threadIdx.x % GD_LANES;
+        double sum = 0.0;
+        if (row >= 0) {
+            const long long last = first_chunk[t / GD_LANES + 1];
+            sum = gd_lane_of_chunks(partial, first_chunk[t / GD_LANES], last, lane);
+        }
+        sum = gd_warp_tree(sum);
+        if (lane == 0 && row >= 0) sums[row] = sum;
+    }
 }

@@ -5,6 +5,7 @@
 // their lengths, so that the threads of a warp end together. Twins and arguments: pagerank.py.
 #include "lanes.cuh"
 #include "rows.cuh"
+#include "staged.cuh"
 
 #define GD_FEW 8
 #define GD_SPAN 512
@@ -112,22 +113,6 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
     }
 }
 
-// Several on their way at a time, for nobody has anything else to do yet.
-__device__ __forceinline__ void gd_stage(const real_t *x, int hot, real_t *staged) {
-    constexpr int AHEAD = 32 / sizeof(real_t);
-    const int threads = blockDim.x;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < hot; i += AHEAD * threads) {
-        real_t value[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++)
-            if (i + k * threads < hot) value[k] = __ldg(x + i + k * threads);
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++)
-            if (i + k * threads < hot) staged[i + k * threads] = value[k];
-    }
-}
-
 // A sector of L2 is read for every contribution, and no faster where the same few are meant. So the first `hot` of them,
 // those that are read most, are copied to shared memory by each block, of which a processor then has one, a large one.
 // Where several ranks' contributions lie one after the other, the first of each are.
@@ -149,17 +134,7 @@ pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets
 
 extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *rows, const long long *first_chunk,
                                                  const double *partial, double *sums) {
-    GD_FOR(t, n) {
-        const index_t row = rows[t / GD_LANES];
-        const int lane = threadIdx.x % GD_LANES;
-        double sum = 0.0;
-        if (row >= 0) {
-            const long long last = first_chunk[t / GD_LANES + 1];
-            sum = gd_lane_of_chunks(partial, first_chunk[t / GD_LANES], last, lane);
-        }
-        sum = gd_warp_tree(sum);
-        if (lane == 0 && row >= 0) sums[row] = sum;
-    }
+    gd_sum_chunks(n, rows, first_chunk, partial, sums);
 }
 
 extern "C" __global__ void pagerank_relabel(long long n, const index_t *indices, const index_t *place, index_t *out) {

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.distribution import LOOKING, Distribution
 from graphdask.algorithms.rank_layout import Layout, Layouts
 from graphdask.backend import Array
@@ -182,6 +183,12 @@ class PageRank(Primitive[State]):
         return Layouts(self.real, self.weighted, self.self_loops)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
+        return self._memory(part, None)
+
+    def memory_on(self, part: Part, env: Environment) -> int:
+        return self._memory(part, self._layouts.shape(part, env))
+
+    def _memory(self, part: Part, shape: Shape | None) -> int:
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
         owned, slots = part.num_owned, part.num_slots
         given = [each for each in (self.start, self.personalization) if each is not None]
@@ -191,8 +198,11 @@ class PageRank(Primitive[State]):
         looking = sum(each.nbytes for each in given) + owned * (8 * len(given) + LOOKING) if given else 0
         layout = self._layouts.kept(part)
         if layout is not None:
-            return max(state + 8 * layout.rows.long.partials, looking) + 2**16
-        made, making = self._layouts.memory(part)
+            return max(state + 8 * layout.rows.size, looking) + 2**16
+        made, making = self._layouts.memory(part, shape)
+        if shape is not None:
+            assert part.inward is not None
+            state += 32 * shape.packets(part.inward.num_edges)
         return max(made + state, making, made + looking) + 2**16
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
@@ -214,6 +224,7 @@ class PageRank(Primitive[State]):
         )
         # the first ranks are sums that nothing damps; nobody looks at their change
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
+        state.sums.fill(0.0)
         return state, self._say(part, state, env, 0)
 
     @staticmethod

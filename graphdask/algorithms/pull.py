@@ -1,8 +1,10 @@
 """Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
 
 The rows of few edges are found by the kernel itself. Those of more are cut into chunks, which stand in a list made
-once, the longest first, so that neighbours in it take the same time. The order of additions in a row depends on nothing
-but the row (kernels/pagerank.py), so a sum has the same bits on every device and for every division of the graph.
+once, the longest first, so that neighbours in it take the same time. Of a large graph what rows gather is taken to them
+by way of bins (graphdask.algorithms.bins) where x is float32; of float64, whose bins take twice the bytes, it is not
+worth it. The order of additions in a row depends on nothing but the row (kernels/pagerank.py), so a sum has the same
+bits on every device and for every division of the graph.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
 for low and high in-degree.
@@ -16,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.algorithms.bins import Bins, Shape
+from graphdask.backend import Array, Backend
 from graphdask.engine import HUB_THREADS, Environment
 from graphdask.errors import InputError
 from graphdask.part import Csr, Part
@@ -25,12 +28,16 @@ FEW, CHUNK, SPAN = 8, 256, 512
 """Most edges of a row that a thread takes, and of a chunk; GD_FEW and GD_SPAN in the kernels."""
 LANES = 8
 """Threads of a chunk."""
+PACKET = 4
+"""float64 in the 32 bytes of a packet of kernels/bins.py."""
 STAGING = {"threads": 1024, "per_processor": 1}
 """Blocks that keep the hottest of x in shared memory."""
 STAGED, STAGED_WEIGHTED = 192 << 10, 96 << 10
 """Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache, which weights need more of."""
 STAGED_FROM = CHUNK * STAGING["threads"] // LANES
 """Edges of chunks for each block, below which it does not pay to fill its shared memory first."""
+BINNED_FROM = 1 << 18
+"""Edges for each processor, below which bins do not pay."""
 
 
 def filled(xp: Any, array: Array, value: int) -> Array:
@@ -73,6 +80,14 @@ class Chunks:
             filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk, len(number)
         )
 
+    def parted(self) -> tuple[tuple[Array, Array, Array], Chunks]:
+        """First edges, lengths and targets of the chunks, and what is left without them."""
+        there = self.chunks > 0
+        chunks = self.chunks[there]
+        nothing = self.chunks[:0].copy()
+        rest = Chunks(nothing, self.targets[:0].copy(), self.many, self.first_chunk, self.partials)
+        return (chunks // SPAN, chunks % SPAN, self.targets[there]), rest
+
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in (self.chunks, self.targets, self.many, self.first_chunk))
@@ -101,6 +116,8 @@ class Rows:
     """Where the sum of each row goes; empty where sums stand in the order of rows."""
     hot: int
     """How many of x, from the first, chunks find in shared memory."""
+    bins: Bins | None = None
+    """By way of which x is gathered; then there are neither indices nor lists of chunks."""
 
     @classmethod
     def of(
@@ -111,16 +128,22 @@ class Rows:
         real: Any,
         place: Array | None = None,
         goes: Array | None = None,
+        shape: Shape | None = None,
     ) -> Rows:
         """Lay out a Csr; with `place`, x stands in another order than slots, those that are read most first, and the
-        indices are copied; with `goes`, the sum of row i is to stand at goes[i]."""
+        indices are copied; with `goes`, the sum of row i is to stand at goes[i]; with `shape`, by way of bins."""
         xp, dtype = env.xp, csr.indices.dtype
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
-        if place is not None and goes is not None and laid_out(csr, weighted):
+        if shape is None and place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
         long = Chunks.of(xp, csr.indptr, dtype, goes)
         indices, hot = csr.indices, 0
+        if shape is not None:
+            assert place is not None
+            listed, long = long.parted()
+            bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, listed)
+            return cls(kernels, csr, indices[:0], weights, long, indices[:0] if goes is None else goes, 0, bins)
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
@@ -130,19 +153,42 @@ class Rows:
         return cls(kernels, csr, indices, weights, long, xp.empty(0, dtype) if goes is None else goes, hot)
 
     def room(self, xp: Any) -> Array:
-        """What `sum` writes sums of chunks to; not kept here, as several runs may share rows."""
-        return xp.empty(self.long.partials, np.float64)
+        """What `sum` writes to besides sums; not kept here, as several runs may share rows."""
+        return xp.empty(self.size, np.float64)
 
-    def sum(self, x: Array, sums: Array, partial: Array) -> None:
-        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`."""
-        kernels, long = self.kernels, self.long
-        edges = (self.indices, self.weights, int(len(self.weights) > 0), x)
-        blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
-        kernels.pagerank_sum_chunks(
-            LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, partial, **blocks
-        )
-        kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
-        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, partial, sums)
+    @property
+    def size(self) -> int:
+        """Of `room`."""
+        return self._before + (0 if self.bins is None else self.bins.packets * PACKET)
+
+    @property
+    def _before(self) -> int:
+        """Of `room`, for sums of chunks, before those for bins."""
+        return self.long.partials if self.bins is None else -(-self.long.partials // PACKET) * PACKET
+
+    def sum(self, x: Array, sums: Array, room: Array) -> None:
+        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`. Those of rows
+        without edges are 0 before and after."""
+        kernels, long, weighted = self.kernels, self.long, int(len(self.weights) > 0)
+        if self.bins is not None:
+            self.bins.sum(x, self.weights, room[self._before :].view(x.dtype), sums, room)
+            self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+        else:
+            edges = self.indices, self.weights, weighted, x
+            blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
+            kernels.pagerank_sum_chunks(
+                LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, room, **blocks
+            )
+            kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
+            kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+
+
+def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:
+    """How to divide x, of which the first `length` are read, and edges into bins; None where that does not pay."""
+    if np.dtype(real) != np.float32 or edges < BINNED_FROM * backend.processors or not backend.shared_memory:
+        return None
+    shape = Shape.of(backend, real, length)
+    return shape if shape.pays else None
 
 
 def laid_out(csr: Csr, weighted: bool) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.pull import Chunks, Rows, laid_out, refuse_weights, without_loop
+from graphdask.algorithms.bins import Shape
+from graphdask.algorithms.pull import Chunks, Rows, binned, laid_out, refuse_weights, without_loop
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
@@ -54,7 +55,8 @@ class Layout:
             self.mirror,
         )  # fmt: skip
         begin = rows.csr.indptr.nbytes if rows.csr.indices is rows.indices else 0  # else the partition's
-        return begin + rows.long.nbytes + sum(array.nbytes for array in arrays)
+        bins = 0 if rows.bins is None else rows.bins.nbytes
+        return begin + bins + rows.long.nbytes + sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ class Layouts:
     def _name(self) -> tuple[Any, ...]:
         return "layout of ranks", np.dtype(self.real).name, self.weighted, self.self_loops
 
-    def memory(self, part: Part) -> tuple[int, int]:
+    def shape(self, part: Part, env: Environment) -> Shape | None:
+        """How edges are divided into bins; None where they are not. Slots without out-edges may be counted in."""
+        assert part.inward is not None
+        return None if env.frugal else binned(env.backend, part.inward.num_edges, self.real, _read(part))
+
+    def memory(self, part: Part, shape: Shape | None) -> tuple[int, int]:
         """Bytes at most, where none is kept: of a layout, and while it is made."""
         assert part.inward is not None
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
@@ -89,7 +96,13 @@ class Layouts:
             if real == 8 and part.inward.weights.dtype != np.float32:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
         lists, listing = Chunks.memory(part.inward)
-        rows = edges * (index + weight) + 2 * owned * index + lists
+        binning = 0
+        if shape is not None:
+            kept, making = shape.memory(edges, index)
+            binning = making - kept + lists  # the lists are there twice
+            rows = kept + edges * weight + owned * (4 + index) + lists
+        else:
+            rows = edges * (index + weight) + 2 * owned * index + lists
         rows += 8 * (owned + 1) * int(laid_out(part.inward, self.weighted))
         made = rows + owned * (8 + int(self.self_loops))
         made += (slots - owned) * index * 13 // 4  # as many mirrors as ghosts, or a few more
@@ -99,8 +112,12 @@ class Layouts:
         if self.weighted and part.out is not part.inward:
             lists, listing_out = Chunks.memory(part.out)
             weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
+        if self.weighted and shape is not None:
+            weighing += 32 * shape.packets(edges)
         narrowing = edges * (wide - weight)
-        making = max(made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing))
+        making = max(
+            made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing, binning)
+        )
         return made, making
 
     def of(self, part: Part, env: Environment) -> Layout:
@@ -122,7 +139,7 @@ class Layouts:
         place, slot = _places(part, env)
         order = xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)
-        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order)
+        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order, self.shape(part, env))
         out_weight = self._out_weights(part, env, rows, slot)
         extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
         if self.self_loops:
@@ -138,7 +155,7 @@ class Layouts:
         xp = env.xp
         if not self.weighted:
             return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
-        sums = xp.empty(part.num_owned, np.float64)
+        sums = xp.zeros(part.num_owned, np.float64)
         out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=rows.goes)
         out.sum(xp.ones(part.num_slots, self.real), sums, out.room(xp))
         return sums
@@ -158,6 +175,12 @@ def refuse_extremes(out_weight: Array, real: Any, xp: Any) -> None:
 def _edges(part: Part) -> tuple[Array, Array]:
     assert part.inward is not None
     return part.out.indices, part.inward.indices
+
+
+def _read(part: Part) -> int:
+    """How many of x are read at most, where those of vertices with out-edges stand first."""
+    ghosts = part.num_slots - part.num_owned
+    return ghosts + int((part.out.indptr[1:] > part.out.indptr[:-1]).sum())
 
 
 def _out_degrees(part: Part, env: Environment) -> Array:

@@ -7,28 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from kernel_launch import ordered_sum
+from kernel_launch import ordered_sum, rows_of_all_lengths
 
 from graphdask.algorithms import pull
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
-from graphdask.comm.single import SingleCommunicator
-from graphdask.engine import HUB_THREADS, RankContext
+from graphdask.engine import HUB_THREADS
 from graphdask.part import Csr
 
 POISON = -77
-LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)
-
-
-@pytest.fixture
-def env(backend):
-    with SingleCommunicator() as comm:
-        yield RankContext(comm, backend, deadline=1e9).environment("selective")
-
-
-def random_rows(rng, dtype, slots):
-    lengths = rng.permutation([*LENGTHS, *rng.integers(0, 12, 40), *rng.integers(250, 600, 5)])
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -36,7 +22,7 @@ def random_rows(rng, dtype, slots):
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
     slots, backend = 700, env.backend
-    indptr, indices = random_rows(rng, np.int32, slots)
+    indptr, indices = rows_of_all_lengths(rng, np.int32, slots)
     weights = {None: None, "narrow": rng.integers(0, 100, len(indices)), "wide": rng.random(len(indices))}[weighted]
     x, place = (rng.random(slots) ** 9).astype(real), rng.permutation(slots).astype(np.int32)
     sent = [None if array is None else backend.from_host(array) for array in (indptr, indices, weights)]
@@ -59,7 +45,7 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
 def laid_out(env, rng, real, weighted=False, dtype=np.int32, slots=700):
     """Rows over a random graph, x, and the bits that their sums must have."""
     backend = env.backend
-    indptr, indices = random_rows(rng, dtype, slots)
+    indptr, indices = rows_of_all_lengths(rng, dtype, slots)
     weights = rng.random(len(indices)).astype(np.float32)
     x, place = (rng.random(slots) ** 9).astype(real), rng.permutation(slots).astype(dtype)
     csr = Csr(*(backend.from_host(array) for array in (indptr, indices, weights)))
@@ -141,7 +127,7 @@ def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng
 
 def test_64_bit_indices_are_summed_alike(env, rng):
     backend = env.backend
-    indptr, indices = random_rows(rng, np.int64, 300)
+    indptr, indices = rows_of_all_lengths(rng, np.int64, 300)
     x = rng.random(300)
     rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float64)
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
@@ -151,7 +137,7 @@ def test_64_bit_indices_are_summed_alike(env, rng):
 
 
 def test_chunks_are_listed_by_length_and_hold_every_edge_of_a_long_row_once(backend, rng):
-    indptr, _ = random_rows(rng, np.int32, 100)
+    indptr, _ = rows_of_all_lengths(rng, np.int32, 100)
     found = Chunks.of(backend.xp, backend.from_host(indptr), np.int32)
     spans, targets, many, first = (
         backend.to_host(array) for array in (found.chunks, found.targets, found.many, found.first_chunk)
@@ -229,7 +215,7 @@ def test_update(backend, real, has_extra, personalized, rng):
 @pytest.mark.parametrize("hub", [False, True])
 def test_self_loops_and_ghosts(backend, hub, rng):
     owned, slots = 60, 90
-    indptr, indices = random_rows(rng, np.int32, slots)
+    indptr, indices = rows_of_all_lengths(rng, np.int32, slots)
     owned = len(indptr) - 1
     if hub:
         indices[indptr[:-1][np.argmax(np.diff(indptr))]] = np.argmax(np.diff(indptr))

@@ -20,6 +20,16 @@ def random_rows(rng, rows, slots, dtype, hub=False):
     return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
 
 
+LENGTHS = (0, 1, 7, 8, 9, 15, 16, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 9001)
+
+
+def rows_of_all_lengths(rng, dtype, slots):
+    """indptr and indices of rows of the lengths at which sums in lanes and chunks change, and of others."""
+    lengths = rng.permutation([*LENGTHS, *rng.integers(0, 12, 40), *rng.integers(250, 600, 5)])
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
+
+
 class Launch:
     """Sends NumPy arguments to a backend, calls kernels, and brings every array back changed."""
 

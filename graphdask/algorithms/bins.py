@@ -1,0 +1,237 @@
+"""Bins: sums over the rows of a large Csr, where what they gather is taken to the rows before it is added up.
+
+x is read by segments and rows are summed by bins, each of which fits in a processor's shared memory, so that no edge
+reads from anywhere at random but from there. The order of additions is the same as without (kernels/bins.py).
+
+Source: Beamer, Asanovic, Patterson, Reducing PageRank communication via propagation blocking (IPDPS 2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array, Backend
+from graphdask.engine import Environment
+from graphdask.kernels.bins import packet
+from graphdask.part import Csr
+
+FEW, CHUNK = 8, 256
+"""Most edges of a row that a thread takes, and of a chunk; as in kernels/pagerank.py."""
+ROOM = 224 << 10
+"""Bytes of shared memory of a block at most."""
+HOT, SEGMENT = 2, 6
+"""Of sevenths of it: what is kept of x beside bins, and a segment of x, beside which there is some of the first-level
+cache for what is on its way."""
+TEAMS = 4
+"""Of a block, each with a bin of its own."""
+PART = 4
+"""Edges of what is filled at a time, in segments: a segment is read once for each."""
+THREADS = 1024
+EACH = {"threads": 256, "per_processor": 1 << 16}
+"""A block for each bin."""
+PER_RUN = 16
+"""Edges of a bin for each segment, below which packets are too empty."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How x and edges are divided, as far as that depends on nothing but their numbers."""
+
+    hot: int
+    """The first of x, which are in shared memory wherever they are read."""
+    width: int
+    """Of x in a segment, behind those."""
+    segments: int
+    room: int
+    """Bytes of a bin in shared memory: what it gathers, and uint16 per edge."""
+    packet: int
+    length: int
+    """Of x, as far as it is read."""
+    shared: int
+    """Bytes of shared memory of a block."""
+
+    @classmethod
+    def of(cls, backend: Backend, real: Any, length: int) -> Shape:
+        real, shared = np.dtype(real), min(ROOM, backend.shared_memory)
+        seventh = shared // 7 // 32 * 32
+        hot, width = min(HOT * seventh // real.itemsize, length), SEGMENT * seventh // real.itemsize
+        segments = -(-(length - hot) // width)
+        return cls(hot, width, segments, (shared - HOT * seventh) // TEAMS // 16 * 16, packet(real), length, shared)
+
+    @property
+    def share(self) -> int:
+        """Edges of a bin that there is room for whatever they point at, but for the last chunk."""
+        return (self.room - 32 * (self.segments + 1)) // (2 + 32 // self.packet) - CHUNK
+
+    @property
+    def pays(self) -> bool:
+        """Whether packets are filled."""
+        return self.segments > 0 and self.share >= PER_RUN * self.segments
+
+    def bins(self, edges: int) -> int:
+        """How many, at most."""
+        return -(-edges // self.share)
+
+    def packets(self, edges: int) -> int:
+        """How many, at most."""
+        runs = min(self.bins(edges) * self.segments, edges)
+        return (edges + runs * (self.packet - 1)) // self.packet
+
+    def memory(self, edges: int, index: int) -> tuple[int, int]:
+        """Bytes at most, besides lists of rows and chunks: of what is kept, and while it is made."""
+        packets, table = self.packets(edges), 4 * self.bins(edges) * self.segments
+        parts = packets * self.packet // (PART * self.width) + self.segments + 1
+        kept = packets * (4 + 2 * self.packet) + 2 * edges + 20 * self.bins(edges) + 8 * parts + 64
+        return kept, kept + 4 * table + (edges // CHUNK + 1) * (16 + index)
+
+
+@dataclass
+class Bins:
+    """The edges of a Csr by segments of x, and by bins of rows; kernels/bins.py explains these names."""
+
+    kernels: Any
+    shape: Shape
+    packets: int
+    first_edge: Array
+    first_packet: Array
+    places: Array
+    sources: Array
+    targets: Array
+    item_segment: Array
+    item_packet: Array
+    first_chunk: Array
+    chunks: Array
+    chunk_targets: Array
+    first_row: Array
+    rows: Array
+    goes: Array
+
+    @classmethod
+    def of(
+        cls, env: Environment, csr: Csr, shape: Shape, real: Any, weight: Any, place: Array, goes: Array | None,
+        chunks: tuple[Array, Array, Array],
+    ) -> Bins:  # fmt: skip
+        """Lay out.
+
+        Parameters
+        ----------
+        place : array
+            Where in x each slot is; below shape.length wherever an edge points.
+        goes : array or None
+            Where the sum of each row is to stand; None: in the order of rows.
+        chunks : tuple of array
+            First edges, lengths and targets of the chunks of rows of more than FEW edges, the longest first.
+        """
+        xp = env.xp
+        kernels = env.kernels("bins", index_t=csr.indices.dtype, real_t=np.dtype(real), weight_t=weight)
+        first_edge, share, packets = _cut(env, kernels, csr, place, shape)
+        count, segments = len(first_edge) - 1, shape.segments
+        in_bins, in_segments = (xp.zeros(count * segments + 1, np.int32) for _ in range(2))
+        xp.cumsum(packets, out=in_bins[1:])
+        xp.cumsum(packets.reshape(count, segments).T.reshape(-1), out=in_segments[1:])
+        del packets
+        total = int(in_bins[-1])
+        places = xp.empty(csr.num_edges + 8, np.uint16)  # eight at a time are read
+        sources, targets = xp.zeros(total * shape.packet, np.uint16), xp.empty(total, np.int32)
+        kernels.bins_place(
+            EACH["threads"] * count, count, first_edge, csr.indices, place, shape.hot, shape.width, segments,
+            shape.packet, in_bins, in_segments, places, sources, targets, **EACH, shared=4 * segments,
+        )  # fmt: skip
+        parts = _parts(env, in_segments[::count], PART * shape.width // shape.packet)
+        first_packet = in_bins[::segments].copy()
+        del in_bins, in_segments
+        begin, length, chunk_targets = chunks
+        bin_of = begin // share
+        order = xp.argsort(bin_of.astype(np.int32), kind="stable")
+        items = _items(begin, length, first_edge, bin_of)[order]
+        first_chunk, chunk_targets = _firsts(xp, bin_of[order], count), chunk_targets[order]
+        del order, begin, length
+        degree = csr.indptr[1:] - csr.indptr[:-1]
+        short = xp.flatnonzero((degree > 0) & (degree <= FEW))
+        begin, length = csr.indptr[short], degree[short]
+        del degree
+        bin_of = begin // share
+        rows = _items(begin, length, first_edge, bin_of)
+        goes = (short if goes is None else goes[short]).astype(csr.indices.dtype)
+        return cls(
+            kernels, shape, total, first_edge, first_packet, places, sources, targets, *parts, first_chunk, items,
+            chunk_targets, _firsts(xp, bin_of, count), rows, goes,
+        )  # fmt: skip
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is kept."""
+        return sum(getattr(self, field.name).nbytes for field in fields(self)[3:])
+
+    def sum(self, x: Array, weights: Array, values: Array, sums: Array, partial: Array) -> None:
+        """Write to `sums`, or `partial`, what rows and chunks gather; `values` has room for all packets, as x is."""
+        shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
+        self.kernels.bins_fill(
+            THREADS * items, items, self.item_segment, self.item_packet, shape.hot, shape.width, shape.length,
+            shape.packet, x, self.sources, self.targets, values,
+            threads=THREADS, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
+        )  # fmt: skip
+        self.kernels.bins_sum(
+            THREADS * count, count, TEAMS, shape.room, self.first_edge, self.first_packet, shape.packet, x, shape.hot,
+            values, self.places, weights, int(len(weights) > 0), self.first_chunk, self.chunks, self.chunk_targets,
+            self.first_row, self.rows, self.goes, sums, partial,
+            threads=THREADS, per_processor=1, shared=shape.shared,
+        )  # fmt: skip
+
+
+def _cut(env: Environment, kernels: Any, csr: Csr, place: Array, shape: Shape) -> tuple[Array, int, Array]:
+    """Where bins begin, the edges from one to the next but for the last chunk, and the packets of each by segments.
+
+    First there is room for whatever they point at. Then bins are as large as the fullest of them allows, if none of the
+    new ones has more than there is room for.
+    """
+    xp, share = env.xp, shape.share
+    found = None
+    while True:
+        count = -(-csr.num_edges // share)
+        first_edge = _bounds(xp, csr.indptr, share, count)
+        packets = xp.empty(count * shape.segments, np.int32)
+        kernels.bins_count(
+            EACH["threads"] * count, count, first_edge, csr.indices, place, shape.hot, shape.width, shape.segments,
+            shape.packet, packets, **EACH, shared=4 * shape.segments,
+        )  # fmt: skip
+        filled = packets.reshape(count, shape.segments).sum(axis=1, dtype=np.int64)
+        most = int((32 * filled + 2 * (first_edge[1:] - first_edge[:-1])).max()) + 32
+        if found is not None:
+            return found if most > shape.room else (first_edge, share, packets)
+        found = first_edge, share, packets
+        larger = int(0.97 * share * shape.room / most)
+        if larger <= share:
+            return found
+        del packets
+        share = larger
+
+
+def _bounds(xp: Any, indptr: Array, share: int, count: int) -> Array:
+    """Every `share` edges, or behind that where the next row begins, or the next chunk of one; and the last edge."""
+    at = xp.minimum(xp.arange(count + 1, dtype=np.int64) * share, indptr[-1])
+    row = xp.minimum(xp.searchsorted(indptr, at, side="right") - 1, len(indptr) - 2)
+    return xp.minimum(indptr[row] + (at - indptr[row] + CHUNK - 1) // CHUNK * CHUNK, indptr[row + 1])
+
+
+def _items(begin: Array, length: Array, first_edge: Array, bin_of: Array) -> Array:
+    """As kernels/bins.py has them."""
+    return ((begin - first_edge[bin_of]) * CHUNK + length - 1).astype(np.int32)
+
+
+def _firsts(xp: Any, bin_of: Array, count: int) -> Array:
+    """Where those of each bin begin, which come in their order."""
+    return xp.searchsorted(bin_of, xp.arange(count + 1)).astype(np.int32)
+
+
+def _parts(env: Environment, first: Array, most: int) -> tuple[Array, Array]:
+    """Packets by segments, cut so that no part has more than `most`: segments, and where they begin."""
+    bounds = env.backend.to_host(first).astype(np.int64)
+    counts = -(-np.diff(bounds) // most)
+    segment = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(segment)) - np.repeat(np.cumsum(counts) - counts, counts)
+    begin = np.append(bounds[segment] + number * most, bounds[-1])
+    return env.xp.asarray(segment.astype(np.int32)), env.xp.asarray(begin.astype(np.int32))
