@@ -173,8 +173,9 @@ class DynamicPart(Part):
 
     @property
     def num_alive(self) -> int:
-        """How many of the own vertices there are: the first ones; the host waits for the device to say so."""
-        return int((self.ids < self.alive).sum())
+        """How many of the own vertices there are: the first ones. Where they are not all, the host waits for the device
+        to say so."""
+        return self.num_owned if self.alive >= self.num_vertices else int((self.ids < self.alive).sum())
 
     @property
     def present(self) -> Array:

@@ -206,7 +206,7 @@ bins_sum(long long n, long long bins, long long teams, long long room, const lon
     }
 }
 
-extern "C" __global__ void bins_sum_long(long long n, const index_t *rows, const long long *first_chunk,
+extern "C" __global__ void bins_sum_long(long long n, const index_t *many, const long long *first_chunk,
                                          const double *partial, double *sums) {
-    gd_sum_chunks(n, rows, first_chunk, partial, sums);
+    gd_sum_chunks(n, many, first_chunk, partial, sums);
 }

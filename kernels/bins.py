@@ -18,7 +18,7 @@ first_packet  int32 per bin and one more: where it begins in `values`
 chunks        int32: first edge, from the bin's first one on, times 256, plus number of edges less one; `targets` as in
               pagerank.py; first_chunk, int32 per bin and one more: which are the bin's
 rows          the same of rows of up to 8 edges, whose sums go to sums[goes]; first_row likewise
-partial       float64: sums of chunks of longer rows, of row i (of `long`) from first_chunk[i] to first_chunk[i + 1]
+partial       float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
 
 The order of additions in a row is that of lanes.py. Sums of rows without edges are not written.
 """
@@ -29,11 +29,6 @@ from graphdask.kernels.lanes import tree, u64
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": index, "real_t": "float", "weight_t": "float"} for index in ("int", "long long")]
-
-
-def packet(real):
-    """Contributions of a packet."""
-    return 32 // np.dtype(real).itemsize
 
 
 @twin
@@ -111,10 +106,10 @@ def bins_sum(
 
 
 @twin
-def bins_sum_long(n, long, first_chunk, partial, sums):
+def bins_sum_long(n, many, first_chunk, partial, sums):
     lane = np.zeros(8)
     for i in range(len(first_chunk) - 1):
         lane[:] = 0.0
         for c in range(first_chunk[i], first_chunk[i + 1]):
             lane[(c - first_chunk[i]) & 7] += partial[c]
-        sums[long[i]] = tree(lane)
+        sums[many[i]] = tree(lane)

@@ -33,6 +33,19 @@ extern "C" __global__ void dynamic_find(long long n, const index_t *row, const i
     }
 }
 
+// Of rows whether they hold the vertex itself, and 1 / their length, where one that does not is given it.
+extern "C" __global__ void dynamic_degrees(long long n, const index_t *rows, const index_t *ids, const long long *begin,
+                                           const long long *length, const index_t *indices, const index_t *names,
+                                           double *inverse, unsigned char *loop) {
+    GD_FOR(i, n) {
+        const index_t v = rows[i], id = ids[v];
+        const long long first = begin[v], end = length[v], low = gd_place(indices, names, first, end, id);
+        const bool found = low < end && names[indices[first + low]] == id;
+        loop[v] = found;
+        inverse[v] = __ddiv_rn(1.0, (double)(end + !found));
+    }
+}
+
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
 extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long long becomes, const long long *length,

@@ -51,6 +51,23 @@ def dynamic_find(n, row, column, begin, length, indices, names, place, found):
 
 
 @twin
+def dynamic_degrees(n, rows, ids, begin, length, indices, names, inverse, loop):
+    """Of rows whether they hold the vertex itself, and 1 / their length, where one that does not is given it."""
+    for i in range(n):
+        v = rows[i]
+        first, low, high = begin[v], 0, length[v]
+        while low < high:
+            middle = (low + high) >> 1
+            if names[indices[first + middle]] < ids[v]:
+                low = middle + 1
+            else:
+                high = middle
+        found = low < length[v] and names[indices[first + low]] == ids[v]
+        loop[v] = found
+        inverse[v] = 1.0 / (length[v] + (0 if found else 1))
+
+
+@twin
 def dynamic_split(n, flags, becomes, length, most, low, high, counters):
     """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
     lows, highs, edges = 0, 0, 0

@@ -16,19 +16,42 @@ extern "C" __global__ void dynamic_sweep_count(long long n, const long long *len
     __shared__ unsigned long long block[GD_KINDS + 1];
     if (threadIdx.x <= GD_KINDS) block[threadIdx.x] = 0;
     __syncthreads();
+    unsigned long long mine[GD_KINDS + 1] = {};
     GD_FOR(v, n) {
-        const long long size = length[v], rest = size % GD_CHUNK;
-        if (size > GD_CHUNK) {
-            atomicAdd(block + 1, (unsigned long long)(size / GD_CHUNK));
-            if (rest) atomicAdd(block + gd_kind(rest), 1ull);
-            atomicAdd(block + GD_LONG, 1ull);
-            atomicAdd(block + GD_KINDS, (unsigned long long)(size / GD_CHUNK + (rest > 0)));
-        } else if (size) {
-            atomicAdd(block + (size <= GD_FEW ? 0 : gd_kind(size)), 1ull);
+        const long long size = length[v], full = size > GD_CHUNK ? size / GD_CHUNK : 0;
+        const long long rest = size - full * GD_CHUNK;
+        const int kind = rest ? full || rest > GD_FEW ? gd_kind(rest) : 0 : -1;
+#pragma unroll
+        for (int k = 0; k < GD_LONG; k++) mine[k] += k == kind;
+        if (full) {
+            mine[1] += (unsigned long long)full;
+            mine[GD_LONG]++;
+            mine[GD_KINDS] += (unsigned long long)(full + (rest > 0));
         }
+    }
+#pragma unroll
+    for (int k = 0; k <= GD_KINDS; k++) {
+        for (int step = 16; step; step >>= 1) mine[k] += __shfl_xor_sync(0xffffffffu, mine[k], step);
+        if ((threadIdx.x & 31) == 0 && mine[k]) atomicAdd(block + k, mine[k]);
     }
     __syncthreads();
     if (threadIdx.x <= GD_KINDS && block[threadIdx.x]) atomicAdd(counts + threadIdx.x, block[threadIdx.x]);
+}
+
+// A place for one of a kind, -1 for none; one atomic for all of a warp that are of it. All threads of the warp call it.
+__device__ __forceinline__ unsigned long long gd_place_of(int kind, unsigned long long *taken) {
+    const int lane = threadIdx.x & 31;
+    unsigned long long place = 0;
+    for (unsigned left = __ballot_sync(0xffffffffu, kind >= 0); left;) {
+        const int leader = __ffs(left) - 1, of = __shfl_sync(0xffffffffu, kind, leader);
+        const unsigned same = __ballot_sync(0xffffffffu, kind == of);
+        unsigned long long first = 0;
+        if (lane == leader) first = atomicAdd(taken + of, (unsigned long long)__popc(same));
+        first = __shfl_sync(0xffffffffu, first, leader);
+        if (kind == of) place = first + __popc(same & ((1u << lane) - 1));
+        left &= ~same;
+    }
+    return place;
 }
 
 extern "C" __global__ void dynamic_sweep_list(long long n, const long long *begin, const long long *length,
@@ -50,13 +73,11 @@ extern "C" __global__ void dynamic_sweep_list(long long n, const long long *begi
         const long long full = size / GD_CHUNK, rest = size % GD_CHUNK;
         const bool cut = size > GD_CHUNK;
         const int kind = size <= GD_FEW ? 0 : gd_kind(cut ? rest ? rest : GD_CHUNK : size);
-        unsigned long long at = 0, whole = 0, row = 0;
+        unsigned long long whole = 0, row = 0;
+        const unsigned long long at = gd_place_of(cut ? rest ? kind : -1 : size ? kind : -1, taken);
         if (cut) {
             whole = atomicAdd(taken + 1, (unsigned long long)full);
-            if (rest) at = atomicAdd(taken + kind, 1ull);
             row = atomicAdd(taken + GD_LONG, (1ull << GD_ROW_BIT) + (unsigned long long)(full + (rest > 0)));
-        } else if (size) {
-            at = atomicAdd(taken + kind, 1ull);
         }
         __syncthreads();
         if (threadIdx.x < GD_KINDS && taken[threadIdx.x])

@@ -15,7 +15,6 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.engine import Environment
-from graphdask.kernels.bins import packet
 from graphdask.part import Csr
 
 FEW, CHUNK = 8, 256
@@ -27,6 +26,8 @@ HOT, SEGMENT = 2, 6
 cache for what is on its way."""
 TEAMS = 4
 """Of a block, each with a bin of its own."""
+PACKET = 32
+"""Bytes of a packet."""
 PART = 4
 """Edges of what is filled at a time, in segments: a segment is read once for each."""
 THREADS = 1024
@@ -59,7 +60,9 @@ class Shape:
         seventh = shared // 7 // 32 * 32
         hot, width = min(HOT * seventh // real.itemsize, length), SEGMENT * seventh // real.itemsize
         segments = -(-(length - hot) // width)
-        return cls(hot, width, segments, (shared - HOT * seventh) // TEAMS // 16 * 16, packet(real), length, shared)
+        return cls(
+            hot, width, segments, (shared - HOT * seventh) // TEAMS // 16 * 16, PACKET // real.itemsize, length, shared
+        )
 
     @property
     def share(self) -> int:

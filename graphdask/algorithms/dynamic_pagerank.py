@@ -30,12 +30,13 @@ import numpy as np
 from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import COUNTERS, EVERY, DynamicPageRankResult, Lists, State
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
-from graphdask.algorithms.rank_error import MASS, Residual, halves
+from graphdask.algorithms.rank_error import MASS, Residual, falling, halves
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.dynamic_rows import DynamicPart
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.part import Part
+from graphdask.readback import readback_of
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
            "dfp": "Dynamic Frontier with Pruning"}  # fmt: skip
@@ -162,6 +163,8 @@ class DynamicPageRank(Primitive[State]):
         )  # fmt: skip
         if self.everywhere:
             self._affect_all(part, state, env)
+            if size == 1 and env.backend.name == "cuda":
+                state.heard = readback_of(env.backend, len(state.counters), 1)
         else:
             if self.error is not None and part.pending is not None:
                 state.affected |= part.pending[0]
@@ -187,24 +190,27 @@ class DynamicPageRank(Primitive[State]):
             part.degrees = xp.empty(part.num_owned, np.float64), xp.empty(part.num_owned, np.uint8)
             part.stale = [xp.arange(part.num_owned, dtype=part.vertex_map.dtype)]
         inverse, loop = part.degrees
+        out, kernels = part.outward, env.kernels("dynamic", index_t=part.vertex_map.dtype)
         for rows in part.stale:
-            _, found = part.outward.find(env.backend, rows, part.ids[rows], part.names)
-            loop[rows] = found
-            inverse[rows] = 1.0 / (part.outward.length[rows] + ~found)
+            kernels.dynamic_degrees(
+                len(rows), rows, part.ids, out.begin, out.length, out.indices, part.names, inverse, loop
+            )
         part.stale = []
         return inverse, loop
 
     def _start(self, part: DynamicPart, env: Environment) -> Array:
         """Ranks of the own vertices to begin with; 0 of those that have not appeared."""
-        xp, alive = env.xp, part.ids < part.alive
-        even = alive.astype(np.float64) / max(part.alive, 1)
+        xp = env.xp
+        if self.start is None and self.method != "static" and part.ranked == part.alive:
+            assert part.pagerank is not None
+            return part.pagerank.copy()
+        alive = part.ids < part.alive
         if self.start is not None:
             return xp.where(alive, self.start, 0.0)
+        even = alive.astype(np.float64) / max(part.alive, 1)
         if self.method == "static":
             return even
         assert part.pagerank is not None
-        if part.ranked == part.alive:
-            return part.pagerank.copy()
         return xp.where(part.ids < part.ranked, part.pagerank * (part.ranked / part.alive), even)
 
     def _list_affected(self, part: DynamicPart, state: State, env: Environment) -> None:
@@ -274,7 +280,8 @@ class DynamicPageRank(Primitive[State]):
             state.factor = None
         state.sweep = Sweep.of(part, state, env) if state.swept and self._may_sweep else None
         lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
-        self._sum(part, state, env, lists)
+        if not state.ahead:
+            self._sum(part, state, env, lists)
         prunes = int(state.mode == "dfp")
         closed = int(self.method in ("dfp", AUTO))
         for listed, count in zip(lists.of, lists.counts, strict=True):
@@ -291,7 +298,13 @@ class DynamicPageRank(Primitive[State]):
         state.everyone = False
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
-        return self._say(part, state, env, lists)
+        said = self._say(part, state, env, lists)
+        now, goal = (state.residual, self.tol) if self.error is None else (state.left.error, self.error)
+        more = state.iterations < self.max_iter and falling(now, state.distance) > goal
+        state.ahead = state.heard is not None and state.sweep is not None and more
+        if state.ahead:
+            state.sweep.sum(part, state, env)
+        return said
 
     def _sum(self, part: DynamicPart, state: State, env: Environment, lists: Lists) -> None:
         """What the listed vertices gather over their in-edges, and the others too where that takes less."""
@@ -325,6 +338,8 @@ class DynamicPageRank(Primitive[State]):
         if part.size > 1 and not everything:
             telling.count_changes(part, state, env, ranked)
         later = everything and ranked.known  # nothing but the votes is counted: it waits where the rest is done
+        heard = state.heard if later else None
+        sent = 0 if heard is None else heard.send(state.counters)
         counters = np.zeros(COUNTERS, np.uint64) if later else env.backend.to_host(state.counters).copy()
         if not ranked.known:
             ranked = self._lists(state, found := _listed(counters))
@@ -333,7 +348,8 @@ class DynamicPageRank(Primitive[State]):
             state.listed = _listed(counters)
 
         def votes() -> Sequence[float]:
-            return _votes(env.backend.to_host(state.counters) if later else counters, ranked, reached, state)
+            found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
+            return _votes(found, ranked, reached, state)
 
         state.looked = ranked.edges
         marking = int(counters[LISTS + 2])
@@ -357,6 +373,7 @@ class DynamicPageRank(Primitive[State]):
             state.traversing = state.passes == 0 or bool(votes[:, 2].any())
             return False
         if state.iterations:
+            state.distance = state.residual if self.error is None else state.left.error
             spread, untold = ((int(votes[:, k].sum()) << 32) + int(votes[:, k + 1].sum()) for k in (3, 5))
             state.residual = float(votes[:, 0].max())
             state.left.take(spread, untold, state.swept)

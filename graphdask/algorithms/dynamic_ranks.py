@@ -11,6 +11,7 @@ import numpy as np
 from graphdask.algorithms.rank_error import Residual
 from graphdask.backend import Array
 from graphdask.errors import InputError
+from graphdask.readback import Readback
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
@@ -103,6 +104,12 @@ class State:
     affected_vertices: int = 0
     """Vertices of all ranks that were ranked in this run."""
     residual: float = math.inf
+    distance: float = math.inf
+    """What is to come down to the tolerance, or the error, as it was after the iteration before the last."""
+    heard: Readback | None = None
+    """By which the host hears of an iteration over all vertices while the next one's sums are under way."""
+    ahead: bool = False
+    """Whether the sums of the next iteration have been begun."""
 
     @property
     def iterations(self) -> int:

@@ -54,7 +54,7 @@ class Sweep:
         rows, index = part.backward, part.ids.itemsize
         if isinstance(part.ids, np.ndarray) or rows.used < pull.STAGED_FROM or _kept(part) is not None:
             return 0
-        chunks = int((rows.length > pull.FEW).sum()) + rows.used // pull.CHUNK
+        chunks = min(part.num_owned, rows.used // (pull.FEW + 1)) + rows.used // pull.CHUNK
         return part.num_owned * index + chunks * (8 + index) + rows.used // pull.CHUNK * (24 + index)
 
     @classmethod

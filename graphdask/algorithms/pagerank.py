@@ -21,11 +21,13 @@ import numpy as np
 
 from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.distribution import LOOKING, Distribution
+from graphdask.algorithms.rank_error import falling
 from graphdask.algorithms.rank_layout import Layout, Layouts
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.part import Part
+from graphdask.readback import Readback, readback_of
 from graphdask.result import Result
 
 DANGLING_SCALE = 2.0**61
@@ -106,6 +108,12 @@ class State:
     """Sum of |change| in the last iteration; 2 is the most that it can be."""
     residual: float = math.inf
     """The norm of the change in the last iteration."""
+    before: float = math.inf
+    """And in the one before."""
+    heard: Readback | None = None
+    """By which the host hears of an iteration while the next one's sums are under way; None where it waits."""
+    ahead: bool = False
+    """Whether the sums of the next iteration have been begun."""
 
     @property
     def change_scale(self) -> float:
@@ -221,6 +229,7 @@ class PageRank(Primitive[State]):
             counters=xp.zeros((2, 3), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
+            heard=readback_of(env.backend, 3, 1) if part.size == 1 and env.backend.name == "cuda" else None,
         )
         # the first ranks are sums that nothing damps; nobody looks at their change
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
@@ -240,14 +249,20 @@ class PageRank(Primitive[State]):
         layout = state.layout
         if part.size > 1:
             state.told.hear(inbox, layout.rows.kernels, part.num_owned, state.x)
-        layout.rows.sum(state.x, state.sums, state.partial)
+        if not state.ahead:
+            layout.rows.sum(state.x, state.sums, state.partial)
         # d * dangling + 1 - d is to be shared out
         base = self.damping * state.dangling + (1.0 - self.damping)
         if self.personalization is None:
             base /= part.num_vertices
         self._update(part, state, self.damping, base, state.change_scale, state.iterations % 2)
         state.iterations += 1
-        return self._say(part, state, env, layout.rows.csr.num_edges)
+        said = self._say(part, state, env, layout.rows.csr.num_edges)
+        more = state.iterations < self.max_iter and falling(state.residual, state.before) > self.tol
+        state.ahead = state.heard is not None and more
+        if state.ahead:
+            layout.rows.sum(state.x, state.sums, state.partial)
+        return said
 
     def _update(self, part: Part, state: State, damping: float, base: float, change_scale: float, turn: int) -> None:
         """Ranks and contributions from sums; counters of this turn."""
@@ -259,10 +274,15 @@ class PageRank(Primitive[State]):
         )  # fmt: skip
 
     def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        told, counters = state.told, state.counters[(state.iterations + 1) % 2]
+        told, counters, heard = state.told, state.counters[(state.iterations + 1) % 2], state.heard
+        sent = 0 if heard is None else heard.send(counters)
+
+        def votes() -> tuple[float, ...]:
+            return self.votes_of(env.backend.to_host(counters) if heard is None else heard.read(sent))
+
         return Messages(
             ALL, part.ids[:0], {"contribution": told.values}, True, part.num_owned, edges, to="ghosts",
-            votes=lambda: self.votes_of(env.backend.to_host(counters)), mirror=told.mirror,
+            votes=votes, mirror=told.mirror,
         )  # fmt: skip
 
     @staticmethod
@@ -279,6 +299,7 @@ class PageRank(Primitive[State]):
         totals = [int(sum(each)) for each in counted]
         state.dangling = ((totals[0] << 32) + totals[1]) / int(DANGLING_SCALE)
         if state.iterations:
+            state.before = state.residual
             state.change = ((totals[2] << 32) + totals[3]) / state.change_scale
             state.residual = state.change if self.norm == "l1" else max(largest)
         elif not state.num_vertices:

@@ -1,4 +1,4 @@
-"""Copies to a device beside its computation, and what the host is told without waiting for what is under way.
+"""Copies to a device beside its computation.
 
 On a GPU copies go over a stream of their own: events make kernels wait for what they read, and copies for the kernels
 that still read what they replace. Elsewhere, and so in tests, a copy is done when the call returns.
@@ -8,7 +8,6 @@ Source: WolfPath, Section 4.5.2 (asynchronous copies).
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,17 +15,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend, CudaBackend
-from graphdask.residency import page_locked_room
 
 
 def copies_of(backend: Backend) -> Copies:
     """Copies to the device of a backend."""
     return CudaCopies(backend) if isinstance(backend, CudaBackend) else Copies()
-
-
-def told_of(backend: Backend, length: int, count: int) -> Told:
-    """What the host is told by the device of a backend: `count` times at once, `length` words."""
-    return CudaTold(backend, length, count) if isinstance(backend, CudaBackend) else Told()
 
 
 class Copies:
@@ -140,43 +133,3 @@ class CudaCopies(Copies):
     def finish(self) -> None:
         self._end_visits()
         self._stream.synchronize()
-
-
-class Told:
-    """Words of the device as they are when `send` is called, by the number that it returns."""
-
-    def __init__(self) -> None:
-        self._sent: dict[int, np.ndarray] = {}
-        self._count = 0
-
-    def send(self, words: Array) -> int:
-        """Words as what has been launched so far leaves them."""
-        self._count += 1
-        self._sent[self._count] = words.get() if hasattr(words, "get") else words.copy()
-        return self._count
-
-    def read(self, number: int) -> np.ndarray:
-        """Wait for them; until as many more are sent as there is room for."""
-        return self._sent.pop(number)
-
-
-class CudaTold(Told):
-    """By way of page-locked memory, behind the kernels that are under way."""
-
-    def __init__(self, backend: Backend, length: int, count: int):
-        super().__init__()
-        self._cuda = backend.xp.cuda
-        self._rooms = page_locked_room(backend, 8 * length * count).view(np.uint64).reshape(count, length)
-        self._events = [self._cuda.Event(block=False, disable_timing=True) for _ in range(count)]
-
-    def send(self, words: Array) -> int:
-        number = self._count
-        self._count += 1
-        stream, room = self._cuda.get_current_stream(), self._rooms[number % len(self._rooms)]
-        words.data.copy_to_host_async(room.ctypes.data_as(ctypes.c_void_p), words.nbytes, stream)
-        self._events[number % len(self._rooms)].record(stream)
-        return number
-
-    def read(self, number: int) -> np.ndarray:
-        self._events[number % len(self._rooms)].synchronize()
-        return self._rooms[number % len(self._rooms)].copy()

@@ -17,8 +17,8 @@ import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.errors import OverBudget
+from graphdask.readback import Readback, readback_of
 from graphdask.residency import page_locked_room, seen_in_place
-from graphdask.stream.copies import Told, told_of
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
@@ -78,7 +78,7 @@ class HostChunks:
         """Of those that stay, what kernels read in place."""
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, Readback] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._memory = self._room = memory - 8 * store.num_vertices
         self._stages: list[np.ndarray] = []
@@ -212,10 +212,10 @@ class HostChunks:
             self._columns[name] = made
         return self._columns[name]
 
-    def told(self, length: int) -> Told:
+    def told(self, length: int) -> Readback:
         """What tells a run so many words of its device, once at a time: page-locked memory takes long to make."""
         if length not in self._told:
-            self._told[length] = told_of(self._backend, length, 1)
+            self._told[length] = readback_of(self._backend, length, 1)
         return self._told[length]
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.errors import OverBudget
 from graphdask.kernels import layered_paths, layered_trees
+from graphdask.readback import readback_of
 from graphdask.stream.components import SAMPLES, SHARE
-from graphdask.stream.copies import told_of
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
 from graphdask.stream.host import HostChunks
@@ -117,7 +117,7 @@ class Flags:
         self.counters, self.flags = self._words[:counters], self._words[counters:]
         self._cleared = self._words[cleared:]
         self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
-        self._told = told_of(run.backend, counters + len(section), depth)
+        self._told = readback_of(run.backend, counters + len(section), depth)
         self.totals = np.zeros(2, np.int64)
         """Rows worked off and edges looked at, as the host knows."""
         self.elsewhere = np.zeros(len(section), bool)

@@ -17,7 +17,6 @@ from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.pull import Rows
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
-from graphdask.kernels.bins import packet
 from graphdask.part import Csr
 
 POISON = -77.0
@@ -25,7 +24,7 @@ POISON = -77.0
 
 def shape_of(real, length, hot=48, width=90, room=8192, shared=100_000):
     """Some segments, and bins of a few hundred edges."""
-    return Shape(hot, width, -(-(length - hot) // width), room, packet(real), length, shared)
+    return Shape(hot, width, -(-(length - hot) // width), room, 32 // np.dtype(real).itemsize, length, shared)
 
 
 @pytest.fixture

@@ -46,6 +46,26 @@ def case(backend, dtype):
     return Case(backend, dtype)
 
 
+def test_degrees_count_a_self_loop_that_is_not_there(case):
+    count = len(case.length)
+    names = case.rng.permutation(case.ids).astype(case.dtype)  # of slots; rows of slots in the order of ids
+    slots = np.argsort(names).astype(case.dtype)[np.maximum(case.indices, 0)]
+    ids = case.rng.permutation(case.ids)[:count].astype(case.dtype)
+    for v in range(0, count, 2):
+        if case.length[v]:
+            ids[v] = case.rng.choice(case.row(v))
+    rows = case.rng.permutation(count)[: count - 5].astype(case.dtype)
+    inverse, loop = case.to(np.full(count, float(POISON))), case.to(np.full(count, 77, np.uint8))
+    case.kernels.dynamic_degrees(
+        len(rows), case.to(rows), case.to(ids), *case.rows[:2], case.to(slots), case.to(names), inverse, loop
+    )
+    inverse, loop = case.back(inverse), case.back(loop)
+    for v in range(count):
+        holds = ids[v] in case.row(v)
+        assert loop[v] == (holds if v in rows else 77)
+        assert inverse[v] == (1 / (case.length[v] + (not holds)) if v in rows else POISON)
+
+
 def test_entries_are_found_and_placed(case):
     rows = np.repeat(np.arange(len(case.length)), 6).astype(case.dtype)
     columns = case.rng.integers(0, case.ids, len(rows)).astype(case.dtype)

@@ -41,6 +41,7 @@ LAYERS = (
         "mail",
         "neighbours",
         "power_law",
+        "readback",
         "residency",
         "result",
         "stats",

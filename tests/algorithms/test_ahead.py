@@ -1,0 +1,73 @@
+"""On a device the sums of the next iteration are begun while the host hears of this one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask.algorithms import pull
+from graphdask.algorithms.dynamic_sweep import Sweep
+from graphdask.algorithms.pull import Rows
+from graphdask.algorithms.rank_error import falling
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often rows were summed."""
+    calls = []
+    for owner in (Rows, Sweep):
+        original = owner.sum
+
+        def sum_of(self, *given, original=original):
+            calls.append(self)
+            return original(self, *given)
+
+        monkeypatch.setattr(owner, "sum", sum_of)
+    return calls
+
+
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+@pytest.mark.parametrize("tol", [0.3, 1e-3, 1e-9])
+def test_pagerank_sums_ahead_and_hardly_in_vain(norm, tol, rng, monkeypatch, counted):
+    graph = gd.from_edges(*rng.integers(0, 300, (2, 3000)), num_vertices=310)
+    expected = gd.pagerank(graph.partition(1, device="cpu"), tol=tol, norm=norm)
+    assert len(counted) == expected.iterations
+    counted.clear()
+    stand_in(monkeypatch, emulated())
+    found = gd.pagerank(graph.partition(1, device="cuda"), tol=tol, norm=norm)
+    np.testing.assert_array_equal(found.rank, expected.rank)
+    assert found.iterations == expected.iterations <= len(counted) <= expected.iterations + 1
+    counted.clear()
+    with pytest.warns(gd.GraphdaskWarning, match="max_iter=2"):
+        gd.pagerank(graph.partition(1, device="cuda"), tol=1e-12, max_iter=2)
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("given", [{"tol": 1e-3}, {"tol": 1e-9}, {"error": 1e-4}])
+@pytest.mark.parametrize("method", ["static", "nd"])
+def test_a_dynamic_graph_s_pagerank_does_too(method, given, rng, monkeypatch, counted):
+    src, dst = rng.integers(0, 300, (2, 3000))
+    batch = rng.integers(0, 300, (2, 30))
+    found = []
+    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    for device in ("cpu", "cuda"):
+        if device == "cuda":
+            stand_in(monkeypatch, emulated())
+        D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=310).partition(1, device=device))
+        gd.pagerank(D, method="static", **given)
+        D.update(insert=batch)
+        counted.clear()
+        found.append(gd.pagerank(D, method=method, **given))
+    np.testing.assert_array_equal(found[1].rank, found[0].rank)
+    assert found[1].iterations == found[0].iterations
+    assert found[1].iterations <= len(counted) <= found[1].iterations + 1
+
+
+def test_what_falls_is_expected_to_fall_on():
+    assert falling(0.25, 0.5) == 0.125
+    assert falling(0.25, np.inf) == np.inf
+    assert falling(np.inf, np.inf) == np.inf
+    assert falling(0.0, 0.0) == np.inf
+    assert falling(0.0, 0.5) == 0.0
