@@ -35,7 +35,7 @@ class Share:
     def of(cls, ranks: Sequence[Superstep]) -> Share:
         """Of one superstep, from what each rank says of it."""
         mean = {name: fmean(getattr(rank, name) for rank in ranks) for name in ("compute", "code", "exchange", "wait")}
-        return cls(**mean, seconds=max(map(_seconds, ranks)))
+        return cls(**mean, seconds=max(map(seconds_of, ranks)))
 
     def bottleneck(self, latency: float) -> str:
         """What took most of it: `W`, `C`, `H`, `wait`, or `l` where it costs little more than a superstep at least."""
@@ -44,7 +44,8 @@ class Share:
         return _largest(self.compute, self.code, self.exchange, self.wait)
 
 
-def _seconds(step: Superstep) -> float:
+def seconds_of(step: Superstep) -> float:
+    """Of a superstep of one rank, from its beginning to its end."""
     return step.compute + step.code + step.exchange + step.wait
 
 
@@ -89,7 +90,7 @@ class BspTerms:
         steps = list(zip(*ranks, strict=True))
         shares = [Share.of(step) for step in steps]
         latency, source = _latency(steps, shares)
-        seconds = max((sum(map(_seconds, own)) for own in ranks), default=0.0)
+        seconds = max((sum(map(seconds_of, own)) for own in ranks), default=0.0)
         sums = [sum(getattr(share, name) for share in shares) for name in ("compute", "code", "exchange", "wait")]
         return cls(
             work_edges=sum(rank.edges for step in steps for rank in step),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from graphdask.bsp import BspTerms, Share
+from graphdask.bsp import BspTerms, Share, seconds_of
 from graphdask.engine import RankResult, Superstep
 
 
@@ -66,16 +66,7 @@ class Stats:
         cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float,
         allocation: str = "maximal",
     ) -> Stats:  # fmt: skip
-        steps = []
-        for same in zip(*(result.supersteps for result in results), strict=True):
-            step: dict[str, Any] = {"superstep": same[0].number}
-            for name in ("frontier", "edges", "messages", "bytes_sent"):
-                step[name] = sum(getattr(rank, name) for rank in same)
-            for name in ("compute", "code", "exchange", "wait"):
-                step[name] = max(getattr(rank, name) for rank in same)
-            step["seconds"] = Share.of(same).seconds
-            step["codes"] = sorted({code for rank in same for code in rank.codes})
-            steps.append(step)
+        steps = [_joined(same) for same in zip(*(result.supersteps for result in results), strict=True)]
         return cls(
             algorithm=algorithm,
             supersteps=steps,
@@ -145,3 +136,20 @@ class Stats:
         if len(self.supersteps) > 40:
             lines.append(f"{'...':>9} {len(self.supersteps) - 40} more")
         return "\n".join([*lines, str(self.bsp)])
+
+
+def _joined(same: Sequence[Superstep]) -> dict[str, Any]:
+    """A superstep as `Stats.supersteps` has it, from what each rank says of it."""
+    return {
+        "superstep": same[0].number,
+        "frontier": sum([rank.frontier for rank in same]),
+        "edges": sum([rank.edges for rank in same]),
+        "messages": sum([rank.messages for rank in same]),
+        "bytes_sent": sum([rank.bytes_sent for rank in same]),
+        "compute": max([rank.compute for rank in same]),
+        "code": max([rank.code for rank in same]),
+        "exchange": max([rank.exchange for rank in same]),
+        "wait": max([rank.wait for rank in same]),
+        "seconds": max([seconds_of(rank) for rank in same]),
+        "codes": sorted({code for rank in same for code in rank.codes}),
+    }

@@ -194,7 +194,8 @@ class PageRank(Primitive[State]):
         return self._memory(part, None)
 
     def memory_on(self, part: Part, env: Environment) -> int:
-        return self._memory(part, self._layouts.shape(part, env))
+        kept = self._layouts.kept(part) is not None
+        return self._memory(part, None if kept else self._layouts.shape(part, env))
 
     def _memory(self, part: Part, shape: Shape | None) -> int:
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize

@@ -173,13 +173,16 @@ class DeviceWindow:
     def load(self, number: int, ahead: Iterable[int] = ()) -> DeviceChunk:
         """A chunk for what is launched until the next is asked for; those that are likely to be next are copied beside
         it."""
+        place = self._there.get(number)
+        if place is not None and number not in self._fresh and not self.with_indptr:
+            return self._again(number, place, ahead)
         self._leave()
         traffic = self.traffic
         traffic.least += 0 if self._wanted[number] else self._sizes[number]
         self._wanted[number] += 1
         if number in self._there:
             traffic.resident += int(self._wanted[number] > 1)
-        elif number not in self._coming and not self._again(number):
+        elif number not in self._coming and not self._taken_back(number):
             self._start(number)
         place = self._there[number] if number in self._there else self._coming.pop(number)
         traffic.resident += int(not place.stays and number not in self._fresh)
@@ -193,6 +196,19 @@ class DeviceWindow:
                 self._arrived(chunk)
         return chunk
 
+    def _again(self, number: int, place: Place, ahead: Iterable[int]) -> DeviceChunk:
+        """A chunk that stays and has been worked on: of many such, one after the other, a device waits for its host."""
+        if self._current is not None:
+            self._leave()
+            self.ask(ahead)
+            if self._there.get(number) is not place:  # another one has taken it
+                return self.load(number, ahead)
+        self._wanted[number] += 1
+        self.traffic.resident += 1
+        self._copies.visit(place.number)
+        self._copies.visited(place.number, True)
+        return self._made[number, place.begin][1]
+
     def _leave(self) -> None:
         if self._current is not None:
             place, number = self._current
@@ -202,7 +218,7 @@ class DeviceWindow:
                 self._left[number] = place
             self._current = None
 
-    def _again(self, number: int) -> bool:
+    def _taken_back(self, number: int) -> bool:
         """Take a chunk out of the free buffers, if it is in one."""
         if number not in self._left:
             return False
@@ -217,7 +233,7 @@ class DeviceWindow:
         for number in islice(ahead, LOOK):
             if asked == ASKED:
                 return
-            if number == busy or number in self._there or number in self._coming or self._again(number):
+            if number == busy or number in self._there or number in self._coming or self._taken_back(number):
                 continue
             asked += 1
             if not self._host.ask(self._section, number):

@@ -211,6 +211,24 @@ def test_a_search_goes_on_after_a_launch_has_ended(monkeypatch):
     same(gd.sssp(divided, 0, delta=1.0), gd.sssp(graph, 0), "distance", "parent")
 
 
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_delta_that_is_given_stays(parts):
+    """A path of many buckets, beside vertices of many edges, as one rank is a team where there are enough."""
+    n, rng = 160, np.random.default_rng(4)
+    src = np.concatenate([np.arange(n - 1), rng.integers(n, 2 * n, 40 * n)])
+    dst = np.concatenate([np.arange(1, n), rng.integers(n, 2 * n, 40 * n)])
+    graph = gd.from_edges(src, dst, np.full(len(src), 4), num_vertices=2 * n, directed=False)
+    divided = graph.partition(parts, "random", device="cuda")
+    expected, steps = gd.sssp(graph, 0), []
+    for delta in (None, 40, 4):
+        found = gd.sssp(divided, 0, delta=delta)
+        same(found, expected, "distance", "parent")
+        steps.append(len(found.stats))
+    assert steps == sorted(set(steps))  # buckets that are widened are the fewest
+    assert steps[2] >= n
+
+
 class LastingPeers(peers.ThreadPeers):
     """Their memory outlives a run, as that of processes does."""
 
