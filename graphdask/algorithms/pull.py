@@ -36,8 +36,8 @@ STAGED, STAGED_WEIGHTED = 192 << 10, 96 << 10
 """Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache, which weights need more of."""
 STAGED_FROM = CHUNK * STAGING["threads"] // LANES
 """Edges of chunks for each block, below which it does not pay to fill its shared memory first."""
-BINNED_FROM = 1 << 18
-"""Edges for each processor, below which bins do not pay."""
+BINNED_FROM, BINNED_ROOM = 1 << 18, 160 << 10
+"""Edges for each processor, below which bins do not pay, and bytes of shared memory, below which they are too small."""
 
 
 def filled(xp: Any, array: Array, value: int) -> Array:
@@ -185,7 +185,8 @@ class Rows:
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:
     """How to divide x, of which the first `length` are read, and edges into bins; None where that does not pay."""
-    if np.dtype(real) != np.float32 or edges < BINNED_FROM * backend.processors or not backend.shared_memory:
+    enough = edges >= BINNED_FROM * backend.processors and backend.shared_memory >= BINNED_ROOM
+    if np.dtype(real) != np.float32 or not enough:
         return None
     shape = Shape.of(backend, real, length)
     return shape if shape.pays else None

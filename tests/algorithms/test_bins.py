@@ -116,8 +116,9 @@ def test_a_device_of_an_h200_divides_x_and_edges_so(monkeypatch):
     assert pull.binned(backend, edges, np.float32, 8_868_598) == shape
     assert pull.binned(backend, edges, np.float64, 8_868_598) is None
     assert pull.binned(backend, 1 << 20, np.float32, 8_868_598) is None
-    monkeypatch.setattr(backend, "shared_memory", 0)
-    assert pull.binned(backend, edges, np.float32, 8_868_598) is None
+    for room in (99 << 10, 0):
+        monkeypatch.setattr(backend, "shared_memory", room)
+        assert pull.binned(backend, edges, np.float32, 8_868_598) is None
 
 
 @contextmanager
