@@ -18,6 +18,7 @@ from graphdask.algorithms.rank_layout import Layouts
 from graphdask.backend import get_backend
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.segments import Segments
+from graphdask.readback import Readback
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 FEW = dict(max_iter=4)
@@ -129,9 +130,10 @@ def test_an_iteration_reads_the_device_once_and_launches_little(parts, monkeypat
         setattr(self, name, lambda n, *more, **how: counts.update([name] if n > 0 else []) or launch(n, *more, **how))
         return getattr(self, name)
 
-    read = backend.to_host
+    read, send = backend.to_host, Readback.send
     monkeypatch.setattr(EmulatedKernels, "__getattr__", counted)
     monkeypatch.setattr(backend, "to_host", lambda array: counts.update(["read"]) or read(array))
+    monkeypatch.setattr(Readback, "send", lambda told, words: counts.update(["read"]) or send(told, words))
     graph = divided(parts, "cuda", "star inward")
     gd.pagerank(graph, max_iter=1)
     seen = []
