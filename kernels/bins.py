@@ -3,6 +3,8 @@
 first_edge    int64 per bin and one more: the edges of a bin are those from its first one to that of the next; a bin
               begins with a row, or with a chunk of one
 indices       index dtype per edge; `place`, index dtype: where what it points at stands in x
+hot           how many of x, from the first, are in shared memory wherever they are read, and so in no segment
+length        of x, as far as it is read
 width         of x in a segment, of which there are `segments`; at most 65536
 packet        contributions in a packet of 32 bytes
 teams         of threads of a block, each with a bin of its own, for which there are `room` bytes of shared memory

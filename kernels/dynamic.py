@@ -34,20 +34,24 @@ def _listed(n, count):
     return min(n, np.int64(count[0]))
 
 
+@within
+def _place(indices, names, first, length, wanted):
+    """How many of a row have lower ids, and whether it holds this one."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) >> 1
+        if names[indices[first + middle]] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low, low < length and names[indices[first + low]] == wanted
+
+
 @twin
 def dynamic_find(n, row, column, begin, length, indices, names, place, found):
     """Per id how many of the row have lower ones, and whether the row holds it."""
     for i in range(n):
-        first = begin[row[i]]
-        low, high = 0, length[row[i]]
-        while low < high:
-            middle = (low + high) >> 1
-            if names[indices[first + middle]] < column[i]:
-                low = middle + 1
-            else:
-                high = middle
-        place[i] = low
-        found[i] = low < length[row[i]] and names[indices[first + low]] == column[i]
+        place[i], found[i] = _place(indices, names, begin[row[i]], length[row[i]], column[i])
 
 
 @twin
@@ -55,14 +59,7 @@ def dynamic_degrees(n, rows, ids, begin, length, indices, names, inverse, loop):
     """Of rows whether they hold the vertex itself, and 1 / their length, where one that does not is given it."""
     for i in range(n):
         v = rows[i]
-        first, low, high = begin[v], 0, length[v]
-        while low < high:
-            middle = (low + high) >> 1
-            if names[indices[first + middle]] < ids[v]:
-                low = middle + 1
-            else:
-                high = middle
-        found = low < length[v] and names[indices[first + low]] == ids[v]
+        _, found = _place(indices, names, begin[v], length[v], ids[v])
         loop[v] = found
         inverse[v] = 1.0 / (length[v] + (0 if found else 1))
 
