@@ -7,15 +7,18 @@ indptr, indices, sums, replace, seed   as in neighbors.py and successive.py
 fanouts   uint64: neighbours of a vertex at each of `hops` hops, up to 255 and eight bits each, the first the lowest;
           without replacement up to FEW
 method    as in successive.py; -1 where neighbours are all alike, drawn as neighbors.py says
-width     threads that an instance is given: 4, 8, 16 or 32
-room      vertices that an instance expands at most
+together  instances that follow each other and are drawn together, a power of two up to 32: their edges are side by
+          side, those of the first hop before those of the next, in room that begins at the first instance's
+places    vertices that an instance expands at most
 slots     room in a table of them: twice as many, or 0 for one hop
 most      edges that an instance has at most: room for each in what is drawn
 upto      int32, shape (instances, hops): how many edges an instance has up to each hop
+starts    int32, shape (instances, hops): where those of each hop begin in the room
 counts    int64: how many each has
 ends      int64: the same with those of the instances before it
 
-A GPU keeps `room` vertices and `slots` numbers of 32 bits for each instance in shared memory.
+For each warp a GPU keeps STAGED neighbours of each of 32 vertices in shared memory and, for each instance, `places`
+vertices and `slots` numbers of 32 bits.
 """
 
 import numpy as np
@@ -25,8 +28,6 @@ from graphdask.kernels.successive import successive_draw
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-THREADS = 128
-"""Of a block."""
 
 
 @twin
@@ -67,51 +68,56 @@ def _fresh(listed, end, dst):
 
 @twin
 def hops_draw(
-    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most, src,
-    dst, upto, counts,
+    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places, slots, most,
+    src, dst, upto, starts, counts,
 ):  # fmt: skip
     """The edges of each instance, in the order of hop, the vertex's place in the frontier, as drawn."""
-    listed = np.empty(room, seeds.dtype)
-    for i in range(n):
-        a, b = (i, i + 1) if bounds is None else (bounds[i], bounds[i + 1])
-        begin, end, made = 0, b - a, 0
-        for k in range(end):
-            listed[k] = seeds[a + k]
+    listed, marks = np.empty((together, places), seeds.dtype), np.empty((2, together), np.int64)
+    begins, ends = marks[0], marks[1]
+    for group in range(0, n, together):
+        those, made = min(together, n - group), 0
+        for g in range(those):
+            i = group + g
+            a, b = (i, i + 1) if bounds is None else (bounds[i], bounds[i + 1])
+            begins[g], ends[g], counts[i] = 0, b - a, 0
+            for k in range(b - a):
+                listed[g, k] = seeds[a + k]
         for hop in range(hops):
-            of_hop, drawn = _drawn(
-                hop, listed[begin:end], first + i, indptr, indices, sums, fanouts, replace, method, seed
-            )
-            out = i * most + made
-            from_here, to_here = src[out : out + len(drawn)], dst[out : out + len(drawn)]
-            for k in range(len(drawn)):
-                from_here[k], to_here[k] = of_hop[k], drawn[k]
-            made += len(drawn)
-            upto[i * hops + hop] = made
-            if hop + 1 < hops:
-                begin, end = end, _fresh(listed, end, drawn)
-        counts[i] = made
+            for g in range(those):
+                i = group + g
+                frontier = listed[g, begins[g] : ends[g]]
+                of_hop, drawn = _drawn(hop, frontier, first + i, indptr, indices, sums, fanouts, replace, method, seed)
+                out = group * most + made
+                from_here, to_here = src[out : out + len(drawn)], dst[out : out + len(drawn)]
+                for k in range(len(drawn)):
+                    from_here[k], to_here[k] = of_hop[k], drawn[k]
+                counts[i] += len(drawn)
+                upto[i * hops + hop], starts[i * hops + hop] = counts[i], made
+                made += len(drawn)
+                if hop + 1 < hops:
+                    begins[g], ends[g] = ends[g], _fresh(listed[g], ends[g], drawn)
 
 
 @twin
 def hops_draw_biased(
-    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most, src,
-    dst, upto, counts,
+    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places, slots, most,
+    src, dst, upto, starts, counts,
 ):  # fmt: skip
     """The same where neighbours are not all alike."""
     hops_draw(
-        n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, width, room, slots, most,
-        src, dst, upto, counts,
+        n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places, slots,
+        most, src, dst, upto, starts, counts,
     )  # fmt: skip
 
 
 @twin
-def hops_place(n, first, hops, most, src, dst, upto, ends, out_src, out_dst, out_hop, out_instance):
+def hops_place(n, first, hops, together, most, src, dst, upto, starts, ends, out_src, out_dst, out_hop, out_instance):
     """Put the edges of all instances together."""
     for i in range(n):
-        out = ends[i - 1] if i else 0
-        hop = 0
-        for e in range(ends[i] - out):
-            while upto[i * hops + hop] <= e:
-                hop += 1
-            out_src[out + e], out_dst[out + e] = src[i * most + e], dst[i * most + e]
-            out_hop[out + e], out_instance[out + e] = hop, first + i
+        out, e = ends[i - 1] if i else 0, 0
+        for hop in range(hops):
+            place = i // together * together * most + starts[i * hops + hop]
+            for k in range(upto[i * hops + hop] - e):
+                out_src[out + e + k], out_dst[out + e + k] = src[place + k], dst[place + k]
+                out_hop[out + e + k], out_instance[out + e + k] = hop, first + i
+            e = upto[i * hops + hop]

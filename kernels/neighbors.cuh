@@ -76,12 +76,14 @@ __device__ __forceinline__ void gd_give_drawn(gd_i64 count, Place place, Read re
     emit(count - 1, last);
 }
 
-// Floyd's algorithm for `count` of `degree` places, with those chosen in registers; MOST is the most that there are.
+// Floyd's algorithm for `count` of `degree` places, with those chosen in registers; MOST is the most that there are. A row
+// that is taken whole goes along, for its reads then come with those of other lanes.
 template <int MOST, class Read, class Emit>
 __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u32 degree, int count, Read read,
                                               Emit emit) {
     gd_u32 chosen[MOST];
     gd_u64 words[2];
+    const bool whole = (gd_u32)count == degree;
 #pragma unroll
     for (int s = 0; s < MOST; ++s) {
         if (s < count) {
@@ -92,7 +94,7 @@ __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u3
             bool taken = false;
 #pragma unroll
             for (int before = 0; before < s; ++before) taken |= chosen[before] == place;
-            chosen[s] = taken ? last : place;
+            chosen[s] = whole ? (gd_u32)s : taken ? last : place;
         }
     }
     decltype(read(0)) found[MOST];
@@ -108,12 +110,12 @@ __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u3
 template <class Read, class Emit>
 __device__ __forceinline__ void gd_draw_alike(gd_u64 key, gd_u64 instance, gd_i64 degree, gd_i64 count, bool replace,
                                               Read read, Emit emit) {
-    if (!replace && count == degree) {
-        gd_give(count, [](gd_i64 s) { return s; }, read, emit);
-        return;
-    }
     if (!replace && count <= GD_HELD && degree <= 0xffffffffLL) {
         gd_floyd_held<GD_HELD>(key, instance, (gd_u32)degree, (int)count, read, emit);
+        return;
+    }
+    if (!replace && count == degree) {
+        gd_give(count, [](gd_i64 s) { return s; }, read, emit);
         return;
     }
     Words words(key, instance, 0);

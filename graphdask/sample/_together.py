@@ -1,4 +1,4 @@
-"""Traversal sampling of many small instances on a GPU: all hops of an instance in one go, by a few threads of a warp.
+"""Traversal sampling of many small instances on a GPU: all hops in one go, of some instances by a warp.
 
 Where the numbers of neighbours are constant, and small, all that an instance can reach fits shared memory. So it takes
 two launches for all hops, one that draws edges into room for the most that there can be and one that puts them
@@ -27,10 +27,12 @@ MOST_HOPS, MOST_DRAWN = 8, 255
 """Numbers of neighbours come to a kernel as the bytes of one word."""
 MOST_EXPANDED = 1024
 """Vertices that an instance expands at most, whose place in shared memory is 12 KiB, or 16."""
-THREADS, BLOCKS = 128, 16
-"""Of a block, and blocks of a processor."""
-SHARED = 32 << 10
-"""Bytes of shared memory of a block."""
+THREADS, BLOCKS, STAGED = 128, 16, 16
+"""Of a block, and blocks of a processor; neighbours of a vertex that come by way of shared memory (kernels/hops.cu)."""
+WARPS, ROUNDS = 20, 2
+"""That run on a processor at the same time, and rounds of them that make them end together."""
+SHARED = 30 << 10
+"""Bytes of shared memory of a block, where instances are many: those of 28 warps fit."""
 
 
 @dataclass
@@ -40,27 +42,24 @@ class Shape:
     seeds: int
     room: int
     """Vertices that one expands at most."""
-    frontier: int
-    """Of them at the last hop."""
     edges: int
 
     def slots(self, hops: int) -> int:
         return 0 if hops == 1 else 2 * self.room
 
-    def width(self, instances: int, hops: int, index: int, processors: int) -> int:
-        """Threads for each: few where instances are many, for most threads wait while the first hops are drawn."""
-        width = 4
-        while width < min(16, self.frontier // 8):
-            width *= 2
-        while width < min(32, self.frontier) and 2 * width * instances <= processors * THREADS * BLOCKS:
-            width *= 2
-        while width < 32 and self.shared(width, hops, index) > SHARED:
-            width *= 2
-        return width
+    def together(self, instances: int, hops: int, index: int, processors: int) -> int:
+        """Of instances for each warp: fewer where some warps would have none, or too much in shared memory."""
+        together = 32
+        while together > 1 and (
+            instances < ROUNDS * processors * WARPS * together or self.shared(together, hops, index) > SHARED
+        ):
+            together //= 2
+        return together
 
-    def shared(self, width: int, hops: int, index: int) -> int:
+    def shared(self, together: int, hops: int, index: int) -> int:
         """Bytes of shared memory of a block."""
-        return THREADS // width * (-(-(self.room * index + 4 * self.slots(hops)) // 8) * 8)
+        of_warp = (32 * STAGED + together * self.room) * index + together * 4 * self.slots(hops)
+        return THREADS // 32 * (-(-of_warp // 8) * 8)
 
 
 def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | None:
@@ -77,8 +76,8 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | Non
     for fanout in fanouts:
         frontiers.append(frontiers[-1] * fanout)
     room = sum(frontiers[:-1])
-    shape = Shape(seeds, max(room, 1), frontiers[-2], sum(frontiers[1:]))
-    held = shape.shared(32, len(fanouts), part.vertex_map.dtype.itemsize)
+    shape = Shape(seeds, max(room, 1), sum(frontiers[1:]))
+    held = shape.shared(1, len(fanouts), part.vertex_map.dtype.itemsize)
     return shape if room <= MOST_EXPANDED and held <= getattr(env.backend, "shared_memory", 0) else None
 
 
@@ -102,14 +101,14 @@ def drawn_together(
     seeds = env.backend.from_host(seeds.astype(dtype))
     fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
     method = -1 if sampler.bias is None and sampler.method == "auto" else METHODS.index(sampler.method)
-    width = shape.width(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
+    together = shape.together(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
     drawing = (
         rows.indptr, rows.indices, sums, fanouts, hops, int(sampler.replace), method,
-        np.uint64(sampler.seed & (2**64 - 1)), width, shape.room, shape.slots(hops),
+        np.uint64(sampler.seed & (2**64 - 1)), together, shape.room, shape.slots(hops),
     )  # fmt: skip
     how = {
-        "per_item": width, "threads": THREADS, "per_processor": BLOCKS,
-        "shared": shape.shared(width, hops, dtype.itemsize),
+        "per_item": 32 // together, "threads": THREADS, "per_processor": BLOCKS,
+        "shared": shape.shared(together, hops, dtype.itemsize),
     }  # fmt: skip
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
@@ -120,14 +119,15 @@ def drawn_together(
         b = min(a + at_once, n)
         begins = (seeds[a:b], None) if bounds is None else (seeds, bounds[a : b + 1])
         room = (b - a) * shape.edges
-        drawn = xp.empty(room, dtype), xp.empty(room, dtype), xp.empty((b - a) * hops, np.int32)
+        drawn = *(xp.empty(room, dtype) for _ in range(2)), *(xp.empty((b - a) * hops, np.int32) for _ in range(2))
         ends = xp.empty(b - a, np.int64)
         draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
         xp.cumsum(ends, out=ends)
         total = int(ends[-1])
         refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * dtype.itemsize + 12)
         columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
-        kernels.hops_place(b - a, sampler.first + a, hops, shape.edges, *drawn, ends, *columns, per_item=32)
+        placing = hops, together, shape.edges, *drawn, ends, *columns
+        kernels.hops_place(b - a, sampler.first + a, *placing, per_item=how["per_item"])
         made.append(columns)
     joined = made[0] if len(made) == 1 else map(xp.concatenate, zip(*made, strict=True))
     return dict(zip(("src", "dst", "hop", "instance"), joined, strict=True))

@@ -1,4 +1,4 @@
-"""All hops of small instances in two launches: the same edges as hop by hop, whatever the width of a group."""
+"""All hops of small instances in two launches: the same edges as hop by hop, however many instances a warp takes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def graph(weights=True):
     return gd.from_edges(src, dst, made, num_vertices=N)
 
 
-def pulled(device, found, seeds, fanouts, width, replace, method):
+def pulled(device, found, seeds, fanouts, together, replace, method):
     """What the kernels give for instances of one or more seeds, by rows that are read from the graph."""
     backend = device_backend(device)
     rows = [np.sort(found.dst[found.src == v]) for v in range(N)]
@@ -31,31 +31,31 @@ def pulled(device, found, seeds, fanouts, width, replace, method):
     kernels, given = backend.kernels("hops", index_t=np.int32), backend.from_host
     sizes = [len(of_one) for of_one in seeds]
     bounds = None if set(sizes) == {1} else given(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
-    shape = Shape(max(sizes), 0, 0, 0)
+    shape = Shape(max(sizes), 0, 0)
     frontiers = max(sizes) * np.cumprod([1, *fanouts])
     shape.room = int(frontiers[:-1].sum())
     packed = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(fanouts)))
     drawing = (
         given(np.concatenate(seeds).astype(np.int32)), bounds, given(indptr),
-        given(np.concatenate(rows).astype(np.int32)), None, packed, len(fanouts), replace, method, np.uint64(5), width,
-        shape.room, shape.slots(len(fanouts)),
+        given(np.concatenate(rows).astype(np.int32)), None, packed, len(fanouts), replace, method, np.uint64(5),
+        together, shape.room, shape.slots(len(fanouts)),
     )  # fmt: skip
-    how = {"per_item": width, "threads": 128, "shared": shape.shared(width, len(fanouts), 4)}
+    how = {"per_item": 32 // together, "threads": 128, "shared": shape.shared(together, len(fanouts), 4)}
     n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
-    drawn = [given(np.full(n * each, -7, np.int32)) for each in (most, most, hops)]
+    drawn = [given(np.full(n * each, -7, np.int32)) for each in (most, most, hops, hops)]
     counts = given(np.full(n, -7, np.int64))
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     draw(n, 3, *drawing, most, *drawn, counts, **how)
     ends = np.cumsum(backend.to_host(counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
-    kernels.hops_place(n, 3, hops, most, *drawn, given(ends), *out, per_item=32)
+    kernels.hops_place(n, 3, hops, together, most, *drawn, given(ends), *out, per_item=32 // together)
     backend.synchronize()
     return [backend.to_host(column) for column in out]
 
 
-@pytest.mark.parametrize("width", [4, 8, 16, 32])
+@pytest.mark.parametrize("together", [1, 2, 8, 32])
 @pytest.mark.parametrize("device", DEVICES)
-def test_kernels_draw_what_goes_hop_by_hop(device, width):
+def test_kernels_draw_what_goes_hop_by_hop(device, together):
     made = graph(weights=False).partition(1, device="cpu")
     everything = gd.sample.snowball(made, np.arange(N), 1)
     one, many = [[v] for v in range(0, N, 5)], [[7, 0], [], [N - 1], [3, 4, 5, 6]]
@@ -69,7 +69,7 @@ def test_kernels_draw_what_goes_hop_by_hop(device, width):
         # three instances come before, for numbers of instances decide what is drawn
         expected = gd.sample.neighbors(made, [[1]] * 3 + seeds, fanouts, seed=5, **options)
         mine = expected.instance >= 3
-        found = pulled(device, everything, seeds, fanouts, width, int("replace" in options), number)
+        found = pulled(device, everything, seeds, fanouts, together, int("replace" in options), number)
         for name, column in zip(("src", "dst", "hop", "instance"), found, strict=True):
             np.testing.assert_array_equal(column, getattr(expected, name)[mine], err_msg=f"{name}, {fanouts}")
 
