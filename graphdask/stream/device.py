@@ -41,6 +41,8 @@ class DeviceChunk:
     ids: Array | None
     targets: Array
     weights: Array | None
+    at: tuple[int, int, int]
+    """Bytes of the window's memory before `degrees`, `targets` and `weights`."""
 
     @property
     def per_row(self) -> int:
@@ -128,6 +130,7 @@ class DeviceWindow:
         self._current: tuple[Place, int] | None = None
         self._copies: Copies = copies_of(backend)
         self.most_rows, self.most_edges = rows, int(some["edges"].max(initial=0))
+        self.edges = dict(zip(chunks, some["edges"].tolist(), strict=True))
         room = xp.empty(2 * (rows + 1) + int(per_edge * self.most_edges) // 8, np.int64)
         room[:1] = 0
         self.with_indptr, self._indptr, self.scratch = True, room[: rows + 1], room[1:]
@@ -146,17 +149,30 @@ class DeviceWindow:
             self._backend.synchronize()
             self.settle()
 
-    def mixed(self) -> list[int]:
-        """All chunks, those that stay between the others: while they are worked on the others can come. Another one is
-        the first, which makes room for one that comes, and the last."""
+    def mixed(self, together: int = 1) -> list[int]:
+        """All chunks, those that stay, about so many at a time, between the others: while they are worked on the others
+        can come. Another one is the first, which makes room for one that comes, and the last."""
         stay = sorted(self._there)
         others = [number for number in self._chunks if number not in self._there]
         gaps = len(others) - 1
         if gaps < 1:
             return others + stay
-        cuts = [len(stay) * k // gaps for k in range(gaps + 1)]
+        groups = max(1, min(gaps, -(-len(stay) // together)))
+        cuts = [len(stay) * (k * groups // gaps) // groups for k in range(gaps + 1)]
         among = [number for k in range(gaps) for number in (others[k], *stay[cuts[k] : cuts[k + 1]])]
         return [*among, others[-1]]
+
+    def first(self, number: int) -> int:
+        """The first row of a chunk."""
+        return int(self._section.table["first"][number])
+
+    def keeps(self, number: int) -> bool:
+        """Whether a chunk stays, and has been worked on."""
+        return number in self._there and number not in self._fresh
+
+    def memory_as(self, dtype: np.dtype) -> Array:
+        """The memory of all chunks."""
+        return self._arena[: len(self._arena) // 8 * 8].view(dtype)
 
     def holds(self, number: int) -> bool:
         """Whether a chunk is on the device, or is being copied."""
@@ -203,6 +219,16 @@ class DeviceWindow:
             self.ask(ahead)
             if self._there.get(number) is not place:  # another one has taken it
                 return self.load(number, ahead)
+        return self._kept(number, place)
+
+    def together(self, numbers: Iterable[int], ahead: Iterable[int] = ()) -> list[DeviceChunk]:
+        """Chunks for one launch, which comes before anything else is asked for: of some, those that stay and have been
+        worked on. They come without `indptr`."""
+        self._leave()
+        self.ask(ahead)
+        return [self._kept(number, self._there[number]) for number in numbers if self.keeps(number)]
+
+    def _kept(self, number: int, place: Place) -> DeviceChunk:
         self._wanted[number] += 1
         self.traffic.resident += 1
         self._copies.visit(place.number)
@@ -295,9 +321,10 @@ class DeviceWindow:
         memory = self._arena[place.begin : place.begin + size + more]
         indptr = self._indptr[: rows + 1]
         ids = memory[4 * rows : 8 * rows].view(np.int32) if section.with_ids else None
-        targets, weights = memory[size : size + 4 * edges].view(np.int32), None
+        targets, weights, begin = memory[size : size + 4 * edges].view(np.int32), None, 0
         if section.weights is not None:
             begin = size + more - aligned(edges * section.weights.itemsize)
             weights = memory[begin : begin + edges * section.weights.itemsize].view(section.weights)
         degrees = memory[: 4 * rows].view(np.uint32)
-        return indptr[1:], DeviceChunk(first, rows, degrees, indptr, ids, targets, weights)
+        at = place.begin, place.begin + size, place.begin + begin
+        return indptr[1:], DeviceChunk(first, rows, degrees, indptr, ids, targets, weights, at)

@@ -16,60 +16,12 @@ import numpy as np
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.backend import Array
-from graphdask.kernels import layered_sums, layered_trees
-from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.kernels import layered_trees
+from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_sums import PER_EDGE, TABLES, TOGETHER, Sums
 from graphdask.stream.on_device import THREADS, Run
 from graphdask.stream.pagerank import Progress, gathered, state_bytes
 from graphdask.stream.pagerank import shares as of_host
-
-EACH = 8
-"""Edges for a thread of a launch."""
-PER_EDGE = 40 / 256
-"""Bytes of lists of what is longer than a row of 256 edges, and of its partial sums."""
-
-
-class Sums:
-    """Sums of x over the own rows of chunks, for one window, into the places of the rows in `sums`."""
-
-    def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow, x: Array, sums: Array):
-        xp, weights, self._own = run.xp, run.store.weights, run.own
-        self._weighted = primitive.weighted and weights is not None
-        self._launch = run.backend.kernels(
-            "layered_sums", cooperative=True, index_t=np.int32, real_t=np.dtype(primitive.real),
-            weight_t=weights if self._weighted else np.dtype(np.float32),
-        ).layered_sum  # fmt: skip
-        self._x, self._sums = x, sums
-        self._given: dict[DeviceChunk, tuple[Any, ...]] = {}
-        """Of each chunk, and place of it: what the kernel is given, but for counters."""
-        counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
-        self._turns = (counters[0], counters[1]), (counters[1], counters[0])
-        self._turn = 0
-        rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
-        parts = 2 * window.most_edges // layered_sums.LONG
-        words = window.scratch[rows + 2 * parts :].view(np.int32)
-        items, listed, partial = (window.scratch[at : at + room] for at, room in
-                                  ((0, rows), (rows, parts), (rows + parts, parts)))  # fmt: skip
-        goes, long, places = (words[at : at + room] for at, room in
-                              ((0, rows), (rows, longer), (rows + longer, longer)))  # fmt: skip
-        totals = xp.empty(layered_sums.BLOCKS * run.backend.processors, np.int64)
-        self._room = items, goes, listed, partial.view(np.float64), long, places, totals
-
-    def __call__(self, chunk: DeviceChunk) -> None:
-        given = self._given.get(chunk)
-        if given is None:
-            given = self._given[chunk] = self._arguments(chunk)
-        self._turn = 1 - self._turn
-        self._launch(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
-
-    def _arguments(self, chunk: DeviceChunk) -> tuple[Any, ...]:
-        own, rows = self._own, chunk.rows
-        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, rows)
-        to, weights = chunk.first + low - own.begin, chunk.weights if self._weighted else None
-        threads = max(rows, len(chunk.targets) // EACH)
-        return (
-            threads, rows, low, high, chunk.degrees, chunk.targets, weights, int(self._weighted), self._x,
-            self._sums[to : to + high - low], *self._room,
-        )  # fmt: skip
 
 
 class DeviceRanks:
@@ -87,12 +39,13 @@ class DeviceRanks:
         self._run, self._primitive = run, primitive
         streamed = primitive.self_loops or (primitive.weighted and store.weights is not None)
         self._every, self._way = list(own.chunks[name]), 1
+        self._runs = [[number] for number in self._every]
+        """Chunks of one launch each."""
         if streamed and name != "out":
             out_weight, self._extra = _out_weights(run, primitive, per_vertex)
         self._window = stack.enter_context(_window(run, name, per_vertex))
         if streamed and name == "out":
             out_weight, self._extra = _out_weights(run, primitive, per_vertex, self._window)
-            self._turn_round()
         elif not streamed:
             self._window.ask(self._every)  # they come while what follows is made
             out_weight, self._extra = run.sent(run.host.column("degrees")).astype(np.float64), xp.zeros(0, np.uint8)
@@ -121,6 +74,8 @@ class DeviceRanks:
         self.progress = Progress(n, NOISE[real.name])
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
         self._add = Sums(run, primitive, self._window, self.x, self._sums)
+        if streamed and name == "out":
+            self._turn_round()
         table = store.sections[name].table["edges"]
         self._edges = int(table[own.chunks[name].start : own.chunks[name].stop].sum())
 
@@ -138,12 +93,16 @@ class DeviceRanks:
         """Sum all rows, and change their ranks; edges looked at."""
         state, primitive, every = self.progress, self._primitive, self._every
         back = every[::-1]
-        for at, number in enumerate(every):
-            later = chain(every[at + 1 :], back)
+        at = 0
+        for numbers in self._runs:
+            at += len(numbers)
+            later = chain(every[at:], back)
             if self._begun:
                 self._window.ask(later)
+            elif len(numbers) > 1:
+                self._add.together(numbers, later)
             else:
-                self._add(self._window.load(number, later))
+                self._add(self._window.load(numbers[0], later))
             self._begun = False
             self._run.log.check()
         turn = state.iterations % 2
@@ -170,13 +129,14 @@ class DeviceRanks:
 
     def _turn_round(self) -> None:
         self._way = -self._way
-        self._every = self._window.mixed()[:: self._way]
+        self._every = self._window.mixed(TOGETHER)[:: self._way]
+        self._runs = self._add.runs(self._every)
 
 
 def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
     """Ranks by vertex number, on the device, and how the iterations ended."""
     taken = state_bytes(primitive)
-    run.require(taken + 16, "pagerank")
+    run.require(taken + TABLES + 16, "pagerank")
     with ExitStack() as stack:
         ranks = DeviceRanks(run, primitive, taken, stack)
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
@@ -188,7 +148,7 @@ def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
 
 def _window(run: Run, name: str, per_vertex: int) -> DeviceWindow:
     """Made before what is per vertex."""
-    return run.window(name, per_vertex, "pagerank", PER_EDGE, coming=per_vertex)
+    return run.window(name, per_vertex + TABLES, "pagerank", PER_EDGE, coming=per_vertex)
 
 
 def _out_weights(

@@ -313,3 +313,25 @@ def test_one_pass_from_the_root_is_exact(streamed):
     equal(a.depth, b.depth)
     equal(a.parent, b.parent)
     assert b.stats.streamed["sweeps"] == 1
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("kind", [None, "floats"])
+def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    src, dst = np.append(src, np.arange(700) % n), np.append(dst, np.full(700, 3))  # a row of several parts
+    weights = None if kind is None else np.random.default_rng(2).random(len(src)) + 0.5
+    G = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    S, together, sizes = streamed(G, "60KiB" if kind is None else "90KiB"), device.DeviceWindow.together, []
+
+    def some(window, numbers, ahead=()):
+        kept = together(window, list(numbers)[lost:], ahead)  # as if others had come to their place
+        sizes.append((len(numbers), len(kept)))
+        return kept
+
+    monkeypatch.setattr(device.DeviceWindow, "together", some)
+    for options in ({}, {"dtype": "float32", "dangling": "self-loop"}, {"personalization": {3: 1.0, 5: 2.0}}):
+        equal(gd.pagerank(S, max_iter=5, **options).rank, gd.pagerank(G, max_iter=5, **options).rank)
+    assert sizes
+    assert max(several for several, _ in sizes) > 2
+    assert all(kept == several - lost for several, kept in sizes)

@@ -10,6 +10,7 @@ from kernel_launch import POISON, ordered_sum, random_rows
 
 from graphdask.backend import get_backend
 from graphdask.kernels import layered_hooks as hooks
+from graphdask.kernels import layered_kept as kept
 from graphdask.kernels import layered_search as search
 from graphdask.kernels import layered_sums as sums
 
@@ -327,3 +328,44 @@ def test_a_chunk_of_no_edges_and_one_row_that_is_all(both, rng):
         expected = [0.0, ordered_sum(x[targets]) if degrees.any() else 0.0, 0.0]
         np.testing.assert_array_equal(left(found)[0], expected)
         np.testing.assert_array_equal(left(found)[1], expected)
+
+
+@pytest.mark.parametrize(("real", "weight"), [(np.float64, None), (np.float64, np.int64), (np.float32, np.float64)])
+def test_rows_of_several_chunks_are_summed_by_one_launch(both, rng, real, weight):
+    few = [0, 1, 8, 9, 64, 65, 255, 256, 257, 512, 513, 2049, 5000, 3, 70_000, 7]
+    of_chunks = [np.concatenate([few, rng.integers(0, 12, 600), few[::-1]]), np.zeros(3), rng.integers(50, 300, 256),
+                 np.full(257, 1), rng.integers(0, 80, 300), np.array([513])]  # fmt: skip
+    x, own = rng.random(COUNT).astype(real), [(5, 600), (0, 3), (0, 256), (250, 257), (0, 0), (0, 1)]
+    table, words, weights, expected, tiles = [], [np.zeros(2, np.uint32)], [np.zeros(1)], [], 0
+    for degrees, (low, high) in zip(of_chunks, own, strict=True):
+        degrees = degrees.astype(np.uint32)
+        indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
+        targets, here = rng.integers(0, COUNT, indptr[-1]).astype(np.int32), sum(map(len, words))
+        heavy = (rng.random(len(targets)) * 9).astype(weight or np.float32)
+        values = x[targets].astype(np.float64)
+        if weight is not None:
+            values = heavy.astype(real).astype(np.float64) * values
+        table.append((here, here + len(degrees), sum(map(len, weights)), len(degrees), low, high, len(expected), tiles))
+        expected += [ordered_sum(values[a:b]) for a, b in list(pairwise(indptr))[low:high]]
+        words += [degrees, targets.view(np.uint32)]
+        weights.append(heavy)
+        tiles += -(-len(degrees) // kept.TILE)
+    table, memory = np.array(table).T.copy(), np.concatenate(words)
+    edges, found = np.full(tiles, POISON), np.full(len(expected), np.nan)
+    left = both("layered_kept", [("kept_tiles", 32 * tiles, tiles, table, len(own), memory, edges)], True,
+                index_t=np.int32, real_t=real, weight_t=weight or np.float32)  # fmt: skip
+    same(left(edges))
+    upto, longer = np.cumsum(left(edges)[0]), int(left(edges)[0].sum()) // sums.LONG
+    room = (np.full(2 * longer + 1, POISON), np.full(2 * longer + 1, np.nan), np.full(longer, POISON),
+            np.full(longer, POISON, np.int32), np.full(longer, POISON, np.int32))  # fmt: skip
+    counters, cleared = np.zeros(kept.COUNTERS, np.uint64), np.full(kept.COUNTERS, 9, np.uint64)
+    given = tiles, table, len(own), upto, memory, np.concatenate(weights).astype(weight or np.float32)
+    again = np.full(len(expected), np.nan)
+    given = *given, int(weight is not None), x
+    calls = [("kept_sum", 256, *given, found, *room, counters, cleared),
+             ("kept_sum", 9000, *given, again, *room, cleared, counters)]  # fmt: skip
+    left = both("layered_kept", calls, True, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
+    for device in (0, 1):
+        np.testing.assert_array_equal(left(found)[device], expected)
+        np.testing.assert_array_equal(left(again)[device], expected)
+    assert not left(counters)[0].any()

@@ -1,0 +1,138 @@
+"""Sums over the rows of chunks that are on a device, in the order of additions that they have in memory.
+
+Of a chunk nothing is known beforehand but how long its rows are, and one launch sums it (kernels/layered_sums.cu). Of
+chunks that stay, where the edges of each 32 rows begin is found once, and one launch sums several (kernels/
+layered_kept.cu): a launch of one chunk is over before it has filled a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.pagerank import PageRank
+from graphdask.backend import Array
+from graphdask.kernels import layered_kept, layered_sums
+from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.stream.on_device import Run
+
+EACH = 8
+"""Edges for a thread of a launch."""
+PER_EDGE = 40 / 256
+"""Bytes of lists of what is longer than a row of 256 edges, and of its partial sums."""
+PER_LONGER = 48
+"""Bytes of the same lists of several chunks, for each such row that there can be."""
+TABLES = 1
+"""Bytes per vertex, at most, for where the edges of rows begin."""
+TOGETHER = 8
+"""Chunks of a launch: copies that wait for buffers meanwhile do not wait for long."""
+
+
+class Sums:
+    """Sums of x over the own rows of chunks, for one window, into the places of the rows in `sums`."""
+
+    def __init__(self, run: Run, primitive: PageRank, window: DeviceWindow, x: Array, sums: Array):
+        xp, weights, self._run, self._own = run.xp, run.store.weights, run, run.own
+        self._weighted = primitive.weighted and weights is not None
+        types = {
+            "index_t": np.int32, "real_t": np.dtype(primitive.real),
+            "weight_t": weights if self._weighted else np.dtype(np.float32),
+        }  # fmt: skip
+        self._launch = run.backend.kernels("layered_sums", cooperative=True, **types).layered_sum
+        self._kernels = run.backend.kernels("layered_kept", cooperative=True, **types)
+        self._window, self._x, self._sums = window, x, sums
+        self._given: dict[DeviceChunk, tuple[Any, ...]] = {}
+        """Of each chunk, and place of it: what the kernel is given, but for counters."""
+        self._those: dict[frozenset[DeviceChunk], tuple[Any, ...]] = {}
+        """The same of chunks that are summed together."""
+        counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
+        self._turns = (counters[0], counters[1]), (counters[1], counters[0])
+        self._turn = 0
+        rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
+        parts = 2 * window.most_edges // layered_sums.LONG
+        words = window.scratch[rows + 2 * parts :].view(np.int32)
+        items, listed, partial = (window.scratch[at : at + room] for at, room in
+                                  ((0, rows), (rows, parts), (rows + parts, parts)))  # fmt: skip
+        goes, long, places = (words[at : at + room] for at, room in
+                              ((0, rows), (rows, longer), (rows + longer, longer)))  # fmt: skip
+        totals = xp.empty(layered_sums.BLOCKS * run.backend.processors, np.int64)
+        self._room = items, goes, listed, partial.view(np.float64), long, places, totals
+
+    def __call__(self, chunk: DeviceChunk) -> None:
+        given = self._given.get(chunk)
+        if given is None:
+            given = self._given[chunk] = self._arguments(chunk)
+        self._turn = 1 - self._turn
+        self._launch(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
+
+    def _arguments(self, chunk: DeviceChunk) -> tuple[Any, ...]:
+        own, rows = self._own, chunk.rows
+        low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, rows)
+        to, weights = chunk.first + low - own.begin, chunk.weights if self._weighted else None
+        threads = max(rows, len(chunk.targets) // EACH)
+        return (
+            threads, rows, low, high, chunk.degrees, chunk.targets, weights, int(self._weighted), self._x,
+            self._sums[to : to + high - low], *self._room,
+        )  # fmt: skip
+
+    def runs(self, numbers: list[int]) -> list[list[int]]:
+        """Chunks in an order, divided into those that are summed together, or alone. The first is alone."""
+        runs: list[list[int]] = []
+        room, left, edges = 8 * len(self._window.scratch) // PER_LONGER * layered_sums.LONG, 0, self._window.edges
+        room = min(room, 2**31 - 1)
+        for number in numbers:
+            joins = self._window.keeps(number)
+            if joins and len(runs) > 1 and edges[number] <= left and len(runs[-1]) < TOGETHER:
+                runs[-1].append(number)
+                left -= edges[number]
+            else:
+                runs.append([number])
+                left = room - edges[number] if joins else 0
+        return runs
+
+    def together(self, numbers: list[int], later: Iterable[int]) -> None:
+        """Sum chunks of a run that stay in one launch, and others, if there are any by now."""
+        chunks = self._window.together(numbers, later)
+        if chunks:
+            key = frozenset(chunks)
+            given = self._those.get(key)
+            if given is None:
+                given = self._those[key] = self._tables(chunks)
+            self._turn = 1 - self._turn
+            self._kernels.kept_sum(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
+        if len(chunks) < len(numbers):
+            summed = {chunk.first for chunk in chunks}
+            for number in numbers:
+                if self._window.first(number) not in summed:
+                    self(self._window.load(number, later))
+
+    def _tables(self, chunks: list[DeviceChunk]) -> tuple[Any, ...]:
+        xp, own, window, table, tiles = self._run.xp, self._own, self._window, [], 0
+        kind = self._run.store.weights if self._weighted else None
+        for chunk in chunks:
+            low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
+            degrees, targets, heavy = chunk.at
+            heavy = 0 if kind is None else heavy // kind.itemsize
+            table.append(
+                (degrees // 4, targets // 4, heavy, chunk.rows, low, high, chunk.first + low - own.begin, tiles)
+            )
+            tiles += -(-chunk.rows // layered_kept.TILE)
+        columns = self._run.sent(np.ascontiguousarray(np.array(table, np.int64).T))
+        words, weights = window.memory_as(np.dtype(np.uint32)), None if kind is None else window.memory_as(kind)
+        upto = xp.empty(tiles, np.int64)
+        self._kernels.kept_tiles(32 * tiles, tiles, columns, len(chunks), words, upto)
+        xp.cumsum(upto, out=upto)
+        edges = sum(len(chunk.targets) for chunk in chunks)
+        longer, parts = edges // layered_sums.LONG, 2 * edges // layered_sums.LONG
+        items, partial, goes, words_of_rows = (
+            window.scratch[at : at + room] for at, room in
+            ((0, parts), (parts, parts), (2 * parts, longer), (2 * parts + longer, longer))
+        )  # fmt: skip
+        places = words_of_rows.view(np.int32)
+        threads = max(32 * tiles, edges // EACH)
+        return (
+            threads, tiles, columns, len(chunks), upto, words, weights, int(self._weighted), self._x, self._sums, items,
+            partial.view(np.float64), goes, places[:longer], places[longer:],
+        )  # fmt: skip
