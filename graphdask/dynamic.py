@@ -101,7 +101,7 @@ class DynamicGraph(Graph):
         self.rows: Any = None
         """The rows on the workers; owned by the runtime."""
         self._base_edges = self._edges = -1
-        self._appeared = base.ids.values[:0]
+        self._appeared = np.empty(0, base.ids.dtype)
         self._log = Log(no_batch(base.source.weight_dtype, base.num_vertices))
         self._ordered: _Ordered | None = None
         self._present: Graph | None = None
@@ -331,7 +331,7 @@ class DynamicGraph(Graph):
 
     def _checked_ends(self, name: str, given: Any, length: int) -> list[np.ndarray]:
         if given is None:
-            return [self.base.ids.values[:0]] * 2
+            return [np.empty(0, self.base.ids.dtype)] * 2
         if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != length:
             wanted = "(src, dst)" if length == 2 else "(src, dst, weights), since the graph has weights"
             raise InputError(f"{name}= wants {wanted}")
@@ -408,7 +408,7 @@ class _Ids:
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         old = numbers < self.base.count
-        out = np.empty(len(numbers), self.base.values.dtype)
+        out = np.empty(len(numbers), self.base.dtype)
         out[old] = self.base.to_caller(numbers[old])
         out[~old] = self.appeared[numbers[~old] - self.base.count]
         return out

@@ -138,8 +138,10 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
         part.sources.append(row[:outward])
         if part.degrees is not None:
             part.stale.append(row[:outward])
+    span = spans[directed]
+    if part.in_edges >= 0:
+        part.in_edges += span.stop - span.start - 2 * lost_of_both[directed]
     if lost_of_both[directed]:
-        span = spans[directed]
         part.targets.append(row[span][steps[span.start + 1 : span.stop + 1] != 1])
 
 

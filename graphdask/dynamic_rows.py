@@ -160,6 +160,10 @@ class DynamicPart(Part):
     """Those of own vertices, as the ranks that need them were told, shape (num_owned,); -1 where one was not."""
     audience: Audience | None = None
     """Who needs to know of all vertices; None where edges have changed since it was found out, on all ranks alike."""
+    counted: tuple[int, int] = (-1, 0)
+    """`alive`, and how many of the own vertices are below."""
+    in_edges: int = -1
+    """Entries of `backward`; -1 where they have not been counted."""
     told: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
     """Of each edge of the last batch whether an own row of out-edges held it, uint8, on the host."""
 
@@ -174,8 +178,19 @@ class DynamicPart(Part):
     @property
     def num_alive(self) -> int:
         """How many of the own vertices there are: the first ones. Where they are not all, the host waits for the device
-        to say so."""
-        return self.num_owned if self.alive >= self.num_vertices else int((self.ids < self.alive).sum())
+        to say so, once."""
+        if self.alive >= self.num_vertices:
+            return self.num_owned
+        if self.counted[0] != self.alive:
+            self.counted = self.alive, int((self.ids < self.alive).sum())
+        return self.counted[1]
+
+    @property
+    def num_in_edges(self) -> int:
+        """Stored in-edges of the own vertices."""
+        if self.in_edges < 0:
+            self.in_edges = int(self.backward.length.sum())
+        return self.in_edges
 
     @property
     def present(self) -> Array:

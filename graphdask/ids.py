@@ -36,6 +36,11 @@ class VertexIds:
         return self.table is None and self.start == 0
 
     @property
+    def dtype(self) -> np.dtype:
+        """That of `values`."""
+        return np.dtype(np.int64) if self.table is None else self.table.dtype
+
+    @property
     def values(self) -> np.ndarray:
         """All ids in graphdask's order, shape (count,)."""
         if self.table is not None:

@@ -228,8 +228,8 @@ struct Ranked {
 // a list of vertices no read waits for another.
 template <bool closed, bool expands>
 __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, const double *sums, const double *inverse,
-                                            const unsigned char *loop, double base, double damping, long long prunes,
-                                            double prune, double frontier, double scale, long long becomes,
+                                            const unsigned char *loop, double base, double factor, double damping,
+                                            long long prunes, double prune, double frontier, double scale, long long becomes,
                                             const long long *length, long long most, double *rank, double *x,
                                             unsigned char *affected, unsigned char *expand, unsigned char *visited,
                                             index_t *low, index_t *high, unsigned long long *counters) {
@@ -237,7 +237,8 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
 #pragma unroll 1
     GD_FOR(i, n) {
         const index_t v = listed ? listed[i] : (index_t)i;
-        const double old = rank[v], part = inverse[v], mine = x[v], gathered = sums[v];
+        const double part = inverse[v], old = __dmul_rn(rank[v], factor), mine = __dmul_rn(x[v], factor);
+        const double gathered = __dmul_rn(sums[v], factor);
         const bool has_loop = loop[v], seen = visited[v], marked = expands && expand[v];
         const long long degree = expands ? length[v] : 0;
         double now;
@@ -278,8 +279,8 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
 
 extern "C" __global__ void dynamic_update(long long n, const unsigned long long *count, const index_t *listed,
                                           const double *sums, const double *inverse, const unsigned char *loop,
-                                          double base, double damping, long long closed, long long prunes,
-                                          double prune, long long expands, double frontier, double scale,
+                                          double base, double factor, double damping, long long closed,
+                                          long long prunes, double prune, long long expands, double frontier, double scale,
                                           long long becomes, const long long *length, long long most, double *rank,
                                           double *x, unsigned char *affected, unsigned char *expand,
                                           unsigned char *visited, index_t *low, index_t *high,
@@ -292,7 +293,7 @@ extern "C" __global__ void dynamic_update(long long n, const unsigned long long 
     Ranked all;
 #define GD_WAY(number, C, E)                                                                                          \
     if (way == number)                                                                                                \
-        all = rank_rows<C, E>(end, listed, sums, inverse, loop, base, damping, prunes, prune, frontier, scale,        \
+        all = rank_rows<C, E>(end, listed, sums, inverse, loop, base, factor, damping, prunes, prune, frontier, scale, \
                               becomes, length, most, rank, x, affected, expand, visited, low, high, counters);
     GD_WAY(0, false, false)
     GD_WAY(1, false, true)
@@ -322,9 +323,32 @@ extern "C" __global__ void dynamic_update(long long n, const unsigned long long 
     }
 }
 
-// Most flags are set already, and a flag that is not is set by whoever sees so.
-__device__ __forceinline__ void gd_flag(unsigned char *flag) {
-    if (!*flag) *flag = 1;
+#define GD_FLAGS 8        // edges of a thread that are on their way at a time
+#define GD_PIECE 4096     // of a long row, which a block takes
+#define GD_PIECE_BITS 13  // for 0 to 4096
+
+// Set the flags of these, -1 for none. Most are set already, and one that is not is set by whoever sees so.
+__device__ __forceinline__ void gd_flag(unsigned char *flags, const index_t *at) {
+    bool set[GD_FLAGS];
+#pragma unroll
+    for (int i = 0; i < GD_FLAGS; i++) set[i] = at[i] < 0 || flags[at[i]];
+#pragma unroll
+    for (int i = 0; i < GD_FLAGS; i++)
+        if (!set[i]) flags[at[i]] = 1;
+}
+
+// A block sets those of the edges from `first` to `last` - 1.
+__device__ __forceinline__ void gd_flag_edges(const index_t *indices, unsigned char *flags, long long first,
+                                              long long last) {
+    for (long long from = first + threadIdx.x; from < last; from += GD_FLAGS * (long long)blockDim.x) {
+        index_t at[GD_FLAGS];
+#pragma unroll
+        for (int i = 0; i < GD_FLAGS; i++) {
+            const long long e = from + i * (long long)blockDim.x;
+            at[i] = e < last ? __ldcs(indices + e) : (index_t)-1;
+        }
+        gd_flag(flags, at);
+    }
 }
 
 // A warp takes 32 rows, and its threads share the edges of all.
@@ -345,27 +369,51 @@ extern "C" __global__ void dynamic_mark(long long n, const unsigned long long *c
             if (lane >= step) until += before;
         }
         const long long total = __shfl_sync(all, until, 31), since = until - edges;
-        for (long long round = 0; round < total; round += 32) {
-            const long long e = round + lane;
-            int row = 0;
-            for (int step = 16; step; step >>= 1) {
-                const long long starts = __shfl_sync(all, since, row + step);
-                if (starts <= e) row += step;
+        for (long long round = 0; round < total; round += 32 * GD_FLAGS) {
+            index_t at[GD_FLAGS];
+#pragma unroll
+            for (int i = 0; i < GD_FLAGS; i++) {
+                const long long e = round + i * 32 + lane;
+                int row = 0;
+                for (int step = 16; step; step >>= 1) {
+                    const long long starts = __shfl_sync(all, since, row + step);
+                    if (starts <= e) row += step;
+                }
+                const long long place = __shfl_sync(all, first, row) + e - __shfl_sync(all, since, row);
+                at[i] = e < total ? indices[place] : (index_t)-1;
             }
-            const long long at = __shfl_sync(all, first, row) + e - __shfl_sync(all, since, row);
-            if (e < total) gd_flag(flags + indices[at]);
+            gd_flag(flags, at);
         }
     }
 }
 
+// A block takes the first piece of a row, and lists the others.
 extern "C" __global__ void dynamic_mark_high(long long n, const unsigned long long *count, const index_t *listed,
                                              const long long *begin, const long long *length, const index_t *indices,
-                                             unsigned char *flags) {
+                                             unsigned char *flags, long long *pieces, unsigned long long *number) {
+    __shared__ unsigned long long base;
     const long long end = gd_listed(n, count);
     for (long long i = blockIdx.x; i < end; i += gridDim.x) {
         const index_t v = listed[i];
-        const long long first = begin[v], last = first + length[v];
-#pragma unroll 8
-        for (long long e = first + threadIdx.x; e < last; e += blockDim.x) gd_flag(flags + __ldcs(indices + e));
+        const long long first = begin[v], edges = length[v], more = (edges - 1) / GD_PIECE;
+        if (more > 0) {
+            if (threadIdx.x == 0) base = atomicAdd(number, (unsigned long long)more);
+            __syncthreads();
+            for (long long k = threadIdx.x; k < more; k += blockDim.x) {
+                const long long from = (k + 1) * GD_PIECE;
+                pieces[base + k] = ((first + from) << GD_PIECE_BITS) + min(edges - from, (long long)GD_PIECE);
+            }
+            __syncthreads();
+        }
+        gd_flag_edges(indices, flags, first, first + min(edges, (long long)GD_PIECE));
+    }
+}
+
+extern "C" __global__ void dynamic_mark_pieces(long long n, const unsigned long long *number, const long long *pieces,
+                                               const index_t *indices, unsigned char *flags) {
+    const long long end = gd_listed(n, number);
+    for (long long i = blockIdx.x; i < end; i += gridDim.x) {
+        const long long first = pieces[i] >> GD_PIECE_BITS;
+        gd_flag_edges(indices, flags, first, first + (pieces[i] & ((1 << GD_PIECE_BITS) - 1)));
     }
 }

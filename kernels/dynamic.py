@@ -5,10 +5,13 @@ begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[beg
 names          index dtype: the id of each slot
 listed         index dtype: own vertices to be worked on, in no order; of dynamic_update it may be None for the first n
 x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
+pieces         int64: parts of rows, PIECE edges each, first edge times 2 * PIECE plus the number of edges; `number`,
+               uint64: how many
 flags          uint8 per slot; those of other ranks' vertices are told to their owners
 loop           uint8 per own vertex: whether its row holds the self-loop
 low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
                out-neighbours are to be marked, `length` being that of their out-edges
+factor         what ranks, contributions and sums are multiplied by before they are changed
 counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
                vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
                over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
@@ -24,6 +27,8 @@ import numpy as np
 from graphdask.kernels.lanes import sum_rows
 from graphdask.kernels.twin import twin, within
 
+PIECE = 4096
+"""Edges."""
 MASS = 2.0**60
 """Fixed point of the sum of ranks."""
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -95,21 +100,21 @@ def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
 
 @twin
 def dynamic_update(
-    n, count, listed, sums, inverse, loop, base, damping, closed, prunes, prune, expands, frontier, scale, becomes,
-    length, most, rank, x, affected, expand, visited, low, high, counters,
+    n, count, listed, sums, inverse, loop, base, factor, damping, closed, prunes, prune, expands, frontier, scale,
+    becomes, length, most, rank, x, affected, expand, visited, low, high, counters,
 ):  # fmt: skip
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
     lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
     for i in range(_listed(n, count)):
         v = i if listed is None else listed[i]
-        old, gathered = rank[v], sums[v]
+        old, gathered, mine = rank[v] * factor, sums[v] * factor, x[v] * factor
         if closed:
             if loop[v]:
-                gathered -= x[v]
+                gathered -= mine
             new = (base + damping * gathered) / (1.0 - damping * inverse[v])
         else:
             if not loop[v]:
-                gathered += x[v]
+                gathered += mine
             new = base + damping * gathered
         rank[v] = new
         x[v] = new * inverse[v]
@@ -156,5 +161,14 @@ def dynamic_mark(n, count, listed, begin, length, indices, flags):
 
 
 @twin
-def dynamic_mark_high(n, count, listed, begin, length, indices, flags):
+def dynamic_mark_high(n, count, listed, begin, length, indices, flags, pieces, number):
+    """Of rows with more than PIECE edges a GPU leaves what follows to the next kernel."""
     dynamic_mark(n, count, listed, begin, length, indices, flags)
+
+
+@twin
+def dynamic_mark_pieces(n, number, pieces, indices, flags):
+    for i in range(_listed(n, number)):
+        first = pieces[i] // (2 * PIECE)
+        for e in range(first, first + pieces[i] % (2 * PIECE)):
+            flags[indices[e]] = 1

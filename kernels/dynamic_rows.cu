@@ -31,16 +31,26 @@ __device__ __forceinline__ long long gd_before(const Entries &of, long long low,
     return low;
 }
 
-// A warp reads the entries of the row from `first` to `stop` - 1, 32 * GD_EACH at most, and finds where they go, -1 if
-// they are deleted. Few entries of the batch are among them, most often none: those are looked for once.
+#define GD_GONE (-2147483647 - 1)
+
+// What a lane has read of a row: entries first + lane, + 32, ..., and by how many places each of them moves.
+struct Held {
+    long long first;
+    entry_t entry[GD_EACH];
+    int by[GD_EACH];
+};
+
+// A warp reads the entries of the row from `first` to `stop` - 1, 32 * GD_EACH at most, and finds where they go. Few entries
+// of the batch are among them, most often none: those are looked for once.
 template <Way way>
 __device__ __forceinline__ void gd_read(const Entries &of, const entry_t *row, long long first, long long stop, int lane,
-                                        entry_t *held, long long *to) {
+                                        Held &held) {
+    held.first = first + lane;
 #pragma unroll
     for (int e = 0; e < GD_EACH; e++) {
         const long long j = first + e * 32 + lane;
-        to[e] = -1;
-        if (j < stop) held[e] = row[j];
+        held.by[e] = GD_GONE;
+        if (j < stop) held.entry[e] = row[j];
     }
     if (first >= stop) return;
     const long long low = gd_before<way>(of, of.from, of.to, first);
@@ -52,19 +62,19 @@ __device__ __forceinline__ void gd_read(const Entries &of, const entry_t *row, l
         if (j >= stop) continue;
         const long long less = gd_before<way>(of, low, high, j), so_far = of.sums[less];
         if (way == BACK) {
-            to[e] = j + gd_inserted(so_far - before);
+            held.by[e] = (int)gd_inserted(so_far - before);
             continue;
         }
         const long long up_to = gd_before<way>(of, less, high, j + 1), now = of.sums[up_to];
         if (gd_deleted(now - so_far)) continue;
-        to[e] = j - gd_deleted(so_far - before) + (way == ANY ? gd_inserted(now - before) : 0);
+        held.by[e] = (int)((way == ANY ? gd_inserted(now - before) : 0) - gd_deleted(so_far - before));
     }
 }
 
-__device__ __forceinline__ void gd_write(entry_t *row, const entry_t *held, const long long *to) {
+__device__ __forceinline__ void gd_write(entry_t *row, const Held &held) {
 #pragma unroll
     for (int e = 0; e < GD_EACH; e++)
-        if (to[e] >= 0) row[to[e]] = held[e];
+        if (held.by[e] != GD_GONE) row[held.first + e * 32 + held.by[e]] = held.entry[e];
 }
 
 // Of the entries the first that is inserted, or deleted; there is one.
@@ -149,17 +159,17 @@ extern "C" __global__ void dynamic_rows_change(long long n, const unsigned long 
                     out_length, in_begin, in_length, &row))
             continue;
         entry_t *pool = row.inward ? in_pool : out_pool;
-        entry_t held[GD_EACH];
-        long long to[GD_EACH];
-        gd_read<ANY>(row.of, pool + row.begin, 0, row.size, lane, held, to);
+        Held held;
+        gd_read<ANY>(row.of, pool + row.begin, 0, row.size, lane, held);
         __syncwarp();
-        gd_write(pool + row.goes, held, to);
+        gd_write(pool + row.goes, held);
         gd_insert(row.of, values, pool + row.goes, lane, 32);
         if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(512)
+// Longer rows: a block reads what comes next before it writes, to where nobody reads any more.
+extern "C" __global__ void __launch_bounds__(512, 2)
 dynamic_rows_change_high(long long n, const unsigned long long *counters, const long long *listed,
                          const long long *plan, const long long *place, const long long *sums, const entry_t *values,
                          long long out_used, long long out_size, long long in_used, long long in_size,
@@ -177,31 +187,36 @@ dynamic_rows_change_high(long long n, const unsigned long long *counters, const 
         entry_t *pool = row.inward ? in_pool : out_pool;
         entry_t *was = pool + row.begin, *goes = pool + row.goes;
         const long long step = sums[row.of.to] - sums[row.of.from];
-        entry_t held[GD_EACH];
-        long long to[GD_EACH];
+        Held held, then;
         if (goes != was) {
             for (long long first = mine; first < row.size; first += tile) {
-                gd_read<ANY>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held, to);
-                gd_write(goes, held, to);
+                gd_read<ANY>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
+                gd_write(goes, held);
             }
         } else {
             if (gd_deleted(step)) {
-                for (long long base = place[gd_first(row.of, true)]; base < row.size; base += tile) {
-                    const long long first = base + mine;
-                    gd_read<FRONT>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held, to);
+                long long base = place[gd_first(row.of, true)] + mine;
+                gd_read<FRONT>(row.of, was, base, min(base + 32 * GD_EACH, row.size), lane, held);
+                for (; base - mine < row.size; base += tile) {
+                    const long long next = base + tile;
+                    gd_read<FRONT>(row.of, was, next, min(next + 32 * GD_EACH, row.size), lane, then);
                     __syncthreads();
-                    gd_write(was, held, to);
+                    gd_write(was, held);
+                    held = then;
                 }
                 __syncthreads();
             }
             if (gd_inserted(step)) {
                 const long long some = gd_first(row.of, false);
                 const long long least = place[some] - gd_deleted(sums[some] - sums[row.of.from]);
-                for (long long end = row.size - gd_deleted(step); end > least; end -= tile) {
-                    const long long first = max(end - tile, least) + mine;
-                    gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held, to);
+                long long end = row.size - gd_deleted(step), first = max(end - tile, least) + mine;
+                gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held);
+                for (; end > least; end -= tile) {
+                    first = max(end - 2 * tile, least) + mine;
+                    gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end - tile), lane, then);
                     __syncthreads();
-                    gd_write(was, held, to);
+                    gd_write(was, held);
+                    held = then;
                 }
             }
         }

@@ -4,7 +4,7 @@ and Dynamic Frontier with Pruning.
 Every vertex has a self-loop, given to those that have none, so that there are no dead ends. Iterations pull over the
 in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change. The
 affected vertices are listed anew in each iteration, those of few and of many edges apart, for different kernels.
-What ranks of the gang tell each other is in dynamic_telling.py.
+Marks are in dynamic_marking.py, and what ranks of the gang tell each other in dynamic_telling.py.
 
 Where vertices have appeared, the ranks of the others are scaled by the numbers of vertices: they are exact then for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
@@ -27,10 +27,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms import dynamic_marking as marking
 from graphdask.algorithms import dynamic_telling as telling
-from graphdask.algorithms.dynamic_ranks import COUNTERS, EVERY, DynamicPageRankResult, Lists, State
+from graphdask.algorithms.dynamic_ranks import (
+    COUNTERS,
+    EVERY,
+    LISTS,
+    DynamicPageRankResult,
+    Lists,
+    State,
+    listed_of,
+    votes_of,
+)
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
-from graphdask.algorithms.rank_error import MASS, Residual, falling, halves
+from graphdask.algorithms.rank_error import MASS, Residual, falling
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.dynamic_rows import DynamicPart
@@ -41,7 +51,7 @@ from graphdask.readback import readback_of
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
            "dfp": "Dynamic Frontier with Pruning"}  # fmt: skip
 AUTO = "auto"
-FRONTIERS = ("df", "dfp")
+FRONTIERS, WHOLE = ("df", "dfp"), ("static", "nd")
 LOW = 256
 """Most edges of a low row: in-edges where ranks are computed, out-edges where vertices are marked. A GPU takes 32 low
 rows with a warp, a high one with a warp or a block."""
@@ -49,8 +59,6 @@ PARTITIONS = {"both": (LOW, LOW), "in": (LOW, 2**62), "none": (-1, 2**62)}
 """Most edges of a low row where vertices are ranked and where their out-neighbours are marked, by the degrees after
 which vertices are partitioned (the paper's Figure 1)."""
 BLOCK = 256
-LISTS = 7
-"""The counter of vertices that are to mark their out-neighbours."""
 STOP_PRUNING, RANK_ALL = 0.25, 0.5
 """Shares of the bound that may be lost before vertices are not pruned any more, and before all are ranked."""
 MOST_EDGES = 1.0
@@ -114,7 +122,7 @@ class DynamicPageRank(Primitive[State]):
     @property
     def everywhere(self) -> bool:
         """Whether every vertex is ranked in every iteration."""
-        return self.method in ("static", "nd")
+        return self.method in WHOLE
 
     @property
     def _may_sweep(self) -> bool:
@@ -137,6 +145,7 @@ class DynamicPageRank(Primitive[State]):
         remote = part.num_vertices - part.num_owned
         assert isinstance(part, DynamicPart)
         state = part.num_owned * (5 * 8 + 5 + 5 * index) + part.num_vertices * 9 + remote * 4 * (index + 8) + 2**16
+        state += 8 * marking.pieces(part)
         return state + (Sweep.memory(part) if self._may_sweep else 0)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
@@ -148,7 +157,7 @@ class DynamicPageRank(Primitive[State]):
         x, told = part.contributions, part.said
         if x is None or told is None or not self.keeps or self.everywhere:
             x, told = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
-        x[:owned] = rank * inverse
+        xp.multiply(rank, inverse, out=x[:owned])
         traverses = self.method == "dt"
         mode = "dfp" if self.method == AUTO else self.method
         marks = 0 if self.everywhere else owned
@@ -156,16 +165,13 @@ class DynamicPageRank(Primitive[State]):
             rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8), xp.zeros(marks, np.uint8),
             xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8),
             *telling.slots_of_others(part, env), xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype),
-            xp.empty(marks, dtype), xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
+            xp.empty(marks, dtype), xp.empty(marking.pieces(part) if marks else 0, np.int64),
+            xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
             xp.full(1, EVERY, np.uint64),
-            (1.0 - self.damping) / max(part.alive, 1), part.alive, int(part.backward.length.sum()), mode, False,
+            (1.0 - self.damping) / max(part.alive, 1), part.alive, part.num_in_edges, mode, False,
             Residual(self.damping, self.drift), traverses, part.ids[:0],
         )  # fmt: skip
-        if self.everywhere:
-            self._affect_all(part, state, env)
-            if size == 1 and env.backend.name == "cuda":
-                state.heard = readback_of(env.backend, len(state.counters), 1)
-        else:
+        if not self.everywhere:
             if self.error is not None and part.pending is not None:
                 state.affected |= part.pending[0]
                 if mode == "df":
@@ -175,12 +181,12 @@ class DynamicPageRank(Primitive[State]):
                 state.affected[sources] = 1  # the out-neighbour of its self-loop
             for targets in part.targets:
                 state.affected[targets] = 1
-            self._mark_flagged(part, state, env)
-        return state, self._say(part, state, env, Lists([xp.arange(owned, dtype=dtype)], [state.every]))
-
-    def _affect_all(self, part: DynamicPart, state: State, env: Environment) -> None:
-        state.affected[: part.num_owned] = part.ids < part.alive
-        state.listed = None
+            marking.list_flagged(part, state, env, self._becomes(state), self.lows[1])
+            state.unmarked = self.method == AUTO and size == 1  # until it is known whether marks are of use
+            if not state.unmarked:
+                marking.mark(part, state, env, owned)
+        every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # nobody is told
+        return state, self._say(part, state, env, Lists([every], [state.every]))
 
     def _degrees(self, part: DynamicPart, env: Environment) -> tuple[Array, Array]:
         """Of the own vertices 1 / out-degree, self-loop included, and whether the self-loop is stored; looked up where
@@ -224,14 +230,15 @@ class DynamicPageRank(Primitive[State]):
         """The own vertices that are to be ranked; the other counters are 0 then."""
         if state.listed is None and state.sweep is not None:
             count = part.num_alive
-            state.low[:count] = env.xp.arange(count, dtype=state.low.dtype)
+            if state.mode not in WHOLE:  # else nobody looks
+                state.low[:count] = env.xp.arange(count, dtype=state.low.dtype)
             state.listed = count, 0, state.num_edges
         if state.listed is None:
             state.counters.fill(0)
             self._list_affected(part, state, env)
             if part.size > 1:  # how many they are comes to the host with what is said of them
                 return Lists([state.low, state.high], [state.counters, state.counters[1:]], known=False)
-            state.listed = _listed(env.backend.to_host(state.counters))  # the next are listed before it waits again
+            state.listed = listed_of(env.backend.to_host(state.counters))  # the next are listed before it waits again
         state.counters.fill(0)
         return self._lists(state, state.listed)
 
@@ -243,25 +250,6 @@ class DynamicPageRank(Primitive[State]):
         """What is marked once is not pruned but by dfp, and need not be marked again."""
         return 0 if state.mode == "dfp" else 2
 
-    def _mark_flagged(self, part: DynamicPart, state: State, env: Environment) -> None:
-        """Mark the out-neighbours of the own vertices that say so as affected."""
-        counters = state.counters
-        counters.fill(0)
-        env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, state.expand, self._becomes(state), part.outward.length, self.lows[1],
-            state.mark_low, state.mark_high, counters[LISTS:],
-        )  # fmt: skip
-        self._mark(part, state, env, part.num_owned)
-
-    def _mark(self, part: DynamicPart, state: State, env: Environment, most: int) -> None:
-        """Mark the out-neighbours of the own vertices that are listed, `most` of them, as affected."""
-        kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.outward
-        low, high = state.counters[LISTS:], state.counters[LISTS + 1 :]
-        kernels.dynamic_mark(most, low, state.mark_low, rows.begin, rows.length, rows.indices, state.affected)
-        kernels.dynamic_mark_high(
-            most, high, state.mark_high, rows.begin, rows.length, rows.indices, state.affected, per_item=BLOCK
-        )
-
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         assert isinstance(part, DynamicPart)
         if part.size > 1:
@@ -269,16 +257,13 @@ class DynamicPageRank(Primitive[State]):
         if state.traversing:
             return self._traverse(part, state, env)
         frontier = state.mode in FRONTIERS
-        state.swept = state.everyone or state.mode in ("static", "nd")
-        if state.everyone:
-            self._affect_all(part, state, env)
-            if state.mode == "dfp":
-                state.expand[:] = 0
-        if state.factor is not None:
-            for array in (state.rank, state.x, state.told):
-                array *= state.factor
-            state.factor = None
+        state.swept = state.everyone or state.mode in WHOLE
+        if state.unmarked and not state.swept:
+            marking.mark(part, state, env, part.num_owned)
+        state.unmarked = False
         state.sweep = Sweep.of(part, state, env) if state.swept and self._may_sweep else None
+        if state.everyone or (state.swept and not state.iterations):
+            self._begin_with_all(part, state, env)
         lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
         if not state.ahead:
             self._sum(part, state, env, lists)
@@ -287,15 +272,15 @@ class DynamicPageRank(Primitive[State]):
         for listed, count in zip(lists.of, lists.counts, strict=True):
             env.kernels("dynamic", index_t=listed.dtype).dynamic_update(
                 len(listed), count, None if state.sweep else listed, state.sums, state.inverse, state.loop, state.base,
-                self.damping, closed, prunes, self.prune_tol, int(frontier), self.frontier_tol, state.left.scale,
-                self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x, state.affected,
-                state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
+                state.factor, self.damping, closed, prunes, self.prune_tol, int(frontier), self.frontier_tol,
+                state.left.scale, self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x,
+                state.affected, state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
         if frontier:
-            self._mark(part, state, env, min(sum(map(len, lists.of)), part.num_owned))
+            marking.mark(part, state, env, min(sum(map(len, lists.of)), part.num_owned))
             if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
                 self._list_affected(part, state, env)
-        state.everyone = False
+        state.everyone, state.factor = False, 1.0
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
         said = self._say(part, state, env, lists)
@@ -305,6 +290,16 @@ class DynamicPageRank(Primitive[State]):
         if state.ahead:
             state.sweep.sum(part, state, env)
         return said
+
+    def _begin_with_all(self, part: DynamicPart, state: State, env: Environment) -> None:
+        """What is needed before all vertices are ranked, for once or from now on."""
+        whole, state.listed = state.mode in WHOLE, None
+        if not whole or state.sweep is None:
+            state.affected[: part.num_owned] = part.ids < part.alive
+        if state.mode == "dfp":
+            state.expand[:] = 0
+        if whole and part.size == 1 and env.backend.name == "cuda":
+            state.heard = readback_of(env.backend, len(state.counters), 1)
 
     def _sum(self, part: DynamicPart, state: State, env: Environment, lists: Lists) -> None:
         """What the listed vertices gather over their in-edges, and the others too where that takes less."""
@@ -328,13 +323,14 @@ class DynamicPageRank(Primitive[State]):
         state.passes += 1
         state.seen[reached] = 1
         state.expand[reached] = 1
-        self._mark_flagged(part, state, env)
+        marking.list_flagged(part, state, env, self._becomes(state), self.lows[1])
+        marking.mark(part, state, env, part.num_owned)
         return self._say(part, state, env, Lists([], []), len(reached))
 
     def _say(self, part: DynamicPart, state: State, env: Environment, ranked: Lists, reached: int = 0) -> Messages:
         """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
         waits here for what was counted, how many these are too where it does not know."""
-        everything, frontier = state.mode in ("static", "nd"), state.mode in FRONTIERS
+        everything, frontier = state.mode in WHOLE, state.mode in FRONTIERS
         if part.size > 1 and not everything:
             telling.count_changes(part, state, env, ranked)
         later = everything and ranked.known  # nothing but the votes is counted: it waits where the rest is done
@@ -342,14 +338,14 @@ class DynamicPageRank(Primitive[State]):
         sent = 0 if heard is None else heard.send(state.counters)
         counters = np.zeros(COUNTERS, np.uint64) if later else env.backend.to_host(state.counters).copy()
         if not ranked.known:
-            ranked = self._lists(state, found := _listed(counters))
+            ranked = self._lists(state, found := listed_of(counters))
             state.listed = None if frontier else found
         elif part.size == 1 and frontier and state.iterations:
-            state.listed = _listed(counters)
+            state.listed = listed_of(counters)
 
         def votes() -> Sequence[float]:
             found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
-            return _votes(found, ranked, reached, state)
+            return votes_of(found, ranked, reached, state)
 
         state.looked = ranked.edges
         marking = int(counters[LISTS + 2])
@@ -381,7 +377,7 @@ class DynamicPageRank(Primitive[State]):
                 return True
             if self.method == AUTO and state.mode == "nd":
                 total = (int(votes[:, 9].sum()) << 32) + int(votes[:, 10].sum())
-                state.factor = state.left.rescaled(total / MASS)
+                state.factor = state.left.rescaled(total / MASS) or 1.0
         if self.error is not None and not self.everywhere:
             self._choose(state, float(votes[:, 7].sum()))
         return False
@@ -409,7 +405,7 @@ class DynamicPageRank(Primitive[State]):
         assert isinstance(part, DynamicPart)
         drift = left = state.left.sum
         pending = None
-        if self.error is not None and state.mode not in ("static", "nd"):
+        if self.error is not None and state.mode not in WHOLE:
             left = state.left.left
             pending = state.affected, state.expand
         if self.keeps:
@@ -417,7 +413,7 @@ class DynamicPageRank(Primitive[State]):
             part.sources, part.targets, part.pending = [], [], pending
             if part.size > 1:
                 part.contributions = part.said = None
-                if state.mode not in ("static", "nd"):
+                if state.mode not in WHOLE:
                     telling.take_back(part, state, env)
                     part.contributions, part.said = state.x, state.told
         return {
@@ -432,17 +428,3 @@ class DynamicPageRank(Primitive[State]):
             "drift": drift,
             "left": left,
         }
-
-
-def _listed(counters: Any) -> tuple[int, int, int]:
-    """How many vertices are listed, low and high, and their edges."""
-    return int(counters[0]), int(counters[1]), int(counters[2])
-
-
-def _votes(counters: np.ndarray, ranked: Lists, reached: int, state: State) -> Sequence[float]:
-    """What was counted, for all ranks; see `DynamicPageRank.votes`."""
-    counted = counters.tolist()
-    return (
-        float(counters[3:4].view(np.float64)[0]), float(counted[4]), float(reached), *halves(counted[5]),
-        *halves(counted[6]), float(ranked.edges + counted[LISTS + 2]), float(state.num_edges), *halves(counted[10]),
-    )  # fmt: skip

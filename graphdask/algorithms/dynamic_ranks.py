@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.rank_error import Residual
+from graphdask.algorithms.rank_error import Residual, halves
 from graphdask.backend import Array
 from graphdask.errors import InputError
 from graphdask.readback import Readback
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
-COUNTERS = 11
-"""What kernels/dynamic.py counts."""
+COUNTERS = 12
+"""What kernels/dynamic.py counts, and at last pieces of rows."""
+LISTS = 7
+"""The counter of vertices that are to mark their out-neighbours."""
 EVERY = 2**62
 """A count for the kernels that is more than any number of vertices."""
 
@@ -66,6 +69,8 @@ class State:
     mark_low: Array
     mark_high: Array
     """And of those whose out-neighbours are to be marked."""
+    pieces: Array
+    """int64, room for the parts of long rows of out-edges (kernels/dynamic.py)."""
     counters: Array
     """uint64; see kernels/dynamic.py, and for several ranks kernels/telling.py: changes for each, all, and marks."""
     every: Array
@@ -95,8 +100,10 @@ class State:
     """The Sweep that sums the rows of all vertices, where one does and all are ranked."""
     steps: dict[str, int] = field(default_factory=dict)
     """Iterations by method."""
-    factor: float | None = None
+    factor: float = 1.0
     """What the next iteration multiplies all ranks by before it begins."""
+    unmarked: bool = False
+    """Whether vertices whose out-neighbours are to be marked are listed only."""
     swept: bool = False
     """Whether the last iteration ranked all vertices."""
     all_edges: float = 0.0
@@ -114,6 +121,20 @@ class State:
     @property
     def iterations(self) -> int:
         return sum(self.steps.values())
+
+
+def listed_of(counters: Any) -> tuple[int, int, int]:
+    """How many vertices are listed, low and high, and their edges."""
+    return int(counters[0]), int(counters[1]), int(counters[2])
+
+
+def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: State) -> Sequence[float]:
+    """What was counted, for all ranks; see `DynamicPageRank.votes` of dynamic_pagerank.py."""
+    counted = counters.tolist()
+    return (
+        float(counters[3:4].view(np.float64)[0]), float(counted[4]), float(reached), *halves(counted[5]),
+        *halves(counted[6]), float(ranked.edges + counted[LISTS + 2]), float(state.num_edges), *halves(counted[10]),
+    )  # fmt: skip
 
 
 class DynamicPageRankResult(Result):

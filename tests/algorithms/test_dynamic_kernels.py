@@ -115,7 +115,12 @@ def test_rows_are_summed_in_the_stated_order_and_their_vertices_marked(case):
         options, count = {"per_item": BLOCK} if high else {}, case.to(np.array([len(listed)], np.uint64))
         counted = len(listed) + 9, count, listed, *case.rows
         getattr(case.kernels, f"dynamic_sum{name}")(*counted, case.to(x), sums, **options)
-        getattr(case.kernels, f"dynamic_mark{name}")(*counted, flags, **options)
+        if not high:
+            case.kernels.dynamic_mark(*counted, flags)
+            continue
+        pieces, number = case.to(np.full(9, POISON, np.int64)), case.to(np.zeros(1, np.uint64))
+        case.kernels.dynamic_mark_high(*counted, flags, pieces, number, **options)
+        case.kernels.dynamic_mark_pieces(9, number, pieces, case.rows[2], flags, **options)
     expected = [ordered_sum(x[case.row(v)].tolist()) for v in range(len(case.length))]
     expected[skipped] = float(POISON)
     np.testing.assert_array_equal(case.back(sums), expected)
@@ -141,11 +146,13 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     before = visited.copy()
     case.kernels.dynamic_update(
         len(listed) + 2 * expands, count, None if first else case.to(listed), case.to(sums), case.to(inverse),
-        case.to(loop), 0.25, 0.5, closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent, *lists,
-        counters,
+        case.to(loop), 0.25, 0.75, 0.5, closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent,
+        *lists, counters,
     )  # fmt: skip
     largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
+    sums *= 0.75
     for v in listed.tolist():
+        rank[v], x[v] = rank[v] * 0.75, x[v] * 0.75
         if closed:
             new = (0.25 + 0.5 * (sums[v] - x[v] if loop[v] else sums[v])) / (1.0 - 0.5 * inverse[v])
         else:

@@ -1,0 +1,43 @@
+"""Marking vertices of a dynamic graph: the out-neighbours of those whose rank has changed, or whose edges have.
+
+Rows are shared out by their lengths: a warp takes several short ones, a block a long one, of which it leaves all but
+the first piece to other blocks, since the longest have more edges than most others together.
+"""
+
+from __future__ import annotations
+
+from graphdask.algorithms.dynamic_ranks import COUNTERS, LISTS, State
+from graphdask.dynamic_rows import DynamicPart
+from graphdask.engine import Environment
+
+BLOCK = 256
+PIECE = 4096
+"""Edges of a piece (kernels/dynamic.py)."""
+
+
+def pieces(part: DynamicPart) -> int:
+    """How many follow the first ones of all rows at most."""
+    return part.outward.used // PIECE + 1
+
+
+def list_flagged(part: DynamicPart, state: State, env: Environment, becomes: int, low: int) -> None:
+    """List the own vertices that say that their out-neighbours are to be marked, and say from then on what they
+    become."""
+    counters = state.counters
+    counters.fill(0)
+    env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
+        part.num_owned, state.expand, becomes, part.outward.length, low, state.mark_low, state.mark_high,
+        counters[LISTS:],
+    )  # fmt: skip
+
+
+def mark(part: DynamicPart, state: State, env: Environment, most: int) -> None:
+    """Mark the out-neighbours of the own vertices that are listed, `most` of them, as affected."""
+    kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.outward
+    low, high, number = (state.counters[at:] for at in (LISTS, LISTS + 1, COUNTERS - 1))
+    kernels.dynamic_mark(most, low, state.mark_low, rows.begin, rows.length, rows.indices, state.affected)
+    kernels.dynamic_mark_high(
+        most, high, state.mark_high, rows.begin, rows.length, rows.indices, state.affected, state.pieces, number,
+        per_item=BLOCK,
+    )  # fmt: skip
+    kernels.dynamic_mark_pieces(len(state.pieces), number, state.pieces, rows.indices, state.affected, per_item=BLOCK)
