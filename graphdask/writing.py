@@ -62,8 +62,8 @@ class WrittenPart:
 
 
 @contextmanager
-def readable(target: Path) -> Iterator[None]:
-    """Say in words what the operating system refused."""
+def readable(target: Path, smaller: str = "another folder or a smaller format (parquet, or .gz)") -> Iterator[None]:
+    """Say in words what the operating system refused; `smaller`: what to choose where the disk is full."""
     try:
         yield
     except OSError as error:
@@ -72,8 +72,7 @@ def readable(target: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         if error.errno in DISK_FULL:
             raise WriteError(
-                f"{target} cannot be written: {reason.lower()}; nothing is left of it; make room, or choose another "
-                "folder or a smaller format (parquet, or .gz)"
+                f"{target} cannot be written: {reason.lower()}; nothing is left of it; make room, or choose {smaller}"
             ) from error
         raise WriteError(f"{target} cannot be written: {reason.lower()}; nothing is left of it") from error
 

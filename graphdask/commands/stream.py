@@ -155,8 +155,8 @@ def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
         disk.append(("in place", f"{size(streamed['in_place'])} of rows read where the host has them"))
     return [
         *disk,
-        ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; at least "
-                     f"{size(streamed['least'])} had to be"),
+        ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; "
+                     f"{size(streamed['least'])} in the chunks that were asked for"),
         ("chunks", f"{streamed['chunks_skipped']:,} skipped, {streamed['chunks_resident']:,} found in memory, "
                    f"{streamed['chunks_unused']:,} read in vain"),
         ("overlap", f"{streamed['overlap']:.0%} of {terminal.seconds(streamed['reading'])} s of reading; "

@@ -19,12 +19,15 @@ from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats
 from graphdask.stream import sampling
-from graphdask.stream.construct import PER_VERTEX
 from graphdask.stream.graph import NAMES, StreamedGraph
 from graphdask.stream.host import Shelf
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
+
+STREAMED = 192
+"""Bytes per vertex in which a graph is written and gone through: betweenness keeps 124, the longest row may take 8, and
+the rest is for chunks, which are as large as the memory makes them."""
 
 
 @dataclass
@@ -139,10 +142,10 @@ def offered(graph: Any) -> Iterator[None]:
     except OverBudget as error:
         if "memory-fraction" not in str(error) or graph.num_vertices >= 2**31 - 1:
             raise
-        needed = max(2 * PER_VERTEX * graph.num_vertices / 2**30, 0.01)
+        needed = max(-(-STREAMED * graph.num_vertices >> 20), 16)
         raise OverBudget(
-            f"{error}. Or stream it from disk: graphdask.stream.build, which is `graphdask stream build`, writes it in "
-            f"about {needed:,.2g} GiB, and {NAMES} go through that file in as much"
+            f"{error}. Or stream it from disk: graphdask.stream.build, which is `graphdask stream build`, writes it "
+            f'with memory="{needed}MiB", and {NAMES} go through that file in as much, or faster in more'
         ) from error
 
 

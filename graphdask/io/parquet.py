@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ from graphdask.errors import FormatError, GraphdaskError, InputError
 
 from ._columns import Request, choose, count_infinite
 from ._open import existing_file
-from ._spill import SLICE, NotKept, SpilledColumn
+from ._spill import NotKept, SpilledColumn
 from ._table import Reading, string_array
 from .edgelist import table_of
 from .edges import EdgeList, consecutive_vertices
 
 _KEY = b"graphdask"
+BUFFER, ROWS = 1 << 18, 1 << 14
+"""Bytes of a column that are read at a time, and rows that are made of them."""
 
 
 def read_parquet(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:
@@ -72,17 +75,31 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
 
 def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np.ndarray]:
     """The columns of a table that may be larger than memory, mapped from files in a folder."""
-    from pyarrow import dataset
-
     columns, row = [SpilledColumn(folder) for _ in names], 0
-    batches = dataset.dataset(file, format="parquet").to_batches(
-        columns=names, batch_size=SLICE, batch_readahead=1, fragment_readahead=1
-    )
-    for some in chain(batches, [schema.empty_table()]):  # its types, where there is no row
+    for some in chain(_batches(file, names), [schema.empty_table()]):  # its types, where there is no row
         for i, (column, name) in enumerate(zip(columns, names, strict=True)):
             column.append(_values(some.column(name), name, file, i < 2, row))
         row += some.num_rows
     return [column.array() for column in columns]
+
+
+def _batches(file: Path, names: list[str]) -> Iterator[Any]:
+    """Some rows of these columns at a time. Files are read piece by piece; scans of data sets, which read columns of
+    row groups whole, are for files whose columns are not of the types of all.
+    """
+    from pyarrow import dataset, parquet
+
+    whole = dataset.dataset(file, format="parquet")
+    types = [whole.schema.field(name).type for name in names]
+    for each in whole.files:
+        with parquet.ParquetFile(each, pre_buffer=False, buffer_size=BUFFER) as part:
+            own = part.schema_arrow
+            if [own.field(name).type if name in own.names else None for name in names] == types:
+                yield from part.iter_batches(ROWS, columns=names, use_threads=False)
+                continue
+        yield from dataset.dataset(each, format="parquet", schema=whole.schema).to_batches(
+            columns=names, batch_size=ROWS, batch_readahead=1
+        )
 
 
 def write_parquet(edges: EdgeList, path: Path) -> None:

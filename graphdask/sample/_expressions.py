@@ -202,7 +202,7 @@ class Expressions:
             return self.constant(node, self.outer(node), ast.unparse(node))
         if node.attr not in self.known:
             near = difflib.get_close_matches(node.attr, self.known, 1, 0.4)
-            hint = f", did you mean {near[0]}?" if near else ""
+            hint = f", did you mean {near[0]}?" if near else "."
             self.source.fail(node, f"there is no field {node.attr}{hint} Fields: {', '.join(self.known)}")
         self.used.add(node.attr)
         return Value(self.known[node.attr], f"f_{node.attr}", f"f_{node.attr}", simple=True)

@@ -153,7 +153,8 @@ def node2vec(
     walks_per_start : int
         Walks from each start.
     seed : int
-        Of the random numbers; its last 64 bits count.
+        Of the random numbers; its last 64 bits count. By weight, "auto" chooses the method by how many steps there are
+        to be made, and the method decides what is drawn.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Where the graph is, as in `random_walk`. The walks are the same. With "streamed" all edges
         are read where the host has them, as `Streamed` says: a step looks for neighbours of the vertex before, which

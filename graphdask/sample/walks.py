@@ -179,8 +179,8 @@ def random_walk(
     walks_per_start : int
         Walks from each start.
     seed : int
-        Of the random numbers; its last 64 bits count. The walks depend on it, on the graph and on their own numbers
-        alone.
+        Of the random numbers; its last 64 bits count. The walks depend on it, on the graph, on the method and on their
+        own numbers alone; with a bias, "auto" chooses the method by how many steps there are to be made.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions, or
         each makes its share of the walks on a device that has some of the graph at a time, while its host has all of

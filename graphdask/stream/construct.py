@@ -11,11 +11,14 @@ nothing changes make needless.
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,8 @@ MANY, SOME = 32, 16
 """Chunks in memory, where nobody says how large they are: so many, or as few as this for chunks of `FEW`."""
 PER_VERTEX = 36
 """Bytes for each vertex, at most at a time."""
+LOCK = "building"
+"""A file that is locked as long as a build goes on."""
 
 
 @dataclass
@@ -143,9 +148,12 @@ def build(
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
     refuse_existing(target, overwrite)
-    with readable(target):
+    with readable(target, "a larger disk"):
+        _clear_up(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             edges = edges_of(G, budget, directed, weights, folder)
             if inward and not edges.directed:
                 raise InputError("inward=True is for a directed graph; undirected edges stand at both ends")
@@ -167,6 +175,7 @@ def build(
             _settle(target.parent)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
     return open_(target, memory)
 
 
@@ -176,6 +185,18 @@ def chunk_for(memory: int) -> int:
     Of small ones more can stay, and more is passed over; each takes some time to ask for, and to divide.
     """
     return max(LEAST, min(CHUNK, memory // MANY), min(FEW, memory // SOME))
+
+
+def _clear_up(target: Path) -> None:
+    """Remove what builds of the same file left that were killed: nobody holds their locks any more."""
+    for folder in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with suppress(OSError):  # somebody builds there, or another one clears up
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+            finally:
+                os.close(lock)
 
 
 def _settle(folder: Path) -> None:
@@ -195,8 +216,9 @@ def _written(plan: _Plan, folder: Path, order: str, root: int | None) -> Path:
     if order == "ids" or not n:
         return _write(plan, folder / "whole", order, numbers, out, {"layers": None, "root": None})
     root = int(out.argmax()) if root is None else root
-    first = _write(plan, folder / "sorted", "ids", numbers, out, {"layers": None, "root": None}, only_out=True)
-    store = Store(first)
+    extra = {"layers": None, "root": None, "intermediate": True}
+    first = _write(plan, folder / "sorted", "ids", numbers, out, extra, only_out=True)
+    store = Store(first, intermediate=True)
     try:
         depth = _layers(plan, store, root)
     finally:

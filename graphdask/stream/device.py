@@ -19,7 +19,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.errors import OverBudget
 from graphdask.stream.copies import Copies, copies_of
-from graphdask.stream.format import Section, aligned
+from graphdask.stream.format import Section, aligned, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.sweeps import Log
 from graphdask.stream.window import AHEAD, Traffic
@@ -107,7 +107,7 @@ class DeviceWindow:
         if memory < fixed + most:
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
-                f"MiB are left for them; open with {(fixed + most - memory) / 2**20:,.1f} MiB more, or build the file "
+                f"MiB are left for them; open with {mib_up(fixed + most - memory)} more, or build the file "
                 "with a smaller chunk="
             )
         region = min(memory - fixed - self.buffers * most, sum(sizes))

@@ -16,6 +16,7 @@ Source: WolfPath, Sections 3.2 and 4.4 (layered edge list, combined edge lists).
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import zlib
@@ -60,6 +61,11 @@ class Chunk(NamedTuple):
     """int32 positions, shape (edges,)."""
     weights: np.ndarray
     """Shape (edges,); empty where there are none."""
+
+
+def mib_up(size: int) -> str:
+    """Bytes in MiB, rounded up: whoever allows so much has enough."""
+    return f"{math.ceil(size / 2**20 * 10) / 10:,.1f} MiB"
 
 
 @dataclass
@@ -171,8 +177,8 @@ def writing(path: Path) -> Iterator[Writer]:
         writer.close()
 
 
-def read_header(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """The file and what its JSON text says, both checked.
+def read_header(path: str | os.PathLike[str], intermediate: bool = False) -> tuple[Path, dict[str, Any]]:
+    """The file and what its JSON text says, both checked; `intermediate` for what a build makes on its way.
 
     Raises
     ------
@@ -206,4 +212,6 @@ def read_header(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     if zlib.crc32(head, zlib.crc32(text)) != checksum or start[_HEADER.size :].strip(b"\0"):
         raise FormatError("the header is damaged (its checksum does not match)", file)
     described: dict[str, Any] = json.loads(text)
+    if bool(described.get("intermediate")) != intermediate:
+        raise FormatError("this was left by a build that was not finished; build the file again", file)
     return file, described

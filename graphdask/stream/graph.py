@@ -327,7 +327,10 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         if value is not None:
             raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")
     if isinstance(primitive, BreadthFirstSearch) and primitive.direction == "pull":
-        raise Unsupported("a streamed search pushes along out-edges; leave direction= out")
+        raise Unsupported(
+            "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
+            'say direction="push"'
+        )
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
     if isinstance(primitive, Betweenness | PageRank):

@@ -85,12 +85,12 @@ def search(
 
 
 def bfs(
-    store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False
+    store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False, pulls: bool = True
 ) -> dict[str, Any]:
-    """Depths and parents, int32 by vertex number."""
+    """Depths and parents, int32 by vertex number; rows may find their parents where it `pulls`."""
     n = store.num_vertices
-    found = by_layers(store, source, memory - 8 * n, log, ahead)
-    if found is None and not once:
+    found = by_layers(store, source, memory - 8 * n, log, ahead) if pulls else None
+    if found is None and pulls and not once:
         found = by_levels(store, source, memory - 8 * n, log, ahead)
     if found is None:
         label = search(store, np.array([source]), memory - 8 * n, log=log, ahead=ahead, once=once)

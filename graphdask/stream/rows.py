@@ -27,7 +27,7 @@ from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
 from graphdask.partition import TableMap, VertexMap
 from graphdask.stream.copies import copies_of
-from graphdask.stream.format import Chunk, Section
+from graphdask.stream.format import Chunk, Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic
@@ -109,7 +109,7 @@ class StoredRows:
             raise OverBudget(
                 f"{what} takes {self.per_vertex * n / 2**20:,.1f} MiB for what is per vertex and up to "
                 f"{most / 2**20:,.1f} MiB for a chunk with its tables, and may use {max(memory, 0) / 2**20:,.1f} MiB "
-                f"besides its queues; open with {(most - self._room) / 2**20:,.1f} MiB more, or build the file with a "
+                f"besides its queues; open with {mib_up(most - self._room)} more, or build the file with a "
                 "smaller chunk="
             )
         on_cpu = env.ahead if env.host is None else 0

@@ -65,7 +65,8 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
 
         found, state, more = device_runs.run(device_runs.prepared(part, backend, log), primitive)
     elif isinstance(primitive, BreadthFirstSearch):
-        found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once)
+        pulls = primitive.direction != "push"
+        found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once, pulls)
         state = paths.SEARCH * store.num_vertices
     elif isinstance(primitive, ShortestPaths):
         found = paths.sssp(store, primitive, memory, log, ahead, part.once)

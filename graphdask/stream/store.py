@@ -31,8 +31,8 @@ class Store:
         For what is no such file, of another version, truncated or damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path, self.header = read_header(path)
+    def __init__(self, path: str | os.PathLike[str], intermediate: bool = False):
+        self.path, self.header = read_header(path, intermediate)
         self.size = self.path.stat().st_size
         self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         self.direct = Direct(self._file)

@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.direct import BLOCK, LEAST, aligned_room, around
-from graphdask.stream.format import Chunk, Section
+from graphdask.stream.format import Chunk, Section, mib_up
 from graphdask.stream.store import Store
 
 AHEAD = 2
@@ -125,7 +125,7 @@ class Window:
         if memory < fixed + each + most:
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
-                f"MiB are left for them; open with {(fixed + each + most - memory) / 2**20:,.1f} MiB more, or build "
+                f"MiB are left for them; open with {mib_up(fixed + each + most - memory)} more, or build "
                 "the file with a smaller chunk="
             )
         roomy = ROOMY * (each + most) <= memory - fixed

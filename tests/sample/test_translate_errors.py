@@ -314,7 +314,7 @@ REFUSED = {
     returns_float: "returns_float must return int, and this is float: write int",
     returns_int: "must return bool, and this is int: compare it",
     no_field: r"there is no field wieght, did you mean weight\? Fields: weight, src, degree, depth, time, is_neighbor",
-    no_field_at_all: "there is no field xyzzy Fields: weight",
+    no_field_at_all: r"there is no field xyzzy\. Fields: weight",
     deeper: "the attribute degree cannot be translated",
     whole: "e is used as a value: read one of its fields, such as e.weight",
     passes_whole: "e is used as a value",

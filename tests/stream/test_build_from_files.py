@@ -151,7 +151,7 @@ def test_a_column_that_is_cut_short_or_gone_is_named(tmp_path):
 def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(_table, "SMALL", 100)
     monkeypatch.setattr(_table.Reading, "within", lambda memory, spill: _table.Reading(1, spill=spill, block=512))
-    monkeypatch.setattr("graphdask.io.parquet.SLICE", 64)
+    monkeypatch.setattr("graphdask.io.parquet.ROWS", 64)
     (tmp_path / "g.txt").write_text("1 2\n" * 900 + "1 x\n")
     columns = {"src": pa.array(range(900)), "dst": pa.array([1] * 899 + [-1])}
     parquet.write_table(pa.table(columns), tmp_path / "g.parquet")

@@ -53,6 +53,44 @@ print(json.dumps({"grown": found, "file": S.nbytes}))
 """
 
 
+PARQUET = (
+    PROGRAM.split("folder, memory")[0]
+    + """
+import pyarrow as pa
+from pyarrow import parquet
+
+folder, memory = sys.argv[1], int(sys.argv[2])
+rng, n = np.random.default_rng(0), 1 << 18
+schema = pa.schema({"src": pa.int64(), "dst": pa.int64(), "weight": pa.float64()})
+with parquet.ParquetWriter(folder + "/large.parquet", schema) as writer:
+    for _ in range(4):
+        src, dst = rng.integers(0, n, (2, 4 * n))
+        table = pa.table({"src": src, "dst": dst, "weight": rng.random(4 * n)}, schema)
+        writer.write_table(table)
+parquet.write_table(table.slice(0, 1000), folder + "/small.parquet")
+del src, dst, table
+build = lambda name: gd.stream.build(f"{folder}/{name}.parquet", f"{folder}/{name}.gdl", memory=memory)
+build("small")
+pa.default_memory_pool().release_unused()
+size, S = grown(lambda: build("large"))
+assert S.num_edges == 16 * n
+print(size)
+"""
+)
+
+
+def test_parquet_is_read_piece_by_piece(tmp_path, alone):
+    memory, libraries = 32 << 20, 16 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", PARQUET, str(tmp_path), str(memory)],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    if "clear_refs" in done.stderr:
+        pytest.skip("the peak of a process cannot be reset here")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) <= 1.1 * memory + libraries < (tmp_path / "large.parquet").stat().st_size
+
+
 def test_the_peak_is_below_the_budget_and_a_tenth(tmp_path, alone):
     memory = 12 << 20
     done = subprocess.run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.errors import WriteError
+from graphdask.gang.on_disk import STREAMED
 from graphdask.stream.construct import chunk_for
 from graphdask.stream.format import ALIGNMENT, Writer
 
@@ -150,13 +152,15 @@ def test_what_is_no_whole_file_of_this_version_is_refused(stored, change, reason
         gd.stream.open(path)
 
 
-def test_a_build_that_is_killed_leaves_nothing_that_opens(tmp_path):
+@pytest.mark.parametrize("name", ["sorted", "whole"])
+def test_a_build_that_is_killed_leaves_nothing_that_opens_and_the_next_one_clears_up(tmp_path, name):
     program = (
         "import os, signal, sys, graphdask as gd\n"
         "from graphdask.stream.format import Writer\n"
         "finish = Writer.finish\n"
         "def killed(self, described):\n"
-        "    if 'whole' in self._file.name: self._file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"    if {name!r} == 'sorted': finish(self, described)\n"
+        f"    if {name!r} in self._file.name: self._file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
         "    finish(self, described)\n"
         "Writer.finish = killed\n"
         f"gd.stream.build(gd.from_edges([0, 1], [1, 2]), {str(tmp_path / 'graph.gdl')!r})\n"
@@ -169,6 +173,9 @@ def test_a_build_that_is_killed_leaves_nothing_that_opens(tmp_path):
     for path in left:
         with pytest.raises(gd.FormatError):
             gd.stream.open(path)
+    (tmp_path / ".other.gdl.1.tmp").mkdir()
+    assert gd.stream.build(gd.from_edges([0, 1], [1, 2]), tmp_path / "graph.gdl").num_edges == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.gdl.1.tmp", "graph.gdl"]
 
 
 def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path, monkeypatch):
@@ -267,7 +274,29 @@ def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
     with dask.config.set({"graphdask.memory-fraction": 1e-7}), pytest.raises(gd.OverBudget) as caught:
         gd.bfs(graph, 0)
     assert "Or stream it from disk: graphdask.stream.build, which" in str(caught.value)
-    assert "writes it in about 0.067 GiB, and bfs, connected_components" in str(caught.value)
+    assert 'writes it with memory="184MiB", and bfs, connected_components' in str(caught.value)
+
+
+@pytest.mark.parametrize("star", [False, True])
+def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
+    n = 100_000
+    edges = [np.zeros(n - 1, np.int64), np.arange(1, n)] if star else rng.integers(0, n, (2, 8 * n))
+    G = gd.from_edges(*edges, rng.random(len(edges[0])) + 0.1, num_vertices=n)
+    said = f"{-(-STREAMED * n >> 20)}MiB"
+    S = gd.stream.build(G, tmp_path / "graph.gdl", memory=said)
+    for run in (S, S.partition(2)):
+        gd.betweenness(run, 1)
+        assert gd.bfs(run, 0).depth.max() > 0
+        assert len(gd.pagerank(run, max_iter=1, tol=1, dangling="self-loop", personalization={0: 1.0}).rank) == n
+
+
+def test_so_much_more_is_enough(stored):
+    path = stored(gd.from_edges(np.zeros(9000, np.int64), np.arange(9000) % 997, num_vertices=1000)).store.path
+    for call in (gd.bfs, gd.sssp):
+        with pytest.raises(gd.OverBudget) as caught:
+            call(gd.stream.open(path, "20KiB"), 0)
+        more = float(re.search(r"open with ([\d.,]+) MiB more", str(caught.value))[1])
+        call(gd.stream.open(path, int((more + 20 / 1024) * 2**20)), 0)
 
 
 def test_chunks_are_small_beside_memory_and_no_smaller_than_pays():
