@@ -46,7 +46,18 @@ import numpy as np
 from graphdask.kernels.hash import key as keyed
 from graphdask.kernels.hash import multiply_high
 from graphdask.kernels.philox import DRAW_WALK, philox
-from graphdask.kernels.pick import UNIFORM, pick, pick_uniform
+from graphdask.kernels.pick import (
+    ALIAS,
+    INVERSE,
+    REJECTION,
+    UNIFORM,
+    pick,
+    pick_alias,
+    pick_inverse,
+    pick_rejection,
+    pick_uniform,
+    shift_of,
+)
 from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
@@ -109,6 +120,7 @@ def walk(
     """Fill columns begin + 1 to end of the walks, and column 0 where begin is 0; instances are first, first + 1, ..."""
     key = keyed(seed, DRAW_WALK, 0)
     plain = method == UNIFORM and leave == _0
+    biased = leave == _0 and method in (REJECTION, INVERSE, ALIAS)
     here, row, degree = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     one, two = np.empty(GROUP, np.uint64), np.empty(GROUP, np.uint64)
     for base in range(0, n, GROUP):
@@ -141,6 +153,34 @@ def walk(
                         else:
                             lengths[base + j] = step - 1
                             alive -= 1
+                    here[j] = walks[base + j, step] = v
+                continue
+            if biased:  # in three
+                for j in range(count):
+                    v = max(here[j], 0)
+                    row[j] = indptr[v]
+                    degree[j] = indptr[v + 1] - row[j] if here[j] >= 0 and totals[v] else 0
+                for j in range(count):
+                    if degree[j] == 0:
+                        continue
+                    begins, ends = row[j], row[j] + degree[j]
+                    if method == ALIAS:
+                        row[j] = pick_alias(table, other, totals[here[j]], begins, ends, one[j], two[j])
+                    elif method == INVERSE:
+                        row[j] = pick_inverse(table, begins, ends, one[j])
+                    else:
+                        v = here[j]
+                        row[j], _ = pick_rejection(
+                            values, greatest[v], shift_of(shifts, v), totals[v], table, begins, ends, key,
+                            np.uint64(first + base + j), number, _0,
+                        )  # fmt: skip
+                for j in range(count):
+                    v = np.int64(-1)
+                    if degree[j]:
+                        v = np.int64(indices[row[j]])
+                    elif here[j] >= 0:
+                        lengths[base + j] = step - 1
+                        alive -= 1
                     here[j] = walks[base + j, step] = v
                 continue
             for j in range(count):
