@@ -266,3 +266,30 @@ def test_edges_of_one_vertex_have_random_numbers_of_their_own():
     # Sources of step 1 tell what the two edges put into the pool: 0 gives two edges, 1 gives one.
     second = np.bincount(found.instance[found.hop == 1], minlength=TRIALS)
     agree(second.tolist(), {2: 0.25, 3: 0.5, 4: 0.25})
+
+
+def by_weight_anywhere(edge):
+    """Of which no sums are kept."""
+    return edge.weight if edge.previous < 0 else 0
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(edge_bias=by_weight, neighbor_size=2, depth=1),
+        Spec(edge_bias=by_weight, neighbor_size=2, depth=1, replace=True),
+        Spec(edge_bias=by_weight, depth=1, replace=True, revisit=True, select="inverse"),
+        Spec(edge_bias=by_weight_anywhere, neighbor_size=2, depth=1, select="inverse"),
+    ],
+)
+def test_large_biases_have_their_shares_to_the_last_digit(spec):
+    """What is drawn modulo their sum is not: some are drawn for six of 16 numbers, and others for five."""
+    weights = np.array([3, 4, 5]) << 58
+    star = gd.from_edges(np.zeros(3, int), np.arange(1, 4), weights).partition(1, device="cpu")
+    found = gd.sample.run(star, spec, [0], instances=TRIALS, seed=3).verify()
+    k = len(found.dst) // TRIALS
+    share = weights / weights.sum()
+    law = orders(weights / 2**58, k)
+    if spec.replace:
+        law = {drawn: float(np.prod(share[list(drawn)])) for drawn in product(range(3), repeat=k)}
+    agree(map(tuple, (found.dst.reshape(-1, k) - 1).tolist()), law)
