@@ -180,7 +180,11 @@ if __name__ == "__main__":
     [
         ("slurm_cluster(2, interface='lo', memory='500MB', time='10')", [], "tls"),
         ("slurm_cluster(2, interface='lo', memory='500MB', time='10', tls=False)", [], "tcp"),
-        ("slurm_runner(interface='lo')", ["srun", "-n4"], "tls"),
+        (
+            "slurm_runner(interface='lo')",
+            ["srun", "-K", "-n4"],
+            "tls",
+        ),  # a rank that fails ends the others, and says why
     ],
 )
 def test_dask_jobqueue_starts_workers_that_fit(config, own_folder, tmp_path, cluster, start, protocol):
