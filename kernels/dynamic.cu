@@ -229,9 +229,9 @@ struct Ranked {
 template <bool closed, bool expands>
 __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, const double *sums, const double *inverse,
                                             const unsigned char *loop, double base, double factor, double damping,
-                                            long long prunes, double prune, double frontier, double scale, long long becomes,
-                                            const long long *length, long long most, double *rank, double *x,
-                                            unsigned char *affected, unsigned char *expand, unsigned char *visited,
+                                            long long prunes, double prune, double frontier, double scale,
+                                            long long becomes, const long long *length, long long most, double *rank,
+                                            double *x, unsigned char *affected, unsigned char *expand, unsigned char *visited,
                                             index_t *low, index_t *high, unsigned long long *counters) {
     Ranked all{0.0, 0, 0, 0, 0, 0};
 #pragma unroll 1
@@ -280,9 +280,9 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
 extern "C" __global__ void dynamic_update(long long n, const unsigned long long *count, const index_t *listed,
                                           const double *sums, const double *inverse, const unsigned char *loop,
                                           double base, double factor, double damping, long long closed,
-                                          long long prunes, double prune, long long expands, double frontier, double scale,
-                                          long long becomes, const long long *length, long long most, double *rank,
-                                          double *x, unsigned char *affected, unsigned char *expand,
+                                          long long prunes, double prune, long long expands, double frontier,
+                                          double scale, long long becomes, const long long *length, long long most,
+                                          double *rank, double *x, unsigned char *affected, unsigned char *expand,
                                           unsigned char *visited, index_t *low, index_t *high,
                                           unsigned long long *counters) {
     __shared__ unsigned long long block[6];

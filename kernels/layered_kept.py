@@ -25,14 +25,11 @@ The order of additions in a row is that of lanes.py. A CPU has nothing to balanc
 
 import numpy as np
 
+from graphdask.kernels.layered_sums import COUNTERS, MACROS
 from graphdask.kernels.pagerank import pagerank_sum
 
-MACROS = [
-    {"index_t": "int", "real_t": real, "weight_t": weight}
-    for real, weight in (("double", "int"), ("double", "double"), ("double", "long long"), ("double", "float"),
-                         ("float", "float"), ("float", "double"))
-]  # fmt: skip
-COUNTERS = 5
+__all__ = ["COUNTERS", "MACROS", "TILE", "kept_sum", "kept_tiles"]
+
 TILE = 32
 """Rows."""
 
