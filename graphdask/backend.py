@@ -238,12 +238,17 @@ class CudaBackend(Backend):
         except (self.xp.cuda.runtime.CUDARuntimeError, self.xp.cuda.driver.CUDADriverError) as error:
             raise self.failure(error) from error
 
+    @property
+    def _page_locked(self) -> Any:
+        """SMALL bytes of page-locked memory of this thread."""
+        if getattr(self._pinned, "memory", None) is None:
+            self._pinned.memory = self.xp.cuda.alloc_pinned_memory(SMALL)
+        return self._pinned.memory
+
     def _read(self, array: Array) -> np.ndarray:
         """A small array, once the stream has got that far."""
-        cuda = self.xp.cuda
-        if getattr(self._pinned, "memory", None) is None:
-            self._pinned.memory = cuda.alloc_pinned_memory(SMALL)
-        memory, stream = self._pinned.memory, cuda.get_current_stream()
+        cuda, memory = self.xp.cuda, self._page_locked
+        stream = cuda.get_current_stream()
         cuda.runtime.memcpyAsync(memory.ptr, array.data.ptr, array.nbytes, cuda.runtime.memcpyDeviceToHost, stream.ptr)
         stream.synchronize()
         return np.frombuffer(memory, array.dtype, array.size).reshape(array.shape).copy()
@@ -252,11 +257,25 @@ class CudaBackend(Backend):
         return self.xp.asarray(array)
 
     def synchronize(self) -> None:
-        with self._named_failures():
-            self.xp.cuda.get_current_stream().synchronize()
-        for module in list(self._modules.values()):  # another rank of this device may be adding one
-            module.check()
+        every = list(self._modules.values())  # another rank of this device may be adding one
+        modules = [(module, module.last) for module in every if module.unseen]
+        for begin in range(0, max(len(modules), 1), SMALL // 4):
+            some = modules[begin : begin + SMALL // 4]
+            for (module, last), code in zip(some, self._statuses([module for module, _ in some]), strict=True):
+                module.check(code, last)
         self._launched.clear()
+
+    def _statuses(self, modules: list[_CudaKernels]) -> list[int]:
+        """The status words of modules, once the stream has got that far: one wait for all of them."""
+        cuda, memory = self.xp.cuda, self._page_locked
+        stream = cuda.get_current_stream()
+        with self._named_failures():
+            for k, module in enumerate(modules):
+                cuda.runtime.memcpyAsync(
+                    memory.ptr + 4 * k, module.status.data.ptr, 4, cuda.runtime.memcpyDeviceToHost, stream.ptr
+                )
+            stream.synchronize()
+        return np.frombuffer(memory, np.int32, len(modules)).tolist()
 
     @contextmanager
     def _named_failures(self) -> Iterator[None]:
@@ -306,29 +325,27 @@ class _CudaKernels:
                 self._module.compile()
             except backend.xp.cuda.compiler.CompileException as error:
                 raise KernelError(f"kernel family {family} does not compile for {types}: {error}") from error
-        self._last = 0
+        self.last = 0
         """A number of the last launch, another one for each."""
         self._checked = local()
         """`last`: the launch that each thread has seen the end of."""
 
     @cached_property
-    def _status(self) -> Array:
+    def status(self) -> Array:
         cupy = self._backend.xp
         memory = self._module.get_global("gd_status")
         return cupy.ndarray((1,), cupy.int32, memory)
 
-    def check(self) -> None:
-        """Raise KernelError if a kernel of this module has set its status word, and clear it.
+    @property
+    def unseen(self) -> bool:
+        """Whether one of its kernels was launched since this thread checked."""
+        return getattr(self._checked, "last", 0) != self.last
 
-        Nothing is read where none was launched since this thread was here.
-        """
-        last = self._last
-        if getattr(self._checked, "last", 0) == last:
-            return
+    def check(self, code: int, last: int) -> None:
+        """Raise KernelError if `code`, the status word after the launch `last`, says that a kernel failed."""
         self._checked.last = last
-        code = int(self._status.get()[0])
         if code:
-            self._status.fill(0)
+            self.status.fill(0)
             launched = [name for name in self._backend._launched if name.startswith(f"{self._family}.")]
             names = ", ".join(dict.fromkeys(launched)) or self._family
             raise KernelError(f"kernel {names} failed: {STATUS.get(code, f'status {code}')}")
@@ -355,7 +372,7 @@ class _CudaKernels:
             if n <= 0:
                 return
             backend._launched.append(label)
-            self._last = next(_launches)
+            self.last = next(_launches)
             if shared > granted:
                 with granting, backend._named_failures():
                     function.max_dynamic_shared_size_bytes = granted = max(shared, granted)

@@ -158,32 +158,40 @@ def reachable(part: Part) -> int:
     return int((indptr[1:] > indptr[:-1]).sum())
 
 
+PLAIN = frozenset({type(None), bool, int, float, str})
+"""Types of much of what a state has beside arrays."""
+
+
 class Holdings:
     """What the arrays of a state take, each piece of memory once, without those of the partition and of its tables."""
 
     def __init__(self, part: Part, backend: Backend):
         self._kinds = (np.ndarray, backend.xp.ndarray)
-        csrs = (part.out, part.inward)
-        held = [array for csr in csrs if csr is not None for array in (csr.indptr, csr.indices, csr.weights)]
-        held += [part.ids, part.ghosts, part.mirrored, *self._arrays(part.tables.values)]
-        self._others = {_memory(array)[0] for array in held if array is not None}
+        self._others = set(self._memories([part.out, part.inward, part.ids, part.ghosts, part.mirrored,
+                                           part.tables.values]))  # fmt: skip
 
     def nbytes(self, state: Any) -> int:
         """Bytes of all arrays that are found in a dataclass, its fields, and their fields and entries."""
-        memories = dict(map(_memory, self._arrays(state)))
-        return sum(nbytes for place, nbytes in memories.items() if place not in self._others)
+        return sum(nbytes for place, nbytes in self._memories(state).items() if place not in self._others)
 
-    def _arrays(self, value: Any) -> list[Array]:
-        if isinstance(value, Room):
-            return [value.array]
-        if isinstance(value, self._kinds):
-            return [value]
-        if value is None or isinstance(value, int | float):
-            return []
-        if isinstance(value, tuple | list):
-            return [array for each in value for array in self._arrays(each)]
-        kind: Any = type(value)
-        return [array for name in _fields(kind) for array in self._arrays(getattr(value, name))]
+    def _memories(self, value: Any) -> dict[int, int]:
+        """Bytes by where they are."""
+        left, found = [value], {}
+        while left:
+            value = left.pop()
+            kind: Any = type(value)
+            if kind in PLAIN:
+                continue
+            if isinstance(value, self._kinds):
+                place, nbytes = _memory(value)
+                found[place] = nbytes
+            elif kind is Room:
+                left.append(value.array)
+            elif isinstance(value, tuple | list):
+                left.extend(value)
+            else:
+                left += [getattr(value, name) for name in _fields(kind)]
+        return found
 
 
 @cache
@@ -193,6 +201,6 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 def _memory(array: Array) -> tuple[int, int]:
     """Where the memory is of which an array may be a view, and how many bytes it has."""
-    while hasattr(array.base, "nbytes") and hasattr(array.base, "base"):
-        array = array.base
+    while (base := array.base) is not None and hasattr(base, "nbytes") and hasattr(base, "base"):
+        array = base
     return id(array) if isinstance(array, np.ndarray) else array.data.ptr, array.nbytes

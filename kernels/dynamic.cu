@@ -46,6 +46,20 @@ extern "C" __global__ void dynamic_degrees(long long n, const index_t *rows, con
     }
 }
 
+// What an iteration begins with: ranks, and the contributions of their vertices.
+extern "C" __global__ void dynamic_begin(long long n, const double *before, const double *inverse, double *rank,
+                                         double *x) {
+    GD_FOR(v, n) {
+        const double value = before[v];
+        rank[v] = value;
+        x[v] = __dmul_rn(value, inverse[v]);
+    }
+}
+
+extern "C" __global__ void dynamic_flag(long long n, const index_t *rows, unsigned char *first, unsigned char *second) {
+    GD_FOR(i, n) first[rows[i]] = second[rows[i]] = 1;
+}
+
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
 extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long long becomes, const long long *length,
@@ -321,6 +335,21 @@ extern "C" __global__ void dynamic_update(long long n, const unsigned long long 
         if (block[4]) atomicAdd(counters + 9, block[4]);
         if (block[5]) atomicAdd(counters + 10, block[5]);
     }
+}
+
+// Whether all vertices are to be ranked once more, as the host is going to say of the same counts: rows are summed
+// meanwhile, and need not be where this was the last time. With the error of rank_error.py, or the largest change.
+extern "C" __global__ void dynamic_judge(long long n, double damping, double scale, double goal, long long by_error,
+                                         unsigned long long *counters) {
+    if (blockIdx.x || threadIdx.x) return;
+    double now = __longlong_as_double((long long)counters[3]);
+    if (by_error) {
+        const unsigned long long spread = counters[5], untold = counters[6];
+        const double left = __dmul_rn(damping, __ddiv_rn((double)untold, scale));
+        const double told = __dmul_rn(damping, __ddiv_rn((double)(spread - untold), scale));
+        now = __ddiv_rn(__dadd_rn(left, told), __dadd_rn(1.0, -damping));
+    }
+    counters[11] = now <= goal ? 0 : ~0ull;
 }
 
 #define GD_FLAGS 8        // edges of a thread that are on their way at a time

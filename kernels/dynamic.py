@@ -15,7 +15,8 @@ factor         what ranks, contributions and sums are multiplied by before they 
 counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
                vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
                over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
-               theirs, low and high, and their edges; the sum of new ranks times MASS
+               theirs, low and high, and their edges; the sum of new ranks times MASS; by dynamic_judge 0 where all
+               are ranked well enough, and else more than any number of vertices
 count          64-bit integer: how many are listed, which the host need not know: n is the most; or more than n, for all
 
 Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
@@ -67,6 +68,21 @@ def dynamic_degrees(n, rows, ids, begin, length, indices, names, inverse, loop):
         _, found = _place(indices, names, begin[v], length[v], ids[v])
         loop[v] = found
         inverse[v] = 1.0 / (length[v] + (0 if found else 1))
+
+
+@twin
+def dynamic_begin(n, before, inverse, rank, x):
+    for v in range(n):
+        rank[v] = before[v]
+        x[v] = before[v] * inverse[v]
+
+
+@twin
+def dynamic_flag(n, rows, first, second):
+    """Set both flags of these rows."""
+    for i in range(n):
+        first[rows[i]] = 1
+        second[rows[i]] = 1
 
 
 @twin
@@ -150,6 +166,16 @@ def dynamic_update(
     counters[8] = highs
     counters[9] += edges
     counters[10] += mass
+
+
+@twin
+def dynamic_judge(n, damping, scale, goal, by_error, counters):
+    """Whether all vertices are to be ranked once more, by the largest change or by the error of rank_error.py."""
+    now = counters[3:4].view(np.float64)[0]
+    if by_error:
+        left = damping * (np.float64(counters[6]) / scale)
+        now = (left + damping * (np.float64(counters[5] - counters[6]) / scale)) / (1.0 - damping)
+    counters[11] = np.uint64(0) if now <= goal else ~np.uint64(0)
 
 
 @twin

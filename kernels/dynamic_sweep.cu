@@ -64,7 +64,11 @@ extern "C" __global__ void dynamic_sweep_list(long long n, const long long *begi
     if (threadIdx.x == 0) {
         base[0] = base[1] = base[GD_LONG] = 0;
         for (int k = 2; k < GD_LONG; k++) base[k] = base[k - 1] + counts[k - 1];
-        if (blockIdx.x == 0) first_chunk[counts[GD_LONG]] = (long long)counts[GD_KINDS];
+        if (blockIdx.x == 0) {
+            first_chunk[counts[GD_LONG]] = (long long)counts[GD_KINDS];
+            for (unsigned long long k = base[GD_LONG - 1] + counts[GD_LONG - 1]; k % 4; k++) chunks[k] = targets[k] = 0;
+            for (unsigned long long k = counts[GD_LONG]; k % 4; k++) many[k] = -1;
+        }
     }
     for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
         if (threadIdx.x < GD_KINDS) taken[threadIdx.x] = 0;

@@ -42,6 +42,9 @@ def dynamic_sweep_count(n, length, counts):
 @twin
 def dynamic_sweep_list(n, begin, length, counts, next, few, chunks, targets, many, first_chunk):
     first_chunk[np.int64(counts[LONG])] = counts[KINDS]
+    chunks[np.int64(counts[1:LONG].sum()) :] = 0
+    targets[np.int64(counts[1:LONG].sum()) :] = 0
+    many[np.int64(counts[LONG]) :] = -1
     for v in range(n):
         first, size = begin[v], length[v]
         if 0 < size <= FEW:

@@ -119,7 +119,8 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
 extern "C" __global__ void __launch_bounds__(1024, 1)
 pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
                     const weight_t *weights, long long weighted, const real_t *x, long long hot, long long ranges,
-                    long long width, double *sums, double *partial) {
+                    long long width, double *sums, double *partial, const unsigned long long *goes) {
+    if (goes && !*goes) return;
     const bool ranged = hot && ranges > 1;
     const unsigned long long one = sizeof(index_t) == 4 ? 1ull << 32 : ~0ull;
     const Edges e{indices, weights, x, (index_t)hot, (index_t)width, (index_t)ranges, ranged ? one / width : 0};

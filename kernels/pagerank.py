@@ -17,6 +17,7 @@ weight_t of the weights; where there are none, the array is empty
 chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
 hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room: of each of
          `ranges` of x, `width` apart; there are weights only where it is one
+goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum`, where the sum of each row goes
 targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
 partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
@@ -75,7 +76,7 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
 
 
 @twin
-def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, ranges, width, sums, partial):
+def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, ranges, width, sums, partial, goes):
     pass
 
 

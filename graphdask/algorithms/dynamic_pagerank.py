@@ -32,6 +32,7 @@ from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import (
     COUNTERS,
     EVERY,
+    GOES,
     LISTS,
     DynamicPageRankResult,
     Lists,
@@ -40,7 +41,7 @@ from graphdask.algorithms.dynamic_ranks import (
     votes_of,
 )
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
-from graphdask.algorithms.rank_error import MASS, Residual, falling
+from graphdask.algorithms.rank_error import MASS, Residual
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.dynamic_rows import DynamicPart
@@ -154,22 +155,23 @@ class DynamicPageRank(Primitive[State]):
         xp, owned, most, size = env.xp, part.num_owned, part.num_vertices, part.size
         dtype = part.vertex_map.dtype
         inverse, loop = self._degrees(part, env)
-        rank = self._start(part, env)
-        x, told = part.contributions, part.said
+        kernels, x, told = env.kernels("dynamic", index_t=dtype), part.contributions, part.said
         if x is None or told is None or not self.keeps or self.everywhere:
             x, told = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
-        xp.multiply(rank, inverse, out=x[:owned])
+        rank = xp.empty(owned)
+        kernels.dynamic_begin(owned, self._start(part, env), inverse, rank, x)
         traverses = self.method == "dt"
         mode = "dfp" if self.method == AUTO else self.method
         marks = 0 if self.everywhere else owned
         others = telling.slots_of_others(part, env) if size > 1 else (part.ids[:0],) * 2
+        flags = xp.zeros(most + marks + owned + (owned if traverses else 0), np.uint8)
         state = State(
-            rank, inverse, loop, x, told, xp.zeros(owned), xp.zeros(most, np.uint8), xp.zeros(marks, np.uint8),
-            xp.zeros(owned, np.uint8), xp.zeros(owned if traverses else 0, np.uint8),
-            *others, xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype),
-            xp.empty(marks, dtype), xp.empty(marking.pieces(part) if marks else 0, np.int64),
+            rank, inverse, loop, x, told, xp.zeros(owned), flags[:most], flags[most : most + marks],
+            flags[most + marks : most + marks + owned], flags[most + marks + owned :], *others,
+            xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
+            xp.empty(marking.pieces(part) if marks else 0, np.int64),
             xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
-            xp.full(1, EVERY, np.uint64),
+            self._every(part, env),
             (1.0 - self.damping) / max(part.alive, 1), part.alive, part.num_in_edges, mode, False,
             Residual(self.damping, self.drift), traverses, part.ids[:0],
         )  # fmt: skip
@@ -178,17 +180,23 @@ class DynamicPageRank(Primitive[State]):
                 state.affected |= part.pending[0]
                 if mode == "df":
                     state.expand |= part.pending[1]
-            for sources in part.sources:
-                state.expand[sources] = 1
-                state.affected[sources] = 1  # the out-neighbour of its self-loop
+            for sources in part.sources:  # affected as the out-neighbours of their self-loops
+                kernels.dynamic_flag(len(sources), sources, state.expand, state.affected)
             for targets in part.targets:
-                state.affected[targets] = 1
+                kernels.dynamic_flag(len(targets), targets, state.affected, state.affected)
             marking.list_flagged(part, state, env, self._becomes(state), self.lows[1])
             state.unmarked = self.method == AUTO and size == 1  # until it is known whether marks are of use
             if not state.unmarked:
                 marking.mark(part, state, env, owned)
+        if self._may_sweep and self.method in (*WHOLE, AUTO):
+            state.row_kinds = Sweep.count(part, env)
         every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # nobody is told
         return state, self._say(part, state, env, Lists([every], [state.every]))
+
+    def _every(self, part: DynamicPart, env: Environment) -> Array:
+        """EVERY on the device, made once."""
+        kept = part.tables.get("every")
+        return part.tables.keep("every", env.xp.full(1, EVERY, np.uint64), 0) if kept is None else kept
 
     def _degrees(self, part: DynamicPart, env: Environment) -> tuple[Array, Array]:
         """Of the own vertices 1 / out-degree, self-loop included, and whether the self-loop is stored; looked up where
@@ -207,11 +215,11 @@ class DynamicPageRank(Primitive[State]):
         return inverse, loop
 
     def _start(self, part: DynamicPart, env: Environment) -> Array:
-        """Ranks of the own vertices to begin with; 0 of those that have not appeared."""
+        """Ranks of the own vertices to begin with, not to be written to; 0 of those that have not appeared."""
         xp = env.xp
         if self.start is None and self.method != "static" and part.ranked == part.alive:
             assert part.pagerank is not None
-            return part.pagerank.copy()
+            return part.pagerank
         alive = part.ids < part.alive
         if self.start is not None:
             return xp.where(alive, self.start, 0.0)
@@ -269,13 +277,14 @@ class DynamicPageRank(Primitive[State]):
         lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
         if not state.ahead:
             self._sum(part, state, env, lists)
+        kernels, scale = env.kernels("dynamic", index_t=part.vertex_map.dtype), state.left.scale
         prunes = int(state.mode == "dfp")
         closed = int(self.method in ("dfp", AUTO))
         for listed, count in zip(lists.of, lists.counts, strict=True):
-            env.kernels("dynamic", index_t=listed.dtype).dynamic_update(
+            kernels.dynamic_update(
                 len(listed), count, None if state.sweep else listed, state.sums, state.inverse, state.loop, state.base,
                 state.factor, self.damping, closed, prunes, self.prune_tol, int(frontier), self.frontier_tol,
-                state.left.scale, self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x,
+                scale, self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x,
                 state.affected, state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
             )  # fmt: skip
         if frontier:
@@ -285,12 +294,13 @@ class DynamicPageRank(Primitive[State]):
         state.everyone, state.factor = False, 1.0
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
-        said = self._say(part, state, env, lists)
-        now, goal = (state.residual, self.tol) if self.error is None else (state.left.error, self.error)
-        more = state.iterations < self.max_iter and falling(now, state.distance) > goal
-        state.ahead = state.heard is not None and state.sweep is not None and more
+        state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
-            state.sweep.sum(part, state, env)
+            goal, by_error = (self.tol, 0) if self.error is None else (self.error, 1)
+            kernels.dynamic_judge(1, self.damping, scale, goal, by_error, state.counters)
+        said = self._say(part, state, env, lists)
+        if state.ahead:
+            state.sweep.sum(part, state, env, state.counters[GOES:])
         return said
 
     def _begin_with_all(self, part: DynamicPart, state: State, env: Environment) -> None:
@@ -347,6 +357,7 @@ class DynamicPageRank(Primitive[State]):
 
         def votes() -> Sequence[float]:
             found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
+            state.ahead = state.ahead and bool(found[GOES])
             return votes_of(found, ranked, reached, state)
 
         state.looked = ranked.edges
@@ -362,26 +373,26 @@ class DynamicPageRank(Primitive[State]):
         return Messages.of_records(records, bounds, active=True, frontier=worked_on, edges=looked, votes=votes)
 
     def ends(self, state: State, votes: np.ndarray) -> bool:
-        state.affected_vertices += int(votes[:, 1].sum())
+        total: list[float] = votes.sum(axis=0).tolist()  # of whole numbers, but for the first
+        state.affected_vertices += int(total[1])
         if not state.num_vertices:
             state.residual = state.left.left = state.left.told = 0.0
             return True
-        state.all_edges = float(votes[:, 8].sum())
+        state.all_edges = total[8]
         if state.traversing:
-            state.traversing = state.passes == 0 or bool(votes[:, 2].any())
+            state.traversing = state.passes == 0 or total[2] > 0
             return False
         if state.iterations:
-            state.distance = state.residual if self.error is None else state.left.error
-            spread, untold = ((int(votes[:, k].sum()) << 32) + int(votes[:, k + 1].sum()) for k in (3, 5))
+            spread, untold = ((int(total[k]) << 32) + int(total[k + 1]) for k in (3, 5))
             state.residual = float(votes[:, 0].max())
             state.left.take(spread, untold, state.swept)
             if self.met(state.residual, state.left.error) or state.iterations >= self.max_iter:
                 return True
             if self.method == AUTO and state.mode == "nd":
-                total = (int(votes[:, 9].sum()) << 32) + int(votes[:, 10].sum())
-                state.factor = state.left.rescaled(total / MASS) or 1.0
+                mass = (int(total[9]) << 32) + int(total[10])
+                state.factor = state.left.rescaled(mass / MASS) or 1.0
         if self.error is not None and not self.everywhere:
-            self._choose(state, float(votes[:, 7].sum()))
+            self._choose(state, total[7])
         return False
 
     def _choose(self, state: State, looked: float) -> None:

@@ -16,8 +16,10 @@ from graphdask.readback import Readback
 from graphdask.result import Result
 from graphdask.runtime import runtime
 
-COUNTERS = 12
+COUNTERS = 13
 """What kernels/dynamic.py counts, and at last pieces of rows."""
+GOES = 11
+"""The counter that is 0 where sums for another iteration over all vertices are not needed."""
 LISTS = 7
 """The counter of vertices that are to mark their out-neighbours."""
 EVERY = 2**62
@@ -111,12 +113,12 @@ class State:
     affected_vertices: int = 0
     """Vertices of all ranks that were ranked in this run."""
     residual: float = math.inf
-    distance: float = math.inf
-    """What is to come down to the tolerance, or the error, as it was after the iteration before the last."""
     heard: Readback | None = None
     """By which the host hears of an iteration over all vertices while the next one's sums are under way."""
     ahead: bool = False
     """Whether the sums of the next iteration have been begun."""
+    row_kinds: Array | None = None
+    """What Sweep.count has counted."""
 
     @property
     def iterations(self) -> int:

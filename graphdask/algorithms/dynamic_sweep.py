@@ -57,15 +57,25 @@ class Sweep:
         chunks = min(part.num_owned, rows.used // (pull.FEW + 1)) + rows.used // pull.CHUNK
         return part.num_owned * index + chunks * (8 + index) + rows.used // pull.CHUNK * (24 + index)
 
+    @staticmethod
+    def count(part: DynamicPart, env: Environment) -> Array | None:
+        """Have rows counted that are going to be listed, while the host does something else; None where none are."""
+        if not env.backend.shared_memory or part.num_in_edges < _least(env) or _kept(part) is not None:
+            return None
+        counts = env.xp.zeros(KINDS + 1 + KINDS, np.uint64)
+        kernels = env.kernels("dynamic_sweep", index_t=part.vertex_map.dtype)
+        kernels.dynamic_sweep_count(part.num_owned, part.backward.length, counts)
+        return counts
+
     @classmethod
     def of(cls, part: DynamicPart, state: State, env: Environment) -> Sweep | None:
         """What the part keeps, or else what is made now; None where other kernels do as well."""
-        room, least = env.backend.shared_memory, pull.STAGED_FROM * env.backend.processors
+        room, least = env.backend.shared_memory, _least(env)
         if not room or state.num_edges < least:
             return None
         sweep = _kept(part)
         if sweep is None:
-            few, long = _lists(part, env)
+            few, long = _lists(part, state, env)
             staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
             ranges, width = _ranges(part)
             hot = min(min(pull.STAGED, room) // 8 // ranges, width) if staged else 0
@@ -73,35 +83,43 @@ class Sweep:
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep
 
-    def sum(self, part: DynamicPart, state: State, env: Environment) -> None:
-        """Write to `state.sums` what each row gathers from `state.x`."""
+    def sum(self, part: DynamicPart, state: State, env: Environment, goes: Array | None = None) -> None:
+        """Write to `state.sums` what each row gathers from `state.x`, unless `goes`, one uint64, is 0."""
         dtype, rows, long = part.ids.dtype, part.backward, self.long
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
         blocks = {**pull.STAGING, "shared": self.hot * self.ranges[0] * 8} if self.hot else {}
         kernels.pagerank_sum_chunks(
             pull.LANES * len(long.chunks), long.chunks, long.targets, rows.indices, None, 0, state.x, self.hot,
-            *self.ranges, state.sums, self.partial, **blocks,
+            *self.ranges, state.sums, self.partial, goes, **blocks,
         )  # fmt: skip
         env.kernels("dynamic", index_t=dtype).dynamic_sum(
-            len(self.few), state.every, self.few, rows.begin, rows.length, rows.indices, state.x, state.sums
-        )
+            len(self.few), state.every if goes is None else goes, self.few, rows.begin, rows.length, rows.indices,
+            state.x, state.sums,
+        )  # fmt: skip
         kernels.pagerank_sum_partials(
             pull.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
         )
 
 
-def _lists(part: DynamicPart, env: Environment) -> tuple[Array, Chunks]:
+def _least(env: Environment) -> int:
+    """Edges from which on it pays."""
+    return pull.STAGED_FROM * env.backend.processors
+
+
+def _lists(part: DynamicPart, state: State, env: Environment) -> tuple[Array, Chunks]:
     """The rows of few in-edges, and those of more in chunks, those of about one length together."""
     xp, dtype, rows, owned = env.xp, part.ids.dtype, part.backward, part.num_owned
-    kernels, counts = env.kernels("dynamic_sweep", index_t=dtype), xp.zeros(KINDS + 1, np.uint64)
-    kernels.dynamic_sweep_count(owned, rows.length, counts)
-    few, *sizes, many, partials = env.backend.to_host(counts).tolist()
+    counts = Sweep.count(part, env) if state.row_kinds is None else state.row_kinds
+    assert counts is not None
+    state.row_kinds = None
+    few, *sizes, many, partials = env.backend.to_host(counts)[: KINDS + 1].tolist()
     size = sum(sizes)
     lists = (
-        xp.empty(few, dtype), xp.zeros(size + -size % 4, np.int64), xp.zeros(size + -size % 4, dtype),
-        xp.full(many + -many % 4, -1, dtype), xp.zeros(many + 1, np.int64),
+        xp.empty(few, dtype), xp.empty(size + -size % 4, np.int64), xp.empty(size + -size % 4, dtype),
+        xp.empty(many + -many % 4, dtype), xp.empty(many + 1, np.int64),
     )  # fmt: skip
-    kernels.dynamic_sweep_list(owned, rows.begin, rows.length, counts, xp.zeros(KINDS, np.uint64), *lists)
+    kernels = env.kernels("dynamic_sweep", index_t=dtype)
+    kernels.dynamic_sweep_list(owned, rows.begin, rows.length, counts, counts[KINDS + 1 :], *lists)
     return lists[0], Chunks(*lists[1:], partials)
 
 

@@ -177,8 +177,9 @@ class Rows:
             edges = self.indices, self.weights, weighted, x
             blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
             kernels.pagerank_sum_chunks(
-                LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, room, **blocks
-            )
+                LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, room, None,
+                **blocks,
+            )  # fmt: skip
             kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
             kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
 

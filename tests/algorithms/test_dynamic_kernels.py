@@ -9,6 +9,8 @@ import pytest
 from kernel_launch import POISON, ordered_sum
 
 from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
+from graphdask.algorithms.dynamic_ranks import COUNTERS, GOES
+from graphdask.algorithms.rank_error import Residual
 from graphdask.dynamic_rows import WARP
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
@@ -198,3 +200,36 @@ def test_all_rows_move(backend, kind):
     for first, size, to in zip(begin, length, target, strict=True):
         out[to : to + size] = pool[first : first + size]
     np.testing.assert_array_equal(backend.to_host(sent[-1]), out)
+
+
+@pytest.mark.parametrize("goal", [0.0, 1e-3, 1.0])
+def test_the_device_says_as_the_host_does_whether_all_are_ranked_well_enough(backend, dtype, goal):
+    kernels = backend.kernels("dynamic", index_t=dtype)
+    residual = Residual(0.85, 0.3, told=0.7)
+    for by_error in (0, 1):
+        counters = np.zeros(COUNTERS, np.uint64)
+        counters[3:4] = np.array([goal if goal else 1e-300]).view(np.uint64)
+        spread, untold = int(0.5 * goal * residual.scale), int(0.01 * goal * residual.scale)
+        counters[5:7] = spread, untold
+        after = Residual(0.85, 0.3, told=0.7)
+        after.take(spread, untold, everywhere=True)
+        for limit in (after.error, np.nextafter(after.error, 0.0)) if by_error else (goal, np.nextafter(goal, -1.0)):
+            on_device = backend.from_host(counters)
+            kernels.dynamic_judge(1, 0.85, residual.scale, float(limit), by_error, on_device)
+            largest = counters[3:4].view(np.float64)[0]
+            enough = after.error <= limit if by_error else largest <= limit
+            assert int(backend.to_host(on_device)[GOES]) == (0 if enough else 2**64 - 1)
+
+
+def test_flags_are_set_and_contributions_begin_with_ranks(backend, dtype, rng):
+    kernels, n = backend.kernels("dynamic", index_t=dtype), 300
+    before, inverse = rng.random(n), 1.0 / rng.integers(1, 9, n)
+    rows = rng.integers(0, n, 40).astype(dtype)
+    rank, x = (backend.from_host(np.zeros(n)) for _ in range(2))
+    flags = [backend.from_host(np.zeros(n, np.uint8)) for _ in range(2)]
+    kernels.dynamic_begin(n, backend.from_host(before), backend.from_host(inverse), rank, x)
+    kernels.dynamic_flag(len(rows), backend.from_host(rows), *flags)
+    np.testing.assert_array_equal(backend.to_host(rank), before)
+    np.testing.assert_array_equal(backend.to_host(x), before * inverse)
+    for each in flags:
+        np.testing.assert_array_equal(np.flatnonzero(backend.to_host(each)), np.unique(rows))

@@ -22,11 +22,14 @@ def test_every_edge_is_in_one_list_once_and_chunks_of_a_length_lie_together(back
     kept = {v: (int(at), int(size)) for v, (at, size) in enumerate(zip(begin, length, strict=True))}
     assert few == sum(0 < size <= FEW for _, size in kept.values())
     assert many == sum(size > CHUNK for _, size in kept.values())
-    chunks, targets = xp.zeros(sum(sizes), np.int64), xp.zeros(sum(sizes), dtype)
-    lists = xp.zeros(few, dtype), chunks, targets, xp.zeros(many, dtype), xp.zeros(many + 1, np.int64)
+    all_of, rows_cut = sum(sizes) + -sum(sizes) % 4, many + -many % 4
+    chunks, targets = xp.full(all_of, 7, np.int64), xp.full(all_of, 7, dtype)
+    lists = xp.zeros(few, dtype), chunks, targets, xp.full(rows_cut, 7, dtype), xp.zeros(many + 1, np.int64)
     kernels.dynamic_sweep_list(n, *rows_of, counts, xp.zeros(KINDS, np.uint64), *lists)
     backend.synchronize()
     short, spans, goes, long, first = (backend.to_host(each) for each in lists)
+    assert not any(map(np.any, (spans[sum(sizes) :], goes[sum(sizes) :], long[many:] + 1)))
+    spans, goes, long = spans[: sum(sizes)], goes[: sum(sizes)], long[:many]
     assert sorted(short.tolist()) == [v for v, (_, size) in kept.items() if 0 < size <= FEW]
     assert sorted(long.tolist()) == [v for v, (_, size) in kept.items() if size > CHUNK]
     at, size = np.divmod(spans, SPAN)

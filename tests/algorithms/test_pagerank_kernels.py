@@ -92,7 +92,7 @@ def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype,
         sums, partial = (backend.from_host(np.full(n, float(POISON))) for n in (rows.csr.num_rows, rows.long.partials))
         rows.kernels.pagerank_sum_chunks(
             8 * len(rows.long.chunks), rows.long.chunks, rows.long.targets, rows.indices, None, 0,
-            backend.from_host(x), *among, sums, partial, **pull.STAGING, shared=8 * among[0] * among[1],
+            backend.from_host(x), *among, sums, partial, None, **pull.STAGING, shared=8 * among[0] * among[1],
         )  # fmt: skip
         backend.synchronize()
         found.append([backend.to_host(each) for each in (sums, partial)])

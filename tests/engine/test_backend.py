@@ -41,10 +41,12 @@ def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
     checked = []
 
     class Module:
+        unseen, last = True, 5
+
         def __init__(self, number):
             self.number = number
 
-        def check(self):
+        def check(self, code, last):
             checked.append(self.number)
             backend._modules["loaded meanwhile", self.number] = Module(2)
 
@@ -56,6 +58,7 @@ def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):
 
     backend.xp, backend._launched, backend._modules = Cupy, deque(), {("bfs",): Module(0), ("codec",): Module(1)}
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
+    monkeypatch.setattr(CudaBackend, "_statuses", lambda self, modules: [0] * len(modules))
     backend.synchronize()
     assert checked == [0, 1]
 
@@ -189,28 +192,29 @@ def test_a_cooperative_launch_of_other_blocks_gets_as_many_as_run_at_the_same_ti
 
 def test_the_status_of_kernels_is_read_once_after_a_launch_by_each_thread(cuda_kernels):
     kernels, _ = cuda_kernels(False)
-    reads, codes = [], [0, 0, 2]
+    backend, reads, codes = kernels._backend, [], [0, 0, 2]
 
     class Status:
-        def get(self):
-            reads.append(codes.pop(0))
-            return [reads[-1]]
-
         def fill(self, code):
             assert code == 0
 
-    kernels._last, kernels._checked, kernels._status = 0, local(), Status()
-    kernels.check()
+    def statuses(modules):
+        reads.extend(modules)
+        return [codes.pop(0) for _ in modules]
+
+    kernels.last, kernels._checked, kernels.status = 0, local(), Status()
+    backend._modules, backend._statuses = {"cuppa": kernels}, statuses
+    backend.synchronize()
     assert reads == []
     kernels.cuppa_targets(9, 5)
-    kernels.check()
-    kernels.check()
+    backend.synchronize()
+    backend.synchronize()
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(kernels.check).result(60)
-    assert reads == [0, 0]
+        pool.submit(backend.synchronize).result(60)
+    assert reads == [kernels, kernels]
     kernels.cuppa_targets(9, 5)
     with pytest.raises(KernelError, match=r"cuppa\.cuppa_targets failed: an index was out of range"):
-        kernels.check()
+        backend.synchronize()
 
 
 def test_the_cpu_takes_what_a_launch_says(rng):
