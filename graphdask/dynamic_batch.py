@@ -89,14 +89,15 @@ def apply_batch(
 
 def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
     xp, dtype, count, n = backend.xp, part.vertex_map.dtype, len(edges), 2 * len(edges)
-    kernels, ids = backend.kernels("dynamic_batch", index_t=dtype), xp.empty(n, dtype)
-    kernels.dynamic_batch_ends(count, edges, part.alive, ids)
-    report, keys = xp.zeros(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
+    kernels, ids, at = backend.kernels("dynamic_batch", index_t=dtype), xp.empty(n, dtype), xp.empty(n, dtype)
+    report, keys = xp.empty(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
+    counters = report[:COUNTERS].view(np.uint64)
+    kernels.dynamic_batch_ends(count, edges, part.alive, part.slots, ids, at, counters)
     where = xp.empty(0 if weights is None else n, np.int64)
     directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
     looked = *part.outward.looked, *part.backward.looked, part.names
     kernels.dynamic_batch_look(
-        n, edges, ids, part.slots[ids], *numbers, directed, int(weights is not None), *looked, report[COUNTERS:],
+        n, edges, ids, at, *numbers, directed, int(weights is not None), *looked, report[COUNTERS:],
         where, keys,
     )  # fmt: skip
     values = None
@@ -108,10 +109,9 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
         )
         order = xp.argsort(keys)
         keys, values = keys[order], weights[order % count]
-    row, column = xp.empty(n, dtype), xp.empty(n, dtype)
-    place, steps, counters = xp.empty(n, np.int64), xp.empty(n + 1, np.int64), report[:COUNTERS].view(np.uint64)
-    kernels.dynamic_batch_place(n, keys, *numbers, *looked, row, column, place, steps, counters)
-    slot = part.slots[column]
+    row, slot = ids, at  # nobody needs these any more
+    place, steps = xp.empty(n, np.int64), xp.empty(n + 1, np.int64)
+    kernels.dynamic_batch_place(n, keys, *numbers, *looked, part.slots, row, slot, place, steps, counters)
     if part.size > 1:
         says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
         kernels.dynamic_batch_note(

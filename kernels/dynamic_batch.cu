@@ -6,11 +6,17 @@
 #define GD_NOTHING 18446744073709551615ull
 
 extern "C" __global__ void dynamic_batch_ends(long long n, const unsigned long long *edges, long long num_vertices,
-                                              index_t *ids) {
+                                              const index_t *slots, index_t *ids, index_t *at,
+                                              unsigned long long *counters) {
     GD_FOR(i, n) {
         const unsigned long long edge = edges[i] >> 1, source = edge / (unsigned long long)num_vertices;
+        const unsigned long long destination = edge - source * (unsigned long long)num_vertices;
         ids[i] = (index_t)source;
-        ids[n + i] = (index_t)(edge - source * (unsigned long long)num_vertices);
+        ids[n + i] = (index_t)destination;
+        at[i] = slots[source];
+        at[n + i] = slots[destination];
+        if (i == 0)
+            for (int k = 0; k < 8; k++) counters[k] = 0;
     }
 }
 
@@ -57,9 +63,9 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
                                                long long capacity, const long long *out_begin,
                                                const long long *out_length, const index_t *out_indices,
                                                const long long *in_begin, const long long *in_length,
-                                               const index_t *in_indices, const index_t *names, index_t *row,
-                                               index_t *column, long long *place, long long *steps,
-                                               unsigned long long *counters) {
+                                               const index_t *in_indices, const index_t *names,
+                                               const index_t *slots, index_t *row, index_t *slot, long long *place,
+                                               long long *steps, unsigned long long *counters) {
     const unsigned long long inward = (unsigned long long)owned * (unsigned long long)capacity;
     GD_FOR(i, n) {
         const unsigned long long key = keys[i];
@@ -81,7 +87,7 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
             step = low < length && names[indices[begin + low]] == wanted ? 1ll << 32 : 1;
         }
         row[i] = (index_t)local;
-        column[i] = wanted;
+        slot[i] = slots[wanted];
         place[i] = low;
         steps[i + 1] = step;
     }

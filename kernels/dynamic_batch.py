@@ -6,6 +6,7 @@ column, and looked up once more for their places; and of every row it is said wh
 entries.
 
 edges          uint64 per edge: (source * num_vertices + destination) * 2, and 1 where it is to be there afterwards
+slots          index dtype: of each id
 ids            index dtype per entry, the sources first: the vertex whose row it is in; `at` are their slots, of which
                this rank owns those below `owned`
 found          uint8 per edge: whether the row of its source holds it; 0 where another rank has that row
@@ -15,7 +16,7 @@ keys           uint64 per entry: row * capacity + column, rows of in-edges after
                a direction
 out_, in_      the rows of both directions, and names, as in dynamic.py; twice the same where the graph is undirected
 place          int64 per sorted entry: how many of its row are less
-row, column    index dtype per sorted entry: of the entry, row being a local number, column an id; `slot` is its slot
+row, slot      index dtype per sorted entry: its row, a local number, and the slot of its column
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
 held           uint8, shape (size, owned): whether a rank needs to know of a row, as from now on those of its columns do
 said           float64 per own vertex, where `says`: what other ranks were told of it, which is to be told again
@@ -64,14 +65,17 @@ def _place(indices, names, first, length, wanted):
 
 
 @twin
-def dynamic_batch_ends(n, edges, num_vertices, ids):
-    """Here n is the number of edges."""
+def dynamic_batch_ends(n, edges, num_vertices, slots, ids, at, counters):
+    """Here n is the number of edges; counters are set to 0."""
+    counters[:] = 0
     many = np.uint64(num_vertices)
     for i in range(n):
         edge = edges[i] >> np.uint64(1)
         source = edge // many
         ids[i] = source
         ids[n + i] = edge - source * many
+    for i in range(2 * n):
+        at[i] = slots[ids[i]]
 
 
 @twin
@@ -126,14 +130,14 @@ def dynamic_batch_look(
 
 @twin
 def dynamic_batch_place(
-    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, row, column,
-    place, steps, counters,
+    n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, slots, row,
+    slot, place, steps, counters,
 ):  # fmt: skip
     steps[0] = 0
     outward, needed = 0, 0
     for i in range(n):
         if keys[i] == NOTHING:
-            row[i], column[i], place[i], steps[i + 1] = 0, 0, 0, 0
+            row[i], slot[i], place[i], steps[i + 1] = 0, slots[0], 0, 0
             continue
         if i + AHEAD < n and keys[i + AHEAD] != NOTHING:
             local = np.int64(keys[i + AHEAD] // np.uint64(capacity))
@@ -155,7 +159,7 @@ def dynamic_batch_place(
             low = _place(in_indices, names, begin, length, wanted)
             there = low < length and names[in_indices[begin + low]] == wanted
         needed += 1
-        row[i], column[i], place[i] = local, wanted, low
+        row[i], slot[i], place[i] = local, slots[wanted], low
         steps[i + 1] = np.int64(2**32) if there else np.int64(1)
     counters[0], counters[1] = outward, needed
 

@@ -72,7 +72,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
     place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
     kernels = backend.kernels("dynamic_batch", index_t=dtype)
     looked = out[0], out[1], out[3], inward[0], inward[1], inward[3], to(np.arange(CAPACITY).astype(dtype))
-    kernels.dynamic_batch_place(n, keys, owned, CAPACITY, *looked, row, column, place, steps, counters)
+    kernels.dynamic_batch_place(n, keys, owned, CAPACITY, *looked, looked[-1], row, column, place, steps, counters)
     backend.synchronize()
     count, outward = len(batch.entries), sum(kind == 0 for kind, _, _ in batch.entries)
     assert back(counters)[:2].tolist() == [outward, count]
@@ -159,16 +159,18 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     inserts = rng.integers(0, 2, len(pairs))
     n = 2 * len(pairs)
     edges = backend.from_host((2 * pairs + inserts).astype(np.uint64))
-    ids, kernels = backend.from_host(np.full(n, POISON, dtype)), backend.kernels("dynamic_batch", index_t=dtype)
-    kernels.dynamic_batch_ends(len(pairs), edges, vertices, ids)
+    ids, at = (backend.from_host(np.full(n, POISON, dtype)) for _ in range(2))
+    kernels, counters = backend.kernels("dynamic_batch", index_t=dtype), backend.from_host(np.ones(8, np.uint64))
+    kernels.dynamic_batch_ends(len(pairs), edges, vertices, backend.from_host(slots), ids, at, counters)
     backend.synchronize()
+    assert not backend.to_host(counters).any()
     ends = np.concatenate([pairs // vertices, pairs % vertices])
     np.testing.assert_array_equal(backend.to_host(ids), ends)
     sent = [backend.from_host(array) for array in (begin, length, pools[0], begin, length, pools[-1], names)]
     found, where = backend.from_host(np.full(len(pairs), 77, np.uint8)), backend.from_host(np.full(n, POISON))
     keys = backend.from_host(np.full(n, 77, np.uint64))
-    own = backend.from_host(slots[ends]), owned
-    kernels.dynamic_batch_look(n, edges, ids, *own, vertices, directed, 1, *sent, found, where, keys)
+    np.testing.assert_array_equal(backend.to_host(at), slots[ends])
+    kernels.dynamic_batch_look(n, edges, ids, at, owned, vertices, directed, 1, *sent, found, where, keys)
     weights = [np.full(len(pool), -1.0) for pool in pools]
     given, on = rng.random(len(pairs)), [backend.from_host(each.copy()) for each in weights]
     backend.kernels("dynamic_rows", entry_t=np.float64).dynamic_rows_weigh(
