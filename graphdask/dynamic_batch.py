@@ -22,7 +22,12 @@ BLOCK = 512
 """Threads that take a row of more."""
 PER_PROCESSOR = 4
 """Blocks of these."""
-COUNTERS = 64
+PIECE = 8 * BLOCK
+HUB = 4 * PIECE
+"""Entries from which on a row that stays where it is is shared out among blocks of a GPU, PIECE of them each."""
+MOST_MADE, SHARE_MADE = 1 << 23, 8
+"""Entries that there is room for to put such rows together, and their share of all."""
+COUNTERS = 80
 """Bytes, which come to the host with what is said of the edges."""
 
 
@@ -132,7 +137,7 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
             continue
         rows.lay_out(backend, _wanted(backend, rows, entries, plan, spans[k]), memory_share)
         size = spans[k].stop - spans[k].start
-        counts = np.array([0 if k else size, size, 0, 0, 0, 0, 0, 0], np.uint64)
+        counts = np.array([0 if k else size, size, *[0] * (COUNTERS // 8 - 2)], np.uint64)
         _rewrite(backend, part, entries.only(spans[k], backend.from_host(counts)))
     if outward:
         part.sources.append(row[:outward])
@@ -165,10 +170,15 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
     """Rewrite the rows that the entries are of, but for those of a direction that needs a larger pool; the plan."""
     n, out, back = len(entries.keys), part.outward, part.backward
     listed, plan = backend.xp.empty(n, np.int64), backend.xp.empty(3 * n, np.int64)
+    room = 0 if backend.name == "cpu" else min(max(out.used, back.used) // SHARE_MADE, MOST_MADE)
+    room = room if room >= HUB else 0
+    pieces = backend.xp.empty(8 * (room // PIECE + 1), np.int64)
     backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
         n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin, out.length,
-        out.room, out.used, back.begin, back.length, back.room, back.used, listed, plan, entries.counters,
+        out.room, out.used, back.begin, back.length, back.room, back.used, HUB, room, pieces, listed, plan,
+        entries.counters,
     )  # fmt: skip
+    blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
     pools = [(entries.columns, out.indices, back.indices)]
     if entries.weights is not None:
         pools.insert(0, (entries.weights, out.weights, back.weights))
@@ -179,6 +189,12 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
             back.used, len(back.indices), out.begin, out.length, out.room, out_pool, back.begin, back.length,
             back.room, back_pool, int(k == len(pools) - 1),
         )  # fmt: skip
+        if room:
+            made, sizes = backend.xp.empty(room, values.dtype), arguments[7:11]
+            rows = out.begin, out.length, out_pool, back.begin, back.length, back_pool
+            given = n, entries.counters, pieces, plan, entries.place
+            kernels.dynamic_rows_merge(*given, entries.sums, values, *sizes, *rows, made, **blocks)
+            kernels.dynamic_rows_settle(*given, *sizes, *rows, made, int(k == len(pools) - 1), **blocks)
         kernels.dynamic_rows_change(*arguments, per_item=WARP)
-        kernels.dynamic_rows_change_high(*arguments, per_item=BLOCK, threads=BLOCK, per_processor=PER_PROCESSOR)
+        kernels.dynamic_rows_change_high(*arguments, **blocks)
     return plan

@@ -4,6 +4,7 @@
 #include "place.cuh"
 
 #define GD_NOTHING 18446744073709551615ull
+#define GD_PIECE 4096  // as in dynamic_rows.cu
 
 extern "C" __global__ void dynamic_batch_ends(long long n, const unsigned long long *edges, long long num_vertices,
                                               const index_t *slots, index_t *ids, index_t *at,
@@ -16,7 +17,7 @@ extern "C" __global__ void dynamic_batch_ends(long long n, const unsigned long l
         at[i] = slots[source];
         at[n + i] = slots[destination];
         if (i == 0)
-            for (int k = 0; k < 8; k++) counters[k] = 0;
+            for (int k = 0; k < 10; k++) counters[k] = 0;
     }
 }
 
@@ -114,7 +115,8 @@ extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long l
                                               const long long *out_begin, const long long *out_length,
                                               const long long *out_room, long long out_used, const long long *in_begin,
                                               const long long *in_length, const long long *in_room, long long in_used,
-                                              long long *listed, long long *plan, unsigned long long *counters) {
+                                              long long hub, long long room, long long *pieces, long long *listed,
+                                              long long *plan, unsigned long long *counters) {
     const long long outward = (long long)counters[0], needed = (long long)counters[1];
     GD_FOR(i, n) {
         if (i == 0) {
@@ -152,7 +154,22 @@ extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long l
         plan[i] = end;
         plan[n + i] = begin;
         plan[2 * n + i] = local;
-        if (max(length, after) <= most) listed[gd_reserve(counters + 6)] = i;
+        const long long size = max(length, after);
+        if (size > hub && begin == (inward ? in_begin : out_begin)[local]) {
+            const long long at = (long long)atomicAdd(counters + 9, (unsigned long long)size);
+            if (at + size <= room) {
+                const long long many = (size + GD_PIECE - 1) / GD_PIECE;
+                long long *piece = pieces + 4 * (long long)atomicAdd(counters + 8, (unsigned long long)many);
+                for (long long k = 0; k < many; k++, piece += 4) {
+                    piece[0] = i;
+                    piece[1] = k * GD_PIECE;
+                    piece[2] = at;
+                    piece[3] = after;
+                }
+                continue;
+            }
+        }
+        if (size <= most) listed[gd_reserve(counters + 6)] = i;
         else listed[n - 1 - gd_reserve(counters + 7)] = i;
     }
 }

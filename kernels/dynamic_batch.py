@@ -26,9 +26,13 @@ listed         int64: the first entries of rows, from the front of those of `mos
                from the back of the others
 plan           int64, three arrays in one: of the first entry of each row that changes where its entries end, where the
                row is to begin, and its local number; the end is 0 of entries that are not the first of a row
+pieces         int64, four each: of the rows of more than `hub` entries, before or after, that stay where they are, as
+               long as what they take of `room` entries is there, every PIECE entries: the row's first entry, the first
+               entry of the piece, where what the row is to be is put together, and how long it is to be
 counters       uint64: how many of the sorted entries are of out-edges, and of both directions; deletions of each
                direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their room,
-               whether they fit or not; rows listed at the front, and at the back
+               whether they fit or not; rows listed at the front, and at the back; pieces, and what their rows
+               would take of the room
 """
 
 import numpy as np
@@ -39,7 +43,8 @@ from graphdask.kernels.twin import twin, within
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NOTHING = np.uint64(2**64 - 1)
 CLAIMED, FRONT, BACK = 4, 6, 7
-"""Places among the counters, of which there are eight."""
+"""Places among the counters, of which there are ten."""
+PIECE = 4096
 AHEAD = 8
 """Entries whose rows a twin has on their way."""
 
@@ -178,13 +183,13 @@ def dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, says, 
 @twin
 def dynamic_batch_plan(
     n, keys, owned, capacity, sums, most, out_begin, out_length, out_room, out_used, in_begin, in_length, in_room,
-    in_used, listed, plan, counters,
+    in_used, hub, room, pieces, listed, plan, counters,
 ):  # fmt: skip
     outward, needed = np.int64(counters[0]), np.int64(counters[1])
     counters[2] = np.uint64(sums[outward] >> 32)
     counters[3] = np.uint64((sums[needed] - sums[outward]) >> 32)
     claimed = np.zeros(2, np.int64)
-    front, back, i = 0, 0, 0
+    front, back, number, taken, i = 0, 0, 0, 0, 0
     for i in range(needed, n):
         plan[i] = 0
     i = 0
@@ -200,16 +205,24 @@ def dynamic_batch_plan(
         inward = local >= owned
         if inward:
             local -= owned
-            begin, length, room, used = in_begin[local], in_length[local], in_room[local], in_used
+            begin, length, has, used = in_begin[local], in_length[local], in_room[local], in_used
         else:
-            begin, length, room, used = out_begin[local], out_length[local], out_room[local], out_used
+            begin, length, has, used = out_begin[local], out_length[local], out_room[local], out_used
         step = sums[end] - sums[i]
         after = length + (step & 0xFFFFFFFF) - (step >> 32)
-        if after > room:
+        size, moves = max(length, after), after > has
+        if moves:
             begin = used + claimed[int(inward)]
             claimed[int(inward)] += after + after // 4 + 2
         plan[i], plan[n + i], plan[2 * n + i] = end, begin, local
-        if max(length, after) <= most:
+        if size > hub and not moves:
+            taken += size
+        if size > hub and not moves and taken <= room:
+            for first in range(0, size, PIECE):
+                pieces[4 * number], pieces[4 * number + 1] = i, first
+                pieces[4 * number + 2], pieces[4 * number + 3] = taken - size, after
+                number += 1
+        elif size <= most:
             listed[front] = i
             front += 1
         else:
@@ -217,3 +230,4 @@ def dynamic_batch_plan(
             listed[n - back] = i
         i = end
     counters[4], counters[5], counters[6], counters[7] = claimed[0], claimed[1], front, back
+    counters[8], counters[9] = number, taken

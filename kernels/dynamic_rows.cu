@@ -3,6 +3,7 @@
 #include "common.cuh"
 
 #define GD_EACH 8
+#define GD_PIECE 4096  // 512 threads of GD_EACH entries
 
 // The entries of the batch that are of a row: from `from` to `to` - 1.
 struct Entries {
@@ -114,6 +115,12 @@ struct Row {
     bool inward;
 };
 
+// Whether what rows of a direction claimed fits its pool; else it waits for a larger one.
+__device__ __forceinline__ bool gd_fits(bool inward, const unsigned long long *counters, long long out_used,
+                                        long long out_size, long long in_used, long long in_size) {
+    return (inward ? in_used : out_used) + (long long)counters[4 + inward] <= (inward ? in_size : out_size);
+}
+
 // What is planned for the row whose first entry is entry i; false where its direction waits for a larger pool.
 __device__ __forceinline__ bool gd_row(long long n, long long i, const unsigned long long *counters,
                                        const long long *plan, const long long *place, const long long *sums,
@@ -121,7 +128,7 @@ __device__ __forceinline__ bool gd_row(long long n, long long i, const unsigned 
                                        const long long *out_begin, const long long *out_length,
                                        const long long *in_begin, const long long *in_length, Row *row) {
     const bool inward = i >= (long long)counters[0];
-    if ((inward ? in_used : out_used) + (long long)counters[4 + inward] > (inward ? in_size : out_size)) return false;
+    if (!gd_fits(inward, counters, out_used, out_size, in_used, in_size)) return false;
     const long long v = plan[2 * n + i], to = plan[i], step = sums[to] - sums[i];
     row->of = Entries{place, sums, i, to};
     row->v = v;
@@ -223,6 +230,53 @@ dynamic_rows_change_high(long long n, const unsigned long long *counters, const 
         gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
         __syncthreads();  // all have read where the row is
         if (commits && threadIdx.x == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
+    }
+}
+
+// The longest rows, by as many blocks as they have pieces: they are put together elsewhere, and then copied to where they
+// were. What stands before the first entry of the batch stays.
+extern "C" __global__ void __launch_bounds__(512, 2)
+dynamic_rows_merge(long long n, const unsigned long long *counters, const long long *pieces, const long long *plan,
+                   const long long *place, const long long *sums, const entry_t *values, long long out_used,
+                   long long out_size, long long in_used, long long in_size, const long long *out_begin,
+                   const long long *out_length, const entry_t *out_pool, const long long *in_begin,
+                   const long long *in_length, const entry_t *in_pool, entry_t *made) {
+    const int lane = threadIdx.x & 31;
+    const long long mine = (long long)(threadIdx.x - lane) * GD_EACH, number = (long long)counters[8];
+    for (long long k = blockIdx.x; k < number; k += gridDim.x) {
+        const long long i = pieces[4 * k], from = pieces[4 * k + 1];
+        Row row;
+        if (!gd_row(n, i, counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin, out_length,
+                    in_begin, in_length, &row))
+            continue;
+        const long long stop = min(from + GD_PIECE, row.size), first = from + mine;
+        entry_t *goes = made + pieces[4 * k + 2];
+        if (stop > place[i]) {
+            Held held;
+            gd_read<ANY>(row.of, (row.inward ? in_pool : out_pool) + row.begin, first, min(first + 32 * GD_EACH, stop),
+                         lane, held);
+            gd_write(goes, held);
+        }
+        if (from == 0) gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(512)
+dynamic_rows_settle(long long n, const unsigned long long *counters, const long long *pieces, const long long *plan,
+                    const long long *place, long long out_used, long long out_size, long long in_used,
+                    long long in_size, const long long *out_begin, long long *out_length, entry_t *out_pool,
+                    const long long *in_begin, long long *in_length, entry_t *in_pool, const entry_t *made,
+                    long long commits) {
+    const long long number = (long long)counters[8];
+    for (long long k = blockIdx.x; k < number; k += gridDim.x) {
+        const long long i = pieces[4 * k], from = pieces[4 * k + 1], after = pieces[4 * k + 3], v = plan[2 * n + i];
+        const bool inward = i >= (long long)counters[0];
+        if (!gd_fits(inward, counters, out_used, out_size, in_used, in_size)) continue;
+        entry_t *goes = (inward ? in_pool : out_pool) + (inward ? in_begin : out_begin)[v];
+        const entry_t *there = made + pieces[4 * k + 2];
+        const long long end = min(from + GD_PIECE, after);
+        for (long long j = max(from, place[i]) + threadIdx.x; j < end; j += blockDim.x) goes[j] = there[j];
+        if (commits && from == 0 && threadIdx.x == 0) (inward ? in_length : out_length)[v] = after;
     }
 }
 

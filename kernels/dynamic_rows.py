@@ -11,6 +11,8 @@ Rows of few entries are listed at the front, and a warp takes one; a block takes
 holds moves within it: first what stands behind deleted entries to the front, then what stands behind insertions to the
 back, a piece of the row at a time, which is read as a whole before any of it is written.
 
+Of the longest rows a block takes a piece: they are put together in `made`, and then copied to where they were.
+
 where          int64 per entry of a batch, half of them of sources: where in the pool its weight is set, or -1
 begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries; it goes to where `target` says
 """
@@ -18,6 +20,7 @@ begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries
 from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin, within
 
+PIECE = 4096
 AHEAD = 8
 """Rows that a twin has on their way."""
 MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]
@@ -34,26 +37,32 @@ def dynamic_rows_weigh(n, where, directed, weights, out_pool, in_pool):
 
 
 @within
+def _merge(pool, begin, size, first, end, place, sums, values, made, at):
+    """Write to made[at] and after what a row of `size` entries is to be: what entries `first` to `end` - 1 say."""
+    j = 0
+    for i in range(first, end):
+        while j < place[i]:
+            made[at] = pool[begin + j]
+            at += 1
+            j += 1
+        if (sums[i + 1] - sums[i]) & 1:
+            made[at] = values[i]
+            at += 1
+        else:
+            j += 1
+    while j < size:
+        made[at] = pool[begin + j]
+        at += 1
+        j += 1
+
+
+@within
 def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
     """Make a row of `size` entries what the entries of the batch from `first` to `end` - 1 say."""
     before, step = sums[first], sums[end] - sums[first]
     inserted, deleted = step & 0xFFFFFFFF, step >> 32
     if goes != begin:
-        at, j = goes, 0
-        for i in range(first, end):
-            while j < place[i]:
-                pool[at] = pool[begin + j]
-                at += 1
-                j += 1
-            if (sums[i + 1] - sums[i]) & 1:
-                pool[at] = values[i]
-                at += 1
-            else:
-                j += 1
-        while j < size:
-            pool[at] = pool[begin + j]
-            at += 1
-            j += 1
+        _merge(pool, begin, size, first, end, place, sums, values, pool, goes)
         return
     if deleted:
         at, j = -1, 0
@@ -139,6 +148,46 @@ def _change(
                 in_length[v] = after
                 if goes != in_begin[v]:
                     in_begin[v], in_room[v] = goes, after + after // 4 + 2
+
+
+@twin
+def dynamic_rows_merge(
+    n, counters, pieces, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
+    out_pool, in_begin, in_length, in_pool, made,
+):  # fmt: skip
+    """A row is put together with the first of its pieces."""
+    for k in range(int(counters[8])):
+        i, goes = pieces[4 * k], pieces[4 * k + 2]
+        if pieces[4 * k + 1]:
+            continue
+        v = plan[2 * n + i]
+        if i < int(counters[0]):
+            _merge(out_pool, out_begin[v], out_length[v], i, plan[i], place, sums, values, made, goes)
+        else:
+            _merge(in_pool, in_begin[v], in_length[v], i, plan[i], place, sums, values, made, goes)
+
+
+@twin
+def dynamic_rows_settle(
+    n, counters, pieces, plan, place, out_used, out_size, in_used, in_size, out_begin, out_length, out_pool, in_begin,
+    in_length, in_pool, made, commits,
+):  # fmt: skip
+    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
+    for k in range(int(counters[8])):
+        i, start, goes, after = pieces[4 * k], pieces[4 * k + 1], pieces[4 * k + 2], pieces[4 * k + 3]
+        v = plan[2 * n + i]
+        outward = i < int(counters[0])
+        if (outward and not out_fits) or (not outward and not in_fits):
+            continue
+        for j in range(start, min(start + PIECE, after)):
+            if outward:
+                out_pool[out_begin[v] + j] = made[goes + j]
+            else:
+                in_pool[in_begin[v] + j] = made[goes + j]
+        if commits and outward:
+            out_length[v] = after
+        elif commits:
+            in_length[v] = after
 
 
 @twin

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from kernel_launch import POISON
 
-from graphdask.dynamic_batch import BLOCK, FEW, PER_PROCESSOR
+from graphdask.dynamic_batch import BLOCK, FEW, PER_PROCESSOR, PIECE
 from graphdask.dynamic_rows import WARP
 from graphdask.kernels.dynamic_batch import NOTHING
 
@@ -59,15 +59,18 @@ class Batch:
             self.changed[kind][v] ^= {u}
 
 
-@pytest.mark.parametrize("fits", [(True, True), (True, False), (False, True)])
-def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
+@pytest.mark.parametrize(("fits", "hub", "room"), [
+    ((True, True), 2**62, 0), ((True, False), 4000, 2**20), ((False, True), 4000, 12_000),
+])  # fmt: skip
+def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, room):
+    """A few long rows, all, or those that there is room for, are put together elsewhere."""
     rng = np.random.default_rng(4)
     both = [Rows(rng, dtype, SPARE if each else 10) for each in fits]
     batch = Batch(rng, both)
     n, owned = len(batch.keys), len(both[0].sets)
     to, back = (lambda array: backend.from_host(np.array(array))), backend.to_host
     out, inward = ([to(array) for array in rows.arrays()] for rows in both)
-    counters, keys = to(np.zeros(8, np.uint64)), to(batch.keys)
+    counters, keys = to(np.zeros(10, np.uint64)), to(batch.keys)
     row, column = (to(np.full(n, POISON, dtype)) for _ in range(2))
     place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
     kernels = backend.kernels("dynamic_batch", index_t=dtype)
@@ -82,9 +85,11 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
     assert back(place)[:count:97].tolist() == ranks
     sums = to(np.cumsum(back(steps)))
     listed, plan = to(np.full(n, POISON)), to(np.full(3 * n, POISON))
+    pieces = to(np.full(8 * (room // PIECE + 1), POISON))
     kernels.dynamic_batch_plan(
-        n, keys, owned, CAPACITY, sums, FEW, *out[:3], both[0].used, *inward[:3], both[1].used, listed, plan, counters
-    )
+        n, keys, owned, CAPACITY, sums, FEW, *out[:3], both[0].used, *inward[:3], both[1].used, hub, room, pieces,
+        listed, plan, counters,
+    )  # fmt: skip
     backend.synchronize()
     grown = [[v for v, columns in enumerate(changed) if len(columns) > rows.room[v]]
              for rows, changed in zip(both, batch.changed, strict=True)]  # fmt: skip
@@ -96,12 +101,27 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
     touched = {(kind, v) for kind, v, _ in batch.entries}
     few = {(kind, v) for kind, v in touched if max(len(both[kind].sets[v]), len(batch.changed[kind][v])) <= FEW}
     first = {entry[:2]: i for i, entry in reversed(list(enumerate(batch.entries)))}
-    lists = back(listed).tolist()
+    lists, parts = back(listed).tolist(), back(pieces).reshape(-1, 4)[: found[8]]
+    sizes = {each: max(len(both[each[0]].sets[each[1]]), len(batch.changed[each[0]][each[1]])) for each in touched}
+    stay = {(k, v) for k, v in touched if sizes[k, v] > hub and v not in grown[k]}
+    hubs = {batch.entries[i][:2] for i in parts[:, 0].tolist()}
+    assert hubs <= stay
+    assert found[9] == sum(sizes[each] for each in stay)
+    if room:
+        assert hubs
+        assert (hubs == stay) == (found[9] <= room)
+    assert sorted(map(tuple, parts[:, :2].tolist())) == sorted(
+        (first[each], k) for each in hubs for k in range(0, sizes[each], PIECE)
+    )
+    spans = sorted({(at, sizes[batch.entries[i][:2]]) for i, _, at, _ in parts.tolist()})
+    assert all(
+        at + size <= end for (at, size), (end, _) in zip(spans, ([*spans[1:], (room, 0)] if spans else []), strict=True)
+    )
     assert sorted(lists[: found[6]]) == sorted(first[each] for each in few)
-    assert sorted(lists[n - found[7] :]) == sorted(first[each] for each in touched - few)
+    assert sorted(lists[n - found[7] :]) == sorted(first[each] for each in touched - few - hubs)
     assert set(lists[found[6] : n - found[7]]) <= {POISON}
     assert all(len(each) > 3 for each in (few, touched - few, grown[0], grown[1]))
-    change(backend, n, counters, listed, plan, place, sums, column, both, out, inward)
+    change(backend, n, counters, pieces, room, listed, plan, place, sums, column, both, out, inward)
     for rows, arrays, changed, there in zip(both, (out, inward), batch.changed, fits, strict=True):
         begin, length, room, pool = (back(array) for array in arrays)
         expected = changed if there else rows.sets
@@ -118,7 +138,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits):
         assert ends[-1] <= len(pool)
 
 
-def change(backend, n, counters, listed, plan, place, sums, column, both, out, inward):
+def change(backend, n, counters, pieces, room, listed, plan, place, sums, column, both, out, inward):
     """Rewrite the rows: weights of the entries, in a pool of their own, and after that the ids."""
     kinds = np.float64, np.float32, np.int32, np.int64
     weights = [[backend.from_host(10 * rows.pool.astype(kind)) for rows in both] for kind in kinds]
@@ -133,8 +153,13 @@ def change(backend, n, counters, listed, plan, place, sums, column, both, out, i
             n, counters, listed, plan, place, sums, values, *sizes, *out[:3], pools[0], *inward[:3], pools[1],
             int(pools is last[0][1]),
         )  # fmt: skip
+        made = backend.from_host(np.full(room, POISON).astype(values.dtype))
+        rows = *out[:2], pools[0], *inward[:2], pools[1]
+        wide = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
+        kernels.dynamic_rows_merge(n, counters, pieces, plan, place, sums, values, *sizes, *rows, made, **wide)
+        kernels.dynamic_rows_settle(n, counters, pieces, plan, place, *sizes, *rows, made, arguments[-1], **wide)
         kernels.dynamic_rows_change(*arguments, per_item=WARP)
-        kernels.dynamic_rows_change_high(*arguments, per_item=BLOCK, threads=BLOCK, per_processor=PER_PROCESSOR)
+        kernels.dynamic_rows_change_high(*arguments, **wide)
         backend.synchronize()
     for k, arrays in enumerate((out, inward)):
         begin, length, _, pool = (backend.to_host(array) for array in arrays)
@@ -160,7 +185,7 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     n = 2 * len(pairs)
     edges = backend.from_host((2 * pairs + inserts).astype(np.uint64))
     ids, at = (backend.from_host(np.full(n, POISON, dtype)) for _ in range(2))
-    kernels, counters = backend.kernels("dynamic_batch", index_t=dtype), backend.from_host(np.ones(8, np.uint64))
+    kernels, counters = backend.kernels("dynamic_batch", index_t=dtype), backend.from_host(np.ones(10, np.uint64))
     kernels.dynamic_batch_ends(len(pairs), edges, vertices, backend.from_host(slots), ids, at, counters)
     backend.synchronize()
     assert not backend.to_host(counters).any()

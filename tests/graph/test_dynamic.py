@@ -124,6 +124,27 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
     assert laid_out
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_long_rows_that_stay_where_they_are_change_by_pieces(weighted, device, monkeypatch):
+    monkeypatch.setattr(dynamic_batch, "HUB", 100)
+    monkeypatch.setattr(dynamic_batch, "SHARE_MADE", 1)
+    rng, n = np.random.default_rng(3), 9_500
+    leaves = np.arange(100, n)
+    hub, middle = np.zeros(len(leaves), np.int64), np.ones(300, np.int64)
+    src, dst = np.concatenate([hub, leaves, middle]), np.concatenate([leaves, hub, leaves[:300]])
+    edges, weights = Edges(True), [rng.integers(0, 99, len(src)).astype(float)] if weighted else []
+    edges.apply([src.tolist(), dst.tolist(), *(each.tolist() for each in weights)])
+    D = gd.DynamicGraph(gd.from_edges(src, dst, *weights, num_vertices=n, directed=True).partition(2, device=device))
+    for size in (1, 700):
+        insert, delete = (np.stack([hub[:size], rng.choice(of, size, replace=False)]) for of in (n, leaves))
+        batch = [np.concatenate([one, other]) for one, other in (insert, insert[::-1])]
+        gone = [np.concatenate([one, other]) for one, other in (delete, delete[::-1])]
+        batch += [rng.integers(0, 99, 2 * size).astype(float)] if weighted else []
+        D.update(insert=batch, delete=gone)
+        edges.apply([each.tolist() for each in batch], [each.tolist() for each in gone])
+        check(D, edges)
+
+
 @pytest.mark.parametrize(("parts", "weighted"), [(1, False), (3, True), (4, False)])
 def test_a_batch_costs_one_exchange_and_one_wait_for_the_device(parts, weighted, monkeypatch):
     stand_in(monkeypatch, emulated())
