@@ -7,7 +7,7 @@
 #include "search.cuh"
 
 #define GD_REDRAWS 8
-#define GD_MOST_REDRAWS (1 << 16)
+#define GD_MOST_REDRAWS 128
 #define GD_REPEATED 1
 #define GD_UPDATED 2
 #define GD_BIPARTITE 3

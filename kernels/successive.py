@@ -16,7 +16,7 @@ from graphdask.kernels.twin import twin
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 REDRAWS = 8
 """After so many in vain, a draw goes through what is left."""
-MOST_REDRAWS = 1 << 16
+MOST_REDRAWS = 128
 """The same, of the methods that redraw until they find something."""
 REPEATED, UPDATED, BIPARTITE = 1, 2, 3
 _ZERO = np.uint64(0)

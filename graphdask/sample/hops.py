@@ -66,7 +66,8 @@ def neighbors(
         the law is the same. `auto`: by Floyd's algorithm without a bias; with one, by up to 8 redraws, then among what
         is left; for rows of up to 32 edges among what is left at once. `repeated`: redraw until it is new. `updated`:
         among what is left. `bipartite`: a second number for the regions on either side of what is drawn already, then
-        redraw. More than 32 are drawn among what is left, by a tree of sums.
+        redraw. Where 128 redraws were in vain, these two go on among what is left. More than 32 are drawn among what
+        is left, by a tree of sums.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed

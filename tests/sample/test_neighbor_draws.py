@@ -8,6 +8,7 @@ import pytest
 import graphdask as gd
 from graphdask.kernels.hash import hashed, key
 from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
+from graphdask.kernels.successive import MOST_REDRAWS
 
 
 def numbers_of(seed, instance, vertex, step=0):
@@ -28,12 +29,18 @@ def floyd(numbers, degree, k):
     return chosen
 
 
-def in_turn(numbers, weights, k, redraws):
-    """One draw after the other among what is left, after some among all that find only what was drawn before."""
+def in_turn(numbers, weights, k, redraws, regions=False):
+    """One draw after the other among what is left, after some among all that find only what was drawn before.
+
+    With regions, what is found again is followed by a fresh number among all but that.
+    """
     chosen = []
     for _ in range(k):
         for _ in range(redraws):
             place = found(weights, next(numbers) * sum(weights) >> 64)
+            if place in chosen and regions:
+                others = [0 if at == place else weight for at, weight in enumerate(weights)]
+                place = found(others, next(numbers) * sum(others) >> 64)
             if place not in chosen:
                 break
         else:
@@ -77,11 +84,23 @@ def test_draws_by_weight(degree, k, kind, rng):
     values = weights.tolist()
     if kind == "fractions":  # multiples of a power of two: how they are scaled changes no draw
         weights = weights / 1024
-    for method, redraws in (("auto", 8 if degree > 32 else 0), ("updated", 0), ("repeated", 1 << 16)):
-        drawn = gd.sample.neighbors(star(degree, weights), np.full(3, 5), [k], bias="weight", method=method)
-        for instance in range(3):
-            expected = in_turn(numbers_of(0, instance, 5), values, k, redraws if k <= 32 else 0)
+    check_draws(weights, values, k, instances=3)
+
+
+def check_draws(weights, values, k, instances):
+    degree = len(values)
+    after = {"auto": 8 if degree > 32 else 0, "updated": 0, "repeated": MOST_REDRAWS, "bipartite": MOST_REDRAWS}
+    for method, redraws in after.items():
+        drawn = gd.sample.neighbors(star(degree, weights), np.full(instances, 5), [k], bias="weight", method=method)
+        for instance in range(instances):
+            expected = in_turn(numbers_of(0, instance, 5), values, k, redraws if k <= 32 else 0, method == "bipartite")
             assert (drawn.dst[drawn.instance == instance] - 6).tolist() == expected
+
+
+def test_draws_where_redraws_are_in_vain():
+    """Once two of five are drawn, hardly any number finds another one."""
+    values = [1, 10**6, 1, 1, 10**6]
+    check_draws(np.array(values), values, 4, instances=8)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1, 2.0**-60, 0.97])

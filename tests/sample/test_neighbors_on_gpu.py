@@ -25,6 +25,8 @@ CALLS = {
     "by weight, with replacement": lambda G, seeds: gd.sample.neighbors(G, seeds, [2, 3], bias="weight", replace=True),
     "by degree, bipartite": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="degree", method="bipartite"),
     "repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 40], method="repeated"),
+    "by weight, repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [9, 3], bias="weight", method="repeated"),
+    "by weight, bipartite": lambda G, seeds: gd.sample.neighbors(G, seeds, [9, 3], bias="weight", method="bipartite"),
     "updated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="updated"),
     "layer": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70]),
     "layer by weight": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], bias="weight"),
@@ -56,6 +58,7 @@ def gpu(request, monkeypatch):
 def test_the_same_on_a_gpu(gpu, make, kind, rng):
     n, src, dst, directed = make()[:4]
     weights = rng.integers(0, 5, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32)
+    weights[:1] = 10**6  # after it redraws are in vain
     seeds = [rng.integers(0, n, size) for size in (2, 0, 1, 5)] if n else [[]]
     graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
     for parts, placement in ((1, "replicated"), (2, "partitioned")):
