@@ -2,86 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import chi2, chi2_contingency, norm, power_divergence
-from specs import agree, orders
+from scipy.stats import chi2_contingency
+from set_laws import METHODS, check_inclusion, drawn, fits, included
+from specs import LEAST, agree, orders
 
 import graphdask as gd
-
-LEAST = 1e-4
-"""Of the probabilities that what was drawn, or something further off, is drawn; seeds are fixed."""
-METHODS = ["auto", "repeated", "updated", "bipartite"]
-
-
-def drawn(degree, k, trials, weights=None, seed=0, **options):
-    """Numbers 0 .. degree - 1 of the neighbours that `trials` instances draw for a vertex, shape (trials, k)."""
-    graph = gd.from_edges(np.zeros(degree, np.int64), np.arange(1, degree + 1), weights, directed=True)
-    bias = None if weights is None else "weight"
-    found = gd.sample.neighbors(
-        graph.partition(1, device="cpu"), np.zeros(trials, np.int64), [k], bias=bias, seed=seed, **options
-    )
-    np.testing.assert_array_equal(found.instance, np.repeat(np.arange(trials), k))
-    return found.dst.reshape(trials, k) - 1
-
-
-def law_of_orders(weights, k):
-    """The probability of every sequence of k distinct numbers, each drawn in proportion to what is left."""
-    law = {}
-    for order in permutations(np.flatnonzero(weights).tolist(), k):
-        chance, left = 1.0, float(np.sum(weights))
-        for number in order:
-            chance, left = chance * weights[number] / left, left - weights[number]
-        law[order] = chance
-    return law
-
-
-def fits(observed, expected):
-    """G-test; cells of small expectation are taken together."""
-    observed, expected = np.asarray(observed, float), np.asarray(expected, float)
-    small = expected < 10
-    if small.any():
-        observed = np.append(observed[~small], observed[small].sum())
-        expected = np.append(expected[~small], expected[small].sum())
-        if expected[-1] < 10:
-            assert observed[-1] <= expected[-1] + 6 * np.sqrt(expected[-1]) + 6
-            observed, expected = observed[:-1], expected[:-1]
-            expected = expected * (observed.sum() / expected.sum())
-    if len(observed) < 2:
-        return True
-    return power_divergence(observed, expected * observed.sum() / expected.sum(), lambda_="log-likelihood")[1] > LEAST
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_sets_of_neighbours_all_alike(method):
-    for degree in range(2, 7):
-        for k in range(1, min(degree, 4)):
-            rows = drawn(degree, k, 25_000, seed=degree, method=method)
-            sets, counts = np.unique((1 << rows).sum(axis=1), return_counts=True)
-            assert all(int(bits).bit_count() == k for bits in sets)
-            number = len({frozenset(order) for order in permutations(range(degree), k)})
-            assert len(sets) == number
-            assert fits(counts, np.full(number, len(rows) / number))
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "weights",
-    [[1, 2, 3, 4], [5, 0, 1, 0, 2], [10**6, 1, 10**6, 1], [0.125, 0.7, 1e-3, 2.5, 0.0, 0.4], [1, 1, 1, 1, 1, 7]],
-)
-def test_orders_of_neighbours_by_weight(weights, method):
-    weights = np.array(weights)
-    for k in range(1, min(4, np.count_nonzero(weights))):
-        law = law_of_orders(weights, k)
-        trials = 30_000 if max(weights) < 100 else 400
-        rows = drawn(len(weights), k, trials, weights, seed=k, method=method)
-        found = {tuple(order): 0 for order in law}
-        for order, count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
-            found[tuple(order.tolist())] += int(count)
-        assert fits(list(found.values()), [chance * len(rows) for chance in law.values()])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -102,58 +29,6 @@ def test_sets_by_weight_where_rows_are_not_short(method):
             light -= number == 3
         expected.append(chance * len(rows))
     assert fits(counts, expected)
-
-
-def included(weights, k):
-    """The probability of each number to be among the first k, by exponential clocks of these rates."""
-    weights = np.asarray(weights, float) / np.mean(weights)
-
-    def before(i, t):
-        """That fewer than k others have rung by t."""
-        counts = np.zeros(k)
-        counts[0] = 1
-        for j, rate in enumerate(weights):
-            if j != i:
-                rung = -np.expm1(-rate * t)
-                counts[1:], counts[0] = counts[1:] * (1 - rung) + counts[:-1] * rung, counts[0] * (1 - rung)
-        return counts.sum()
-
-    def chance(i):
-        return quad(lambda u: before(i, -np.log(u) / weights[i]), 0, 1, limit=60, epsabs=1e-6)[0]
-
-    return np.array([chance(i) for i in range(len(weights))])
-
-
-def check_inclusion(rows, chances, degree):
-    counts = np.bincount(rows.reshape(-1), minlength=degree)
-    trials = len(rows)
-    spread = np.sqrt(trials * chances * (1 - chances))
-    certain = spread < 1e-9
-    np.testing.assert_array_equal(counts[certain], np.round(trials * chances[certain]))
-    if certain.all():
-        return
-    z = (counts - trials * chances)[~certain] / spread[~certain]
-    for one in (z[0], z[-1]):
-        assert 2 * norm.sf(abs(one)) > LEAST
-    # counts of one set are negatively related: their squares sum to no more than those of as many free ones
-    freedom = len(z) - 1
-    p = chi2.sf((z**2).sum() * (freedom / len(z)), freedom)
-    assert p > LEAST
-    assert freedom < 30 or p < 1 - LEAST
-
-
-@pytest.mark.parametrize("degree", [1, 2, 31, 32, 33, 1023, 1024, 1025, 40_000])
-@pytest.mark.parametrize("k", [1, 10, 33, 100])
-def test_every_neighbour_is_as_likely(degree, k):
-    taken = min(degree, k)
-    trials = max(200, min(12_000, 20 * degree // taken + 500))
-    rows = drawn(degree, k, trials, seed=5) if taken == k else None
-    if rows is None:
-        rows = drawn(degree, taken, trials, seed=5)
-        np.testing.assert_array_equal(rows, np.tile(np.arange(degree), (trials, 1)))
-        return
-    assert (np.diff(np.sort(rows, axis=1), axis=1) > 0).all()
-    check_inclusion(rows, np.full(degree, k / degree), degree)
 
 
 @pytest.mark.parametrize(("degree", "k"), [(33, 10), (34, 33), (40, 36), (60, 5)])
@@ -236,7 +111,7 @@ def test_a_layer_takes_all_sets_of_edges_alike():
     graph = gd.from_edges([0, 0, 0, 0, 1, 1], [3, 4, 5, 6, 7, 8], num_vertices=9, directed=True).partition(
         1, device="cpu"
     )
-    trials = 30_000
+    trials = 100_000
     for k in (1, 2, 3):
         found = gd.sample.layer(graph, [[0, 1, 2]] * trials, [k], seed=k)
         rows = np.sort(found.dst.reshape(trials, k) - 3, axis=1)
