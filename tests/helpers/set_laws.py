@@ -13,6 +13,7 @@ from scipy.integrate import quad
 from scipy.special import gammaln
 from scipy.stats import chi2, norm, power_divergence
 from specs import LEAST, by_weight, orders
+from walk_laws import p_of_independence
 
 import graphdask as gd
 from graphdask.sample.spec import Spec
@@ -22,34 +23,34 @@ METHODS = ["auto", "repeated", "updated", "bipartite"]
 
 
 def star(degree, weights=None):
-    """A vertex 0 with neighbours 1 to `degree`."""
-    graph = gd.from_edges(np.zeros(degree, np.int64), np.arange(1, degree + 1), weights, directed=True)
+    """A vertex, `degree`, with all before it as its neighbours."""
+    graph = gd.from_edges(np.full(degree, degree), np.arange(degree), weights, directed=True)
     return graph.partition(1, device="cpu")
 
 
 def drawn(degree, k, trials, weights=None, seed=0, **options):
-    """Numbers 0 .. degree - 1 of the neighbours that `trials` instances draw for a vertex, shape (trials, k)."""
+    """The neighbours that `trials` instances draw for a vertex, shape (trials, k)."""
     bias = None if weights is None else "weight"
-    seeds = np.zeros(trials, np.int64)
+    seeds = np.full(trials, degree)
     found = gd.sample.neighbors(star(degree, weights), seeds, [k], bias=bias, seed=seed, **options)
     np.testing.assert_array_equal(found.instance, np.repeat(np.arange(trials), k))
-    return found.dst.reshape(trials, k) - 1
+    return found.dst.reshape(trials, k)
 
 
 def drawn_as_layer(degree, k, trials, weights=None, seed=0):
     """The same of a layer of one vertex, ascending."""
     bias = None if weights is None else "weight"
-    found = gd.sample.layer(star(degree, weights), np.zeros(trials, np.int64), [k], bias=bias, seed=seed)
+    found = gd.sample.layer(star(degree, weights), np.full(trials, degree), [k], bias=bias, seed=seed)
     np.testing.assert_array_equal(found.edge_offsets, np.arange(trials + 1) * k)
-    return found.dst.reshape(trials, k) - 1
+    return found.dst.reshape(trials, k)
 
 
 def drawn_by_spec(degree, k, trials, weights=None, seed=0, function=by_weight, **options):
     """The same by a function that reads the weight."""
     spec = Spec(edge_bias=None if weights is None else function, neighbor_size=k, depth=1, **options)
-    found = gd.sample.run(star(degree, weights), spec, [0], instances=trials, seed=seed)
+    found = gd.sample.run(star(degree, weights), spec, [degree], instances=trials, seed=seed)
     np.testing.assert_array_equal(found.edge_offsets, np.arange(trials + 1) * k)
-    return found.dst.reshape(trials, k) - 1
+    return found.dst.reshape(trials, k)
 
 
 def by_weight_anywhere(edge):
@@ -149,6 +150,28 @@ def _check_cells(rows, law, trials, degree):
     assert fits(np.bincount(rows @ base, minlength=degree**k), expected * trials)
 
 
+def check_row_of_40(draw, trials=30_000):
+    """Redraws, then what is left: orders of three heavy ones and the others, and inclusion beside one at the start."""
+    weights = np.ones(40, np.int64)
+    weights[[0, 20, 39]] = 2000, 3000, 1000
+    rows = draw(40, 3, trials, weights)
+    kind = np.full(40, 3)
+    kind[[0, 20, 39]] = 0, 1, 2
+    found, counts = np.unique(kind[rows], axis=0, return_counts=True)
+    expected = []
+    for order in found.tolist():
+        chance, left, light = 1.0, float(weights.sum()), 37
+        for number in order:
+            chance *= [2000, 3000, 1000, light][number] / left
+            left -= [2000, 3000, 1000, 1][number]
+            light -= number == 3
+        expected.append(chance * len(rows))
+    assert fits(counts, expected)
+    weights[:] = 1
+    weights[0] = 1000
+    check_inclusion(draw(40, 2, trials, weights), included(weights, 2), 40)
+
+
 def included(weights, k):
     """The probability of each number to be among the first k, by exponential clocks of these rates."""
     if k == len(weights):
@@ -197,3 +220,21 @@ def check_inclusion(rows, chances, degree):
         p = norm.sf(((z**2).sum() - len(z)) / np.sqrt((2 + spread[~certain] ** -2 - 6 / trials).sum()))
     assert p > LEAST
     assert freedom < 30 or p < 1 - LEAST
+
+
+def check_instances(draw, apart=(1, 2, 256), trials=60_000, **options):
+    """What an instance draws does not tell what another one does, however far apart they are."""
+    rows = draw(5, 1, trials, **options)[:, 0]
+    assert fits(np.bincount(rows, minlength=5), np.full(5, trials / 5))
+    for distance in apart:
+        assert p_of_independence(rows[:-distance], rows[distance:]) > LEAST
+
+
+def check_vertices():
+    """Nor does what it draws for a vertex tell what it draws for another one, nor what another seed draws."""
+    degree, n = 5, 6000
+    src, dst = np.repeat(np.arange(n), degree), np.tile(np.arange(n, n + degree), n)
+    graph = gd.from_edges(src, dst, directed=True).partition(1, device="cpu")
+    one, other = (gd.sample.neighbors(graph, [np.arange(n)] * 10, [1], seed=seed).dst - n for seed in (7, 8))
+    for left, right in ((one[:-1], one[1:]), (one[:-n], one[n:]), (one, other)):
+        assert p_of_independence(left, right) > LEAST

@@ -5,30 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
-from set_laws import METHODS, check_inclusion, drawn, fits, included
+from set_laws import (
+    IN_ORDER,
+    METHODS,
+    check_inclusion,
+    check_instances,
+    check_row_of_40,
+    check_vertices,
+    drawn,
+    fits,
+    included,
+)
 from specs import LEAST, agree, orders
 
 import graphdask as gd
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_sets_by_weight_where_rows_are_not_short(method):
-    """A row of 40: redraws, then what is left."""
-    weights = np.ones(40, np.int64)
-    weights[[0, 20, 39]] = 2000, 3000, 1000
-    rows = drawn(40, 3, 30_000, weights, method=method)
-    kind = np.full(40, 3)
-    kind[[0, 20, 39]] = 0, 1, 2
-    found, counts = np.unique(kind[rows], axis=0, return_counts=True)
-    expected = []
-    for order in found.tolist():
-        chance, left, light = 1.0, float(weights.sum()), 37
-        for number in order:
-            chance *= [2000, 3000, 1000, light][number] / left
-            left -= [2000, 3000, 1000, 1][number]
-            light -= number == 3
-        expected.append(chance * len(rows))
-    assert fits(counts, expected)
+def test_orders_by_weight_where_rows_are_not_short(method):
+    check_row_of_40(IN_ORDER[method])
 
 
 @pytest.mark.parametrize(("degree", "k"), [(33, 10), (34, 33), (40, 36), (60, 5)])
@@ -63,23 +58,12 @@ def test_with_replacement_draws_are_independent():
 
 
 @pytest.mark.parametrize("options", [{}, {"replace": True}, {"method": "bipartite"}])
-@pytest.mark.parametrize("apart", [1, 2, 256])
-def test_instances_are_independent(options, apart):
-    rows = drawn(5, 1, 60_000, **options)[:, 0]
-    table = np.zeros((5, 5))
-    np.add.at(table, (rows[:-apart], rows[apart:]), 1)
-    assert chi2_contingency(table)[1] > LEAST
+def test_instances_are_independent(options):
+    check_instances(drawn, **options)
 
 
 def test_vertices_of_an_instance_and_seeds_are_independent():
-    degree, n = 5, 6000
-    src, dst = np.repeat(np.arange(n), degree), np.tile(np.arange(n, n + degree), n)
-    graph = gd.from_edges(src, dst, directed=True).partition(1, device="cpu")
-    one, other = (gd.sample.neighbors(graph, [np.arange(n)] * 10, [1], seed=seed).dst - n for seed in (7, 8))
-    for left, right in ((one[:-1], one[1:]), (one[:-n], one[n:]), (one, other)):
-        table = np.zeros((degree, degree))
-        np.add.at(table, (left, right), 1)
-        assert chi2_contingency(table)[1] > LEAST
+    check_vertices()
 
 
 @pytest.mark.parametrize("p", [0.0, 0.2, 0.7, 0.99])
