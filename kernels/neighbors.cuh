@@ -28,6 +28,8 @@ struct Words {
         ++number;
         return now;
     }
+    // Leave out one that is the second of two.
+    __device__ __forceinline__ void skip() { ++number; }
 };
 
 // The neighbour at a place; without neighbours, the place.

@@ -14,8 +14,10 @@ The 64-bit numbers of an item are those of Philox with a key of (seed, vertex), 
 seed, and the counter (instance, step, block): step 0 says which neighbours, step 1 how many, step 2 gives keys. A
 vertex is expanded once in an instance, so no number is used twice.
 
-Without replacement it is Floyd's algorithm, in the order of his steps. Where more neighbours are asked for than there
-are, all of them come, in the order of the row.
+Without replacement it is Floyd's algorithm, in the order of his steps, or Algorithm R. Where more neighbours are asked
+for than there are, all of them come, in the order of the row.
+
+Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical Software 11 (1985).
 """
 
 import numpy as np
@@ -140,6 +142,28 @@ def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offse
                 _floyd(count, begin, degree, pair, of_item, instance, table, places[at : at + count])
         for e in range(first, end):
             dst[e] = entry(indices, places[e - first])
+
+
+@twin
+def neighbors_reservoir(n, rows, vertices, instances, tags, indptr, indices, offsets, seed, src, dst, tag):
+    """Draw neighbours, all alike and without replacement, by Algorithm R: the first ones, of which each of the others
+    in its turn takes the place of one, or of none."""
+    pair = np.empty(1, np.uint64)
+    for i in range(n):
+        out, vertex, mark, begin = offsets[i], vertices[i], tags[i], indptr[rows[i]]
+        count, degree = offsets[i + 1] - out, indptr[rows[i] + 1] - begin
+        if count == 0:
+            continue
+        of_item, instance = _key_of(seed, vertex), np.uint64(instances[i])
+        for s in range(count):
+            src[out + s] = vertex
+            tag[out + s] = mark
+            dst[out + s] = entry(indices, begin + s)
+        for place in range(count, degree):
+            word = word_of(pair, of_item, instance, _ZERO, place - count)
+            s = np.int64(multiply_high(word, np.uint64(place + 1)))
+            if s < count:
+                dst[out + s] = entry(indices, begin + place)
 
 
 @twin

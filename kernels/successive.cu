@@ -30,6 +30,14 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
         }
         Words words(key, (gd_u64)instances[i], 0);
         gd_u64 left = row.total();
+        if (method == GD_REPEATED || method == GD_BIPARTITE) {
+            gd_i64 *const chosen = trees + rooms[i];
+            for (gd_i64 s = 0; s < count; ++s) {
+                const gd_i64 place = gd_next(row, chosen, (int)s, left, method, words);
+                dst[out + s] = gd_entry(indices, begin + place);
+            }
+            continue;
+        }
         // sums of what is left in a tree (P. Fenwick, "A new data structure for cumulative frequency tables", 1994)
         gd_i64 *tree = trees + rooms[i] - 1;
         for (gd_i64 p = 1; p <= degree; ++p) tree[p] = (gd_i64)(row.below(p) - row.below(p - (p & -p)));

@@ -25,6 +25,12 @@ struct Row {
     __device__ __forceinline__ gd_i64 find(gd_u64 number) const {
         return sums ? gd_first_above(sums, 0, degree - 1, number, total()) : (gd_i64)number;
     }
+    // A place of the two regions on either side of one, in proportion to the biases there.
+    __device__ __forceinline__ gd_i64 find_beside(gd_i64 place, gd_u64 all, gd_u64 word) const {
+        const gd_u64 low = below(place), width = below(place + 1) - low;
+        const gd_u64 number = gd_digit(word, all - width);
+        return find(number >= low ? number + width : number);
+    }
 };
 
 __device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64 place) {
@@ -48,21 +54,35 @@ __device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen
     const int redraws = method == GD_UPDATED || (!method && row.degree <= GD_FEW) ? 0
                         : method                                                  ? GD_MOST_REDRAWS
                                                                                   : GD_REDRAWS;
+    const bool bipartite = method == GD_BIPARTITE;
     const gd_u64 total = row.total();
     for (int i = 0; i < redraws; ++i) {
         gd_u64 word = words.take();
         gd_i64 place = row.find(gd_digit(word, total));
-        if (!gd_among(chosen, count, place)) return place;
-        if (method != GD_BIPARTITE) continue;
-        const gd_u64 low = row.below(place), width = row.below(place + 1) - low;
-        word = words.take();
-        gd_u64 number = gd_digit(word, total - width);
-        if (number >= low) number += width;
-        place = row.find(number);
-        if (!gd_among(chosen, count, place)) return place;
+        bool again = gd_among(chosen, count, place);
+        if (bipartite && again) {
+            word = words.take();
+            place = row.find_beside(place, total, word);
+            again = gd_among(chosen, count, place);
+        } else if (bipartite) {
+            words.skip();
+        }
+        if (!again) return place;
     }
     gd_u64 word = words.take();
+    if (bipartite) words.skip();
     return gd_find_left(row, chosen, count, gd_digit(word, left));
+}
+
+// Draw s of an item, to be told apart from those before, which are in `chosen` in ascending order; it is put there.
+__device__ __forceinline__ gd_i64 gd_next(const Row &row, gd_i64 *chosen, int s, gd_u64 &left, gd_i64 method,
+                                          Words &words) {
+    const gd_i64 found = gd_choose(row, chosen, s, left, method, words);
+    left -= row.below(found + 1) - row.below(found);
+    int at = s;
+    for (; at > 0 && chosen[at - 1] > found; --at) chosen[at] = chosen[at - 1];
+    chosen[at] = found;
+    return found;
 }
 
 // Of a row, all neighbours, or `count` with replacement, or up to GD_FEW without; as gd_draw_alike gives them.
@@ -84,13 +104,6 @@ __device__ __forceinline__ void gd_draw_by_bias(gd_u64 key, gd_u64 instance, con
         return;
     }
     gd_i64 chosen[GD_FEW];
-    const auto place = [&](gd_i64 s) {
-        const gd_i64 found = gd_choose(row, chosen, (int)s, left, method, words);
-        left -= row.below(found + 1) - row.below(found);
-        int at = (int)s;
-        for (; at > 0 && chosen[at - 1] > found; --at) chosen[at] = chosen[at - 1];
-        chosen[at] = found;
-        return found;
-    };
+    const auto place = [&](gd_i64 s) { return gd_next(row, chosen, (int)s, left, method, words); };
     gd_give_drawn(count, place, read, emit);
 }

@@ -3,7 +3,7 @@
 sums   int64: the biases of each row, summed up to each edge and with it; None where all are 1
 
 Sums are of whole numbers, as graphdask.sample.biases makes them. The other arguments are those of neighbors.py, and so
-are the numbers that are drawn.
+are the numbers that are drawn. A draw takes one of them; a bipartite one two, of which it may leave the second.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def _bits(value):
 
 
 @inlined
-def _below(sums, begin, place):
+def below(sums, begin, place):
     """The sum of the biases before a place of a row."""
     if sums is None:
         return np.uint64(place)
@@ -41,7 +41,7 @@ def _below(sums, begin, place):
 
 
 @inlined
-def _find(sums, begin, degree, number):
+def find(sums, begin, degree, number):
     """The place whose bias takes in a number."""
     if sums is None:
         return np.int64(number)
@@ -56,6 +56,15 @@ def _find(sums, begin, degree, number):
 
 
 @inlined
+def find_beside(sums, begin, degree, place, total, word):
+    """A place of the two regions on either side of one, in proportion to the biases there."""
+    low = below(sums, begin, place)
+    width = below(sums, begin, place + 1) - low
+    number = multiply_high(word, total - width)
+    return find(sums, begin, degree, number + width if number >= low else number)
+
+
+@inlined
 def _among(chosen, count, place):
     found = False
     for i in range(count):
@@ -67,11 +76,11 @@ def _among(chosen, count, place):
 def _find_left(sums, begin, degree, chosen, count, number):
     """The place of a number among the biases that are left: those chosen, in ascending order, are skipped."""
     for i in range(count):
-        low = _below(sums, begin, chosen[i])
+        low = below(sums, begin, chosen[i])
         if number < low:
             break
-        number += _below(sums, begin, chosen[i] + 1) - low
-    return _find(sums, begin, degree, number)
+        number += below(sums, begin, chosen[i] + 1) - low
+    return find(sums, begin, degree, number)
 
 
 @inlined
@@ -82,26 +91,18 @@ def _choose(sums, begin, degree, chosen, count, left, method, pair, of_item, ins
         redraws = 0
     elif method:
         redraws = MOST_REDRAWS
-    total = _below(sums, begin, degree)
+    total = below(sums, begin, degree)
+    words = 1 + (method == BIPARTITE)
     for _ in range(redraws):
-        drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), total)
-        number += 1
-        place = _find(sums, begin, degree, drawn)
-        if not _among(chosen, count, place):
-            return place, number
-        if method != BIPARTITE:
-            continue
-        low = _below(sums, begin, place)
-        width = _below(sums, begin, place + 1) - low
-        drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), total - width)
-        number += 1
-        if drawn >= low:
-            drawn += width
-        place = _find(sums, begin, degree, drawn)
+        place = find(sums, begin, degree, multiply_high(word_of(pair, of_item, instance, _ZERO, number), total))
+        if method == BIPARTITE and _among(chosen, count, place):
+            word = word_of(pair, of_item, instance, _ZERO, number + 1)
+            place = find_beside(sums, begin, degree, place, total, word)
+        number += words
         if not _among(chosen, count, place):
             return place, number
     drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), left)
-    return _find_left(sums, begin, degree, chosen, count, drawn), number + 1
+    return _find_left(sums, begin, degree, chosen, count, drawn), number + words
 
 
 @twin
@@ -112,7 +113,8 @@ def successive_draw(
     """Draw neighbours in proportion to their biases, or by one of the methods for them.
 
     method: 0, or REPEATED, UPDATED, BIPARTITE. Of an item that gets more than FEW and not all, `rooms` says where in
-    `trees` there are as many words as it has neighbours.
+    `trees` there are as many words as it has neighbours: for a tree of what is left, or, of methods that redraw, for
+    what is chosen.
     """
     chosen, pair = np.empty(FEW, np.int64), np.empty(1, np.uint64)
     key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
@@ -128,26 +130,26 @@ def successive_draw(
                 dst[out + s] = entry(indices, begin + s)
             continue
         of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
-        left = _below(sums, begin, degree)
+        left = below(sums, begin, degree)
         if replace:
             for s in range(count):
                 drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
-                dst[out + s] = entry(indices, begin + _find(sums, begin, degree, drawn))
-        elif count <= FEW:
-            number = np.int64(0)
+                dst[out + s] = entry(indices, begin + find(sums, begin, degree, drawn))
+        elif count <= FEW or method in (REPEATED, BIPARTITE):
+            number, taken = np.int64(0), chosen if count <= FEW else trees[rooms[i] : rooms[i] + count]
             for s in range(count):
-                place, number = _choose(sums, begin, degree, chosen, s, left, method, pair, of_item, instance, number)
-                left -= _below(sums, begin, place + 1) - _below(sums, begin, place)
+                place, number = _choose(sums, begin, degree, taken, s, left, method, pair, of_item, instance, number)
+                left -= below(sums, begin, place + 1) - below(sums, begin, place)
                 dst[out + s] = entry(indices, begin + place)
                 at = s
-                while at > 0 and chosen[at - 1] > place:
-                    chosen[at] = chosen[at - 1]
+                while at > 0 and taken[at - 1] > place:
+                    taken[at] = taken[at - 1]
                     at -= 1
-                chosen[at] = place
+                taken[at] = place
         else:
             at = rooms[i] - 1
             for p in range(1, degree + 1):
-                trees[at + p] = np.int64(_below(sums, begin, p) - _below(sums, begin, p - (p & -p)))
+                trees[at + p] = np.int64(below(sums, begin, p) - below(sums, begin, p - (p & -p)))
             for s in range(count):
                 drawn = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), left))
                 place, step = np.int64(0), np.int64(1) << (_bits(np.uint64(degree)) - 1)
@@ -156,7 +158,7 @@ def successive_draw(
                         place += step
                         drawn -= trees[at + place]
                     step >>= 1
-                width = _below(sums, begin, place + 1) - _below(sums, begin, place)
+                width = below(sums, begin, place + 1) - below(sums, begin, place)
                 p = place + 1
                 while p <= degree:
                     trees[at + p] -= np.int64(width)

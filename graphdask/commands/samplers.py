@@ -74,8 +74,8 @@ WALK_METHOD = click.option(
     help="How a biased neighbour is drawn; the law is the same.",
 )  # fmt: skip
 SET_METHOD = click.option(
-    "--method", type=click.Choice(["auto", "repeated", "updated", "bipartite"]), default="auto", show_default=True,
-    help="How several neighbours are drawn without replacement; the law is the same.",
+    "--method", type=click.Choice(["auto", "repeated", "updated", "bipartite", "reservoir"]), default="auto",
+    show_default=True, help="How several neighbours are drawn without replacement; the law is the same.",
 )  # fmt: skip
 SIDE = click.option(
     "--neighbors", "direction", type=click.Choice(["out", "in"]), default="out", show_default=True,

@@ -17,8 +17,11 @@ from graphdask.sample.sampler import Sampler
 
 S = TypeVar("S")
 
-METHODS = ("auto", "repeated", "updated", "bipartite")
-"""In the order of their numbers in kernels/successive.py."""
+METHODS = ("auto", "repeated", "updated", "bipartite", "reservoir")
+"""In the order of their numbers in kernels/successive.py, which has all but the last."""
+REDRAWN = ("repeated", "bipartite")
+"""Methods that draw again what is drawn already."""
+COLLISIONS = ("auto", "linear", "bitmap", "strided")
 FEW = 32
 """Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 ROOM = 1 << 25
@@ -37,11 +40,28 @@ class Fanouts(Sampler[S]):
     def __init__(
         self, seeds: np.ndarray, bounds: np.ndarray | None, fanouts: Sequence[int], *, replace: bool = False,
         bias: str | None = None, direction: str = "out", method: str = "auto", seed: int = 0, burn: int = 0,
+        collisions: str = "auto",
     ):  # fmt: skip
         self.seeds, self.first, self.last = seeds, 0, (len(seeds) if bounds is None else len(bounds) - 1)
         self._bounds = bounds
         self.fanouts, self.replace, self.bias, self.direction = tuple(fanouts), replace, bias, direction
-        self.method, self.seed, self.burn = method, seed, burn
+        self.method, self.seed, self.burn, self.collisions = method, seed, burn, collisions
+
+    @property
+    def alike(self) -> bool:
+        """Whether neighbours are drawn by Floyd's algorithm, or with replacement."""
+        return self.bias is None and self.method == "auto"
+
+    @property
+    def in_few_launches(self) -> bool:
+        """Whether the kernels that draw hop after hop know its way to draw."""
+        return self.method != "reservoir" and self.collisions in ("auto", "linear")
+
+    def marked(self, fanout: int) -> bool:
+        """Whether a bit says of a neighbour that it is chosen, where so many are asked for."""
+        if self.method not in REDRAWN or self.collisions == "linear":
+            return False
+        return self.collisions != "auto" or fanout > FEW or fanout < 0
 
     def only(self, first: int, last: int) -> Self:
         some = super().only(first, last)
@@ -133,12 +153,16 @@ class Fanouts(Sampler[S]):
         each += (16 + (24 if part.size > 1 else 0)) if self.numbered else 0
         biases = launch = 0
         if (self.burn or max(self.fanouts, default=0) > FEW) and not self.replace:
-            if self.bias is not None or self.method != "auto":
+            if not self.alike:
                 launch = int(8 * min(ROOM, expanded * reached)) + 32 * int(expanded)
             elif not isinstance(rows.indptr, np.ndarray):
                 launch = int(24 * min(edges, ROOM))
         if part.size == 1 and not isinstance(rows.indptr, np.ndarray):
             launch = max(launch, int(2 * width * room))
+        if self.bias is not None and self.method == "reservoir":
+            launch += 8 * rows.num_edges + int(32 * edges)
+        elif self.marked(0):
+            launch = max(launch, int(4 * min(ROOM, expanded * (1 + reached / 32))) + 32 * int(expanded))
         if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots

@@ -62,19 +62,15 @@ class MinibatchTraversal(NumberedTraversal):
         return max(announced, int(_bytes(width) * min(most, GROUP) + (2 * (24 + width) * most if most > GROUP else 0)))
 
     @property
-    def _alike(self) -> bool:
-        return self.bias is None and self.method == "auto"
-
-    @property
     def _vertices_of_a_seed(self) -> int:
         """At most, itself among them; one less is how many edges."""
         return 1 + sum(int(np.prod(self.fanouts[: hop + 1], dtype=object)) for hop in range(len(self.fanouts)))
 
     def _in_one_go(self, part: Part, on_gpu: bool) -> bool:
-        if part.size > 1 or type(part.vertex_map) is not VertexMap:
+        if part.size > 1 or type(part.vertex_map) is not VertexMap or not self.in_few_launches:
             return False
         if not on_gpu:
-            return self._alike or self.replace or max(self.fanouts, default=0) <= FEW
+            return self.alike or self.replace or max(self.fanouts, default=0) <= FEW
         most = MOST_DRAWN if self.replace else FEW
         if len(self.fanouts) > MOST_HOPS or not all(0 <= fanout <= most for fanout in self.fanouts):
             return False
@@ -145,7 +141,7 @@ class MinibatchTraversal(NumberedTraversal):
     ) -> None:  # fmt: skip
         on_gpu = env.backend.name != "cpu"
         kernels = env.backend.kernels("neighborhoods", cooperative=on_gpu, index_t=seeds.dtype)
-        draw = kernels.neighborhoods_draw if self._alike else kernels.neighborhoods_draw_biased
+        draw = kernels.neighborhoods_draw if self.alike else kernels.neighborhoods_draw_biased
         fanouts = env.backend.from_host(np.array(self.fanouts, np.int64))
         draw(
             len(bounds) - 1, first, seeds, bounds, state.rows.indptr, state.rows.indices, state.sums, fanouts,

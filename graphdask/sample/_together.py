@@ -67,6 +67,8 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | Non
     fanouts, most = sampler.fanouts, MOST_DRAWN if sampler.replace else FEW
     if env.backend.name == "cpu" or part.size > 1 or type(part.vertex_map) is not VertexMap or sampler.burn:
         return None
+    if not sampler.in_few_launches:
+        return None
     if not 1 <= len(fanouts) <= MOST_HOPS or not all(0 <= fanout <= most for fanout in fanouts):
         return None
     if not sampler.instances:
@@ -100,7 +102,7 @@ def drawn_together(
         bounds = env.backend.from_host(of_each - of_each[0])
     seeds = env.backend.from_host(seeds.astype(dtype))
     fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
-    method = -1 if sampler.bias is None and sampler.method == "auto" else METHODS.index(sampler.method)
+    method = -1 if sampler.alike else METHODS.index(sampler.method)
     together = shape.together(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
     drawing = (
         rows.indptr, rows.indices, sums, fanouts, hops, int(sampler.replace), method,

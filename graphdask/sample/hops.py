@@ -16,10 +16,11 @@ import numpy as np
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.partition import index_dtype
+from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, sampled
-from graphdask.sample.traversal import METHODS, Traversal
+from graphdask.sample.traversal import Traversal
 
 DIRECTIONS = ("out", "in")
 
@@ -33,6 +34,7 @@ def neighbors(
     bias: str | None = None,
     direction: str = "out",
     method: str = "auto",
+    collisions: str = "auto",
     seed: int = 0,
     placement: Placement = "auto",
     client: Any = None,
@@ -61,13 +63,19 @@ def neighbors(
         where b is the bits of d; none above 0 comes below one multiple.
     direction : {"out", "in"}
         Whether edges are followed or gone against.
-    method : {"auto", "repeated", "updated", "bipartite"}
-        How draws without replacement avoid what is drawn already, where no more than 32 neighbours are asked for;
-        the law is the same. `auto`: by Floyd's algorithm without a bias; with one, by up to 8 redraws, then among what
-        is left; for rows of up to 32 edges among what is left at once. `repeated`: redraw until it is new. `updated`:
-        among what is left. `bipartite`: a second number for the regions on either side of what is drawn already, then
-        redraw. Where 128 redraws were in vain, these two go on among what is left. More than 32 are drawn among what
-        is left, by a tree of sums.
+    method : {"auto", "repeated", "updated", "bipartite", "reservoir"}
+        How draws without replacement avoid what is drawn already; the law is the same, but not the edges. `auto`: by
+        Floyd's algorithm without a bias; with one, by up to 8 redraws, then among what is left; for rows of up to 32
+        edges, and where more than 32 are asked for, among what is left at once. `repeated`: redraw until it is new.
+        `updated`: among what is left. `bipartite`: a second number for the regions on either side of what is drawn
+        already, then redraw. Where 128 redraws were in vain, these two go on among what is left. `reservoir`: in one
+        pass over all edges of the vertex, without a bias by Algorithm R, with one by exponential keys, of which the
+        smallest are taken.
+    collisions : {"auto", "linear", "bitmap", "strided"}
+        How `repeated` and `bipartite` see that something is drawn already; the edges are the same. `linear`: a search
+        among what is drawn. `bitmap`: a bit for each edge of the vertex. `strided`: so that the bits of edges that
+        follow each other are in different words, which threads of a GPU set without waiting for each other. `auto`:
+        `linear` where up to 32 are asked for, else `strided`.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
@@ -111,6 +119,7 @@ def neighbors(
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
     options = checked_options(G, checked_sizes(fanouts, "fanouts", -1), replace, bias, direction, method, seed)
+    options["collisions"] = checked_collisions(collisions, method)
     return sampled(G, Traversal(flat, bounds, **options), placement, client, progress)
 
 
@@ -129,6 +138,16 @@ def checked_options(
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
         "seed": whole("seed", seed), "direction": checked_name("direction", direction, DIRECTIONS),
     }  # fmt: skip
+
+
+def checked_collisions(collisions: Any, method: str) -> Any:
+    """How what is drawn already is seen; refuse it of a method that does not come upon such."""
+    if checked_name("collisions", collisions, COLLISIONS) != "auto" and method not in REDRAWN:
+        raise InputError(
+            f"collisions={collisions!r} is how method='repeated' and 'bipartite' see what is drawn already; "
+            f"method={method!r} does without"
+        )
+    return collisions
 
 
 def snowball(
@@ -198,6 +217,8 @@ def forest_fire(
     *,
     bias: str | None = None,
     direction: str = "out",
+    method: str = "auto",
+    collisions: str = "auto",
     seed: int = 0,
     placement: Placement = "auto",
     client: Any = None,
@@ -220,6 +241,8 @@ def forest_fire(
     bias : {None, "weight", "degree"}
         What edges burn in proportion to; as for `neighbors`.
     direction : {"out", "in"}
+    method, collisions
+        How those that burn are drawn; as for `neighbors`.
     seed, placement, client, progress
         As for `neighbors`.
 
@@ -256,7 +279,8 @@ def forest_fire(
     burn = int(Fraction(float(p)) * 2**64)
     sampler = Traversal(
         flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=whole("seed", seed), burn=burn,
-        direction=checked_name("direction", direction, DIRECTIONS),
+        direction=checked_name("direction", direction, DIRECTIONS), method=checked_name("method", method, METHODS),
+        collisions=checked_collisions(collisions, method),
     )  # fmt: skip
     sampler.name = "forest fire sampling"
     return sampled(G, sampler, placement, client, progress)

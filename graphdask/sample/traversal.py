@@ -27,8 +27,9 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
 from graphdask.sample._edge_tables import biased_rows, edge_shifts
-from graphdask.sample._fanouts import FEW, METHODS, ROOM, Fanouts
+from graphdask.sample._fanouts import FEW, ROOM, Fanouts
 from graphdask.sample._together import drawn_together, shape_of
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
@@ -87,6 +88,8 @@ class State:
     """int64, for each row: what makes the number of an edge of its place here; None for 0."""
     columns: dict[str, Array] | None = None
     """The result, where all is drawn already."""
+    rates: Array | None = None
+    """Float64: the bias of each edge, for those drawn by a reservoir."""
     items: Array | None = None
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 
@@ -239,19 +242,19 @@ class Traversal(Fanouts[State]):
         dtype = vertices.dtype
         refuse_beyond_memory(env, self.name, f"hop {hop}", total, 4 * dtype.itemsize + 28)
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
-        alike = self.bias is None and self.method == "auto"
         loads = offsets
-        if not alike:
-            trees = not self.replace and (fanout > FEW or self.burn)
-            loads = self._rooms(env, state.rows, rows, counts) if trees else offsets[:0]
-        for a, b in self._launches(env, n, loads, total if alike else None):
+        if not self.alike and self.method != "reservoir":
+            loads = rooms_of(self, env, state.rows, rows, counts, fanout)
+        for a, b in self._launches(env, n, loads, total if loads is offsets else None):
             self.check_deadline(env, a, hop)
             items = [array[a:b] for array in (rows, vertices, instances, tags)]
             of_items = offsets[a : b + 1]
-            if alike:
+            if self.alike:
                 self._draw_alike(state, env, items, of_items, fanout, seed, out)
+            elif self.method == "reservoir":
+                draw_kept(self, state, env, items, of_items, seed, out)
             else:
-                self._draw_biased(state, env, items, of_items, loads[a : b + 1], seed, out)
+                draw_successively(self, state, env, items, of_items, loads[a : b + 1], fanout, seed, out)
         if not self.numbered:
             return *out, offsets, None
         src, places, tag = out
@@ -261,17 +264,9 @@ class Traversal(Fanouts[State]):
             numbers += state.shifts[whole[xp.searchsorted(offsets[1:], xp.arange(total), side="right")]]
         return src, slots, tag, offsets, numbers
 
-    def _targets(self, state: State) -> Array | None:
+    def targets(self, state: State) -> Array | None:
         """What kernels say of an edge: the slot that it leads to, or with None its place."""
         return None if self.numbered else state.rows.indices
-
-    def _rooms(self, env: Environment, csr: Csr, rows: Array, counts: Array) -> Array:
-        """Where the trees of rows begin of which many are drawn by a bias; each has as many words as its row edges."""
-        degrees = csr.indptr[rows + 1] - csr.indptr[rows]
-        degrees *= (counts > FEW) & (counts < degrees)
-        rooms = env.xp.zeros(len(counts) + 1, np.int64)
-        env.xp.cumsum(degrees, out=rooms[1:])
-        return rooms
 
     def _launches(self, env: Environment, n: int, loads: Array, total: int | None) -> Iterator[tuple[int, int]]:
         """Ranges of items that make a launch: so many, and of no more words than there is room for, or one item.
@@ -304,7 +299,7 @@ class Traversal(Fanouts[State]):
         self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
     ) -> None:
         self._launch_alike(
-            state.kernels, env, items, state.rows.indptr, self._targets(state), offsets, fanout, seed, out
+            state.kernels, env, items, state.rows.indptr, self.targets(state), offsets, fanout, seed, out
         )
 
     def _launch_alike(
@@ -322,19 +317,6 @@ class Traversal(Fanouts[State]):
         kernels.neighbors_uniform_long(
             n, *items, indptr, indices, offsets, seed, origin, drawn, table, *out, per_item=256
         )
-
-    def _draw_biased(
-        self, state: State, env: Environment, items: list[Array], offsets: Array, rooms: Array, seed: np.uint64,
-        out: Any,
-    ) -> None:  # fmt: skip
-        xp, csr, trees = env.xp, state.rows, env.xp.empty(0, np.int64)
-        if len(rooms):
-            rooms = rooms - rooms[0]
-            trees = xp.empty(int(rooms[-1]), np.int64)
-        env.kernels("successive", index_t=items[0].dtype).successive_draw(
-            len(items[0]), *items, csr.indptr, self._targets(state), offsets, state.sums, int(self.replace),
-            METHODS.index(self.method), seed, rooms, trees, *out,
-        )  # fmt: skip
 
     def _fresh(self, part: Part, state: State, env: Environment) -> Frontier:
         """What the last hop has reached that was not visited."""

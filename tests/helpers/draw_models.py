@@ -47,20 +47,23 @@ def floyd(numbers, degree, k):
 def in_turn(numbers, weights, k, redraws=0, regions=False):
     """One draw after the other among what is left, after some among all that find only what was drawn before.
 
-    With regions, what is found again is followed by a fresh number among all but that.
+    With regions a draw takes two numbers: where the first finds one again, the second is among all but that.
     """
     chosen = []
     for _ in range(k):
         for _ in range(redraws):
             place = found(weights, next(numbers) * sum(weights) >> 64)
+            second = next(numbers) if regions else 0
             if place in chosen and regions:
                 others = [0 if at == place else weight for at, weight in enumerate(weights)]
-                place = found(others, next(numbers) * sum(others) >> 64)
+                place = found(others, second * sum(others) >> 64)
             if place not in chosen:
                 break
         else:
             left = [0 if place in chosen else weight for place, weight in enumerate(weights)]
             place = found(left, next(numbers) * sum(left) >> 64)
+            if regions:
+                next(numbers)
         chosen.append(place)
     return chosen
 
@@ -103,7 +106,8 @@ def check_by_weight(weights, values, k, instances=3):
         rows = drawn(degree, k, instances, weights, method=method)
         for instance in range(instances):
             numbers = numbers_of(0, instance, degree)
-            expected = in_turn(numbers, values, k, redraws if k <= 32 else 0, method == "bipartite")
+            redrawn = 0 if method == "auto" and k > 32 else redraws
+            expected = in_turn(numbers, values, k, redrawn, method == "bipartite")
             assert rows[instance].tolist() == expected
 
 

@@ -18,21 +18,21 @@ from walk_laws import p_of_independence
 import graphdask as gd
 from graphdask.sample.spec import Spec
 
-METHODS = ["auto", "repeated", "updated", "bipartite"]
+METHODS = ["auto", "repeated", "updated", "bipartite", "reservoir"]
 """Of `gd.sample.neighbors`."""
 
 
-def star(degree, weights=None):
+def star(degree, weights=None, device="cpu"):
     """A vertex, `degree`, with all before it as its neighbours."""
     graph = gd.from_edges(np.full(degree, degree), np.arange(degree), weights, directed=True)
-    return graph.partition(1, device="cpu")
+    return graph.partition(1, device=device)
 
 
-def drawn(degree, k, trials, weights=None, seed=0, **options):
+def drawn(degree, k, trials, weights=None, seed=0, device="cpu", **options):
     """The neighbours that `trials` instances draw for a vertex, shape (trials, k)."""
     bias = None if weights is None else "weight"
     seeds = np.full(trials, degree)
-    found = gd.sample.neighbors(star(degree, weights), seeds, [k], bias=bias, seed=seed, **options)
+    found = gd.sample.neighbors(star(degree, weights, device), seeds, [k], bias=bias, seed=seed, **options)
     np.testing.assert_array_equal(found.instance, np.repeat(np.arange(trials), k))
     return found.dst.reshape(trials, k)
 

@@ -160,8 +160,7 @@ FAMILIES = {
             row_of_40,
         ),
         "a collided number for the regions": (
-            f"multiply_high({WORD.format('number')}, total - width)",
-            f"multiply_high({WORD.format('number - 1')}, total - width)", by_digits, in_order("bipartite"),
+            f"word = {WORD.format('number + 1')}", f"word = {WORD.format('number')}", by_digits, in_order("bipartite"),
         ),
         "a draw modulo": (
             f"multiply_high({WORD.format('number')}, total)", f"{WORD.format('number')} % total", by_digits,

@@ -13,8 +13,13 @@ from draw_models import (
     check_functions_alike,
     check_functions_by_rejection,
     check_functions_by_weight,
+    in_turn,
+    numbers_of,
 )
-from set_laws import by_weight, by_weight_anywhere
+from emulated import stand_in
+from set_laws import by_weight, by_weight_anywhere, drawn
+
+from graphdask.kernels.successive import MOST_REDRAWS
 
 SEEDS = [0, -3, 2**70 + 1]
 
@@ -40,6 +45,61 @@ def test_draws_where_redraws_are_in_vain():
     """Once two of five are drawn, hardly any number finds another one."""
     values = [1, 10**6, 1, 1, 10**6]
     check_by_weight(np.array(values), values, 4, instances=8)
+
+
+@pytest.mark.parametrize("collisions", ["auto", "linear", "bitmap", "strided"])
+@pytest.mark.parametrize("method", ["repeated", "bipartite"])
+@pytest.mark.parametrize(("degree", "k"), [(2, 1), (33, 32), (65, 40), (100, 99)])
+def test_however_it_is_seen_what_is_drawn_already(degree, k, method, collisions):
+    for weights in (None, np.arange(1, degree + 1)):
+        rows = drawn(degree, k, 3, weights, seed=4, method=method, collisions=collisions)
+        values = [1] * degree if weights is None else weights.tolist()
+        for instance in range(3):
+            expected = in_turn(numbers_of(4, instance, degree), values, k, MOST_REDRAWS, method == "bipartite")
+            assert rows[instance].tolist() == expected
+
+
+@pytest.mark.parametrize("method", ["repeated", "bipartite"])
+def test_draws_that_end_among_what_is_left(backend, monkeypatch, method):
+    """Two of four biases are as good as nothing: no redraw finds them."""
+    weights = [2**58, 1, 2**57, 1]
+    expected = in_turn(numbers_of(0, 0, 4), weights, 3, MOST_REDRAWS, method == "bipartite")
+    assert sorted(expected[:2]) == [0, 2]
+    device = "cpu" if backend.name == "cpu" else "cuda"
+    if device == "cuda":
+        stand_in(monkeypatch, backend)
+    for collisions in ("linear", "bitmap", "strided") if device == "cpu" else ("strided",):
+        options = {"method": method, "collisions": collisions, "device": device}
+        assert drawn(4, 3, 1, np.array(weights), **options).tolist() == [expected]
+
+
+@pytest.mark.parametrize("seed", [0, -3])
+@pytest.mark.parametrize(("degree", "k"), [(1, 1), (7, 0), (7, 6), (40, 33), (500, 3)])
+def test_a_reservoir_by_digits_of_the_numbers(degree, k, seed):
+    rows = drawn(degree, k, 4, seed=seed, method="reservoir")
+    for instance in range(4):
+        assert rows[instance].tolist() == vitter(numbers_of(seed, instance, degree), degree, k)
+
+
+def vitter(numbers, degree, k):
+    chosen = list(range(k))
+    for place in range(k, degree):
+        slot = next(numbers) * (place + 1) >> 64
+        if slot < k:
+            chosen[slot] = place
+    return chosen
+
+
+def test_a_reservoir_of_weights_keeps_the_smallest_keys():
+    weights = np.array([3, 1, 2**40, 5, 1, 0, 7])
+    for k in (2, 6):
+        rows = drawn(7, k, 5, weights, method="reservoir", seed=2)
+        for instance in range(5):
+            numbers = numbers_of(2, instance, 7, step=2)
+            places = [place for place in range(7) if weights[place]]
+            keys = {place: -np.log(((next(numbers) >> 11) + 1) / 2**53) / float(weights[place]) for place in places}
+            expected = sorted(keys, key=keys.get)[:k] if k < 6 else places
+            assert rows[instance].tolist() == expected
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1, 2.0**-60, 0.97])

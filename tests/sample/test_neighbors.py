@@ -113,8 +113,13 @@ def calls(graph, seeds, placement):
     yield sample.neighbors(graph, seeds, [40, -1], placement=placement, direction="in", seed=-5)
     yield sample.neighbors(graph, seeds, [3, 40], bias="weight", placement=placement, seed=2**200)
     yield sample.neighbors(graph, seeds, [3, 4], bias="degree", method="bipartite", placement=placement)
+    yield sample.neighbors(graph, seeds, [40, 4], bias="degree", method="bipartite", placement=placement)
+    yield sample.neighbors(graph, seeds, [3, 40], method="repeated", collisions="bitmap", placement=placement)
+    yield sample.neighbors(graph, seeds, [3, 4], method="reservoir", placement=placement)
+    yield sample.neighbors(graph, seeds, [3, 4], bias="weight", method="reservoir", placement=placement)
     yield sample.neighbors(graph, seeds, [4, 4], bias="weight", replace=True, placement=placement, direction="in")
     yield sample.forest_fire(graph, seeds, 0.9, 3, placement=placement)
+    yield sample.forest_fire(graph, seeds, 0.9, 2, method="reservoir", placement=placement)
     yield sample.layer(graph, seeds, [9, 50], placement=placement)
     yield sample.layer(graph, seeds, [9, 50], bias="weight", placement=placement)
     yield sample.layer(graph, seeds, [5, 5], bias="degree", direction="in", placement=placement)
@@ -269,6 +274,10 @@ def test_random_edges_and_vertices(directed, rng):
         (lambda G, s: s.neighbors(G, [0], direction="up"), InputError, "direction='up'"),
         (lambda G, s: s.neighbors(G, [0], method="alias"), InputError, "method='alias'"),
         (lambda G, s: s.neighbors(G, [0], method="updated", replace=True), InputError, "without replacement"),
+        (lambda G, s: s.neighbors(G, [0], collisions="bits"), InputError, "collisions='bits' is not one of"),
+        (lambda G, s: s.neighbors(G, [0], collisions="bitmap"), InputError, "method='auto' does without"),
+        (lambda G, s: s.forest_fire(G, [0], method="alias"), InputError, "method='alias'"),
+        (lambda G, s: s.forest_fire(G, [0], method="updated", collisions="linear"), InputError, "does without"),
         (lambda G, s: s.neighbors(G, [0], placement="there"), InputError, "placement='there'"),
         (lambda G, s: s.neighbors(G, [0], seed=0.5), InputError, "seed=0.5 is not a whole number"),
         (lambda G, s: s.neighbors("G", [0]), InputError, "not a Graph"),

@@ -27,6 +27,17 @@ CALLS = {
     "repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 40], method="repeated"),
     "by weight, repeated": lambda G, seeds: gd.sample.neighbors(G, seeds, [9, 3], bias="weight", method="repeated"),
     "by weight, bipartite": lambda G, seeds: gd.sample.neighbors(G, seeds, [9, 3], bias="weight", method="bipartite"),
+    "bipartite, of many": lambda G, seeds: gd.sample.neighbors(
+        G, seeds, [40, 3], bias="weight", method="bipartite", collisions="bitmap"
+    ),
+    "bits of words in turn": lambda G, seeds: gd.sample.neighbors(
+        G, seeds, [4, 70], method="bipartite", collisions="strided"
+    ),
+    "one by one": lambda G, seeds: gd.sample.neighbors(
+        G, seeds, [40, 3], bias="weight", method="repeated", collisions="linear"
+    ),
+    "reservoir": lambda G, seeds: gd.sample.neighbors(G, seeds, [40, 3], method="reservoir"),
+    "reservoir by weight": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="reservoir"),
     "updated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="updated"),
     "layer": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70]),
     "layer by weight": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], bias="weight"),
@@ -35,6 +46,7 @@ CALLS = {
     ),
     "snowball": lambda G, seeds: gd.sample.snowball(G, seeds, 3),
     "forest fire": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.95, 3),
+    "forest fire, by redraws": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.9, 2, method="repeated"),
     "forest fire by weight": lambda G, seeds: gd.sample.forest_fire(G, seeds, 0.97, 2, bias="weight"),
 }
 
