@@ -44,7 +44,7 @@ import numpy as np
 from graphdask.kernels.bias_types import is_kept, keep_bias
 from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
 from graphdask.kernels.hash import inlined, multiply_high
-from graphdask.kernels.keys import exponential_key, keep_key
+from graphdask.kernels.keys import exponential_key, keep_key, may_be_less
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.selection import (
     ABOVE_BOUND,
@@ -160,7 +160,14 @@ def functions_reservoir(
     n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
     base, replace, seed, starts, counts, keys, chosen, owner, failure,
 ):  # fmt: skip
-    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice."""
+    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice.
+
+    Keys that cannot be among the smallest are not made. Those that are become rare as the pass goes on.
+    """
+    most = np.int64(1)
+    for i in range(n):
+        most = max(most, counts[i])
+    of_draws, seconds = np.empty(most, np.uint64), np.empty(most, np.uint64)
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
         begin, out, count, start = indptr[row], starts[i], counts[i], np.int64(seeds[i])
@@ -168,7 +175,9 @@ def functions_reservoir(
         made = positive = np.int64(0)
         if count == 0:
             continue
-        second = _0
+        draws = count if replace else 1
+        for s in range(draws):
+            of_draws[s] = group_key(of_item, DRAW_KEY, s)
         for place in range(size):
             edge = begin + place
             slot = np.int64(indices[edge])
@@ -179,28 +188,29 @@ def functions_reservoir(
             )  # fmt: skip
             if not (bias >= 0 and bias < np.inf):
                 failing(failure, NO_BIAS)
-                continue
-            if replace:
+                bias = 0 * bias
+            for s in range(draws):
+                number = seconds[s]
+                if place & 1 == 0:
+                    number, seconds[s] = philox(
+                        of_draws[s], np.uint64(instance), np.uint64(depth), np.uint64(place >> 1)
+                    )  # fmt: skip
                 if not bias > 0:
                     continue
-                for s in range(count):
-                    of_draw = group_key(of_item, DRAW_KEY, s)
-                    first, second = philox(of_draw, np.uint64(instance), np.uint64(depth), np.uint64(place >> 1))
-                    key = exponential_key(second if place & 1 else first, bias)
+                if replace:
+                    if positive and not may_be_less(number, bias, keys[out + s]):
+                        continue
+                    key = exponential_key(number, bias)
                     if positive == 0 or key < keys[out + s]:
                         keys[out + s] = key
                         chosen[out + s] = place
-                positive, made = positive + 1, count
-                continue
-            if place & 1 == 0:
-                of_draw = group_key(of_item, DRAW_KEY, np.int64(0))
-                first, second = philox(of_draw, np.uint64(instance), np.uint64(depth), np.uint64(place >> 1))
-            if not bias > 0:
-                continue
-            positive += 1
-            key = exponential_key(second if place & 1 else first, bias)
-            if made < count or key < keys[out + count - 1]:
-                made = keep_key(keys, chosen, out, made, count, key, place)
+                elif made < count or may_be_less(number, bias, keys[out + count - 1]):
+                    key = exponential_key(number, bias)
+                    if made < count or key < keys[out + count - 1]:
+                        made = keep_key(keys, chosen, out, made, count, key, place)
+            positive += bias > 0
+        if replace and positive:
+            made = count
         if not replace and positive <= count:
             chosen[out : out + made].sort()
         for s in range(count):

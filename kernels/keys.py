@@ -12,13 +12,20 @@ from graphdask.kernels.hash import inlined
 from graphdask.kernels.twin import within
 from graphdask.kernels.user import logarithm
 
-_1, _11 = np.uint64(1), np.uint64(11)
+_1, _11, _MOST = np.uint64(1), np.uint64(11), np.uint64((1 << 53) - 1)
+_LESS = 1.1102230246251565e-16 * (1 - 2.0**-30)
 
 
 @inlined
 def exponential_key(number, bias):
     """A 64-bit number as one with the exponential law whose rate is the bias."""
     return -logarithm(np.float64(np.int64((number >> _11) + _1)) * 1.1102230246251565e-16) / np.float64(bias)
+
+
+@inlined
+def may_be_less(number, bias, than):
+    """Whether the key of a number may be less than another one: without the logarithm, as -log(u) is 1 - u at least."""
+    return np.float64(np.int64(_MOST - (number >> _11))) * _LESS < than * np.float64(bias)
 
 
 @within

@@ -9,6 +9,7 @@ from scipy.stats import power_divergence
 
 from graphdask.backend import get_backend
 from graphdask.kernels import pick
+from graphdask.kernels.keys import exponential_key, may_be_less
 from graphdask.kernels.philox import philox
 
 CPU = get_backend("cpu")
@@ -196,3 +197,18 @@ def test_each_draw_has_numbers_of_its_own(method):
     for i, one in enumerate(seen):
         for other in seen[:i]:
             assert (one == other).mean() < 0.1
+
+
+def test_keys_that_are_less_are_made(rng):
+    """What says without a logarithm that a key cannot be less is never wrong, and seldom says so in vain."""
+    numbers = rng.integers(0, 2**64, 3000, dtype=np.uint64)
+    numbers[:200] = np.uint64(2**64 - 1) - (numbers[:200] >> np.arange(200, dtype=np.uint64) % np.uint64(64))
+    numbers[200:202] = 0, 2**64 - 1
+    for bias in (1.0, 3, 1e-300, 5e-324, 1e300, 2.5):
+        keys = np.array([exponential_key(number, bias) for number in numbers])
+        for than in (keys[0], keys[1000], np.median(keys), 0.0, 1e-3 / bias if bias < 1e300 else 1e-303, np.inf):
+            may = np.array([may_be_less(number, bias, than) for number in numbers])
+            assert not ((keys < than) & ~may).any()
+    keys = np.array([exponential_key(number, 2.5) for number in numbers])
+    may = np.array([may_be_less(number, 2.5, 0.004) for number in numbers])
+    assert may[202:].sum() <= (keys < 0.0041)[202:].sum()
