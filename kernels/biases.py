@@ -36,7 +36,7 @@ from graphdask.kernels.pick import SPARSE, shift_of, units
 from graphdask.kernels.twin import twin
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
-MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "double")]
+MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "long long", "double")]
 
 TILE = 1024
 _0 = np.uint64(0)

@@ -5,12 +5,14 @@
 // with a bound.
 #include "common.cuh"
 #include "keys.cuh"
+#include "pick.cuh"
 #include "selection.cuh"
 #include "functions_default.cuh"
 
 // How a walk draws edges: all alike, by sums of their biases, or by rejection.
 #define GD_UNIFORM 0
 #define GD_SUMMED 1
+#define GD_ALIASED 3
 
 // A bias as it is stored; 0 and a failure where it is none.
 __device__ __forceinline__ bias_t gd_checked(double bias, int *failure) {
@@ -256,7 +258,8 @@ extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begi
                                           const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
                                           const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
                                           gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base, gd_i64 how,
-                                          const gd_i64 *__restrict__ sums, gd_i64 floating, bias_t bound,
+                                          const gd_i64 *__restrict__ sums, const gd_u64 *__restrict__ totals,
+                                          const int *__restrict__ other, gd_i64 floating, bias_t bound,
                                           gd_i64 trials, gd_u64 seed, gd_i64 updates, gd_i64 num_vertices,
                                           index_t *__restrict__ here, index_t *__restrict__ before,
                                           index_t *__restrict__ dst, index_t *__restrict__ put,
@@ -279,6 +282,9 @@ extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begi
             if (size && how == GD_UNIFORM) {
                 gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
                 if (biased(at, v, step) > 0) edge = at + (gd_i64)gd_digit(number, (gd_u64)size);
+            } else if (size && how == GD_ALIASED) {
+                gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
+                edge = gd_pick_alias((const gd_u64 *)sums, other, totals[v], at, at + size, number, second);
             } else if (size && how == GD_SUMMED) {
                 if (const gd_u64 total = (gd_u64)sums[at + size - 1]) {
                     gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);

@@ -16,9 +16,10 @@ mapped, ids, degrees
            whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
            by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
-how, sums, floating
+how, sums, totals, other, floating
            one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
-           with it; whether biases are floats
+           with it, or the shares of an alias table (biases.py), uint64, with its totals and others; whether biases are
+           floats
 keys       float64: room for as many as are chosen
 here, before, lengths, dst, put
            of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
@@ -71,8 +72,8 @@ MACROS = [
     )
 ]
 
-UNIFORM, SUMMED, TRIED = 0, 1, 2
-"""How a walk draws edges: all alike, by sums of their biases, or by rejection."""
+UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
+"""How a walk draws edges: all alike, by sums of their biases, by rejection, or by an alias table."""
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
@@ -287,13 +288,15 @@ def functions_update(
 @twin
 def functions_walk(
     n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, how, sums,
-    floating, bound, trials, seed, updates, num_vertices, here, before, dst, put, lengths, failure, failure_of_update,
+    totals, other, floating, bound, trials, seed, updates, num_vertices, here, before, dst, put, lengths, failure,
+    failure_of_update,
 ):  # fmt: skip
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
     of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
     of_update = group_key(seed, DRAW_UPDATE, np.int64(0))
     begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
+    seconds = np.empty(GROUP, np.uint64)
     units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
     none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
     for block in range(0, n, GROUP):
@@ -310,7 +313,7 @@ def functions_walk(
                 break
             if how != TRIED:
                 for j in range(count):
-                    numbers[j], _ = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
+                    numbers[j], seconds[j] = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
             for j in range(count):
                 edges[j] = -1
                 if sizes[j] == 0:
@@ -326,6 +329,12 @@ def functions_walk(
                         failing(failure, NO_BIAS)
                     elif bias > 0:
                         edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
+                    continue
+                if how == ALIASED:
+                    if totals[v] != _0:
+                        edge = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
+                        own = multiply_high(seconds[j], totals[v]) < np.uint64(sums[edge])
+                        edges[j] = edge if own else at + other[edge]
                     continue
                 if how == SUMMED:
                     low, high = at, at + size - 1

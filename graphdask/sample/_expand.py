@@ -7,7 +7,7 @@ vertices, and only own vertices have rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, launches
 from graphdask.sample._methods import Method
-from graphdask.sample._sums import Sums, sums_of
+from graphdask.sample._sums import Aliases, Sums, aliases_of, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
@@ -89,7 +89,12 @@ class Expander:
         self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names
         self.method: Method = options.how
         self.sums: Sums | None = None
-        if self.method.static:
+        self.aliases: Aliases | None = None
+        if self.method.name == "alias":
+            self.aliases = aliases_of(self, part, env)
+            if self.aliases is None:
+                self.method = replace(self.method, name="inverse")
+        if self.method.name == "inverse" and self.method.static:
             self.sums = sums_of(self, part, env)
 
     def kernels(self, *names: str) -> tuple[Any, Any]:
@@ -170,6 +175,8 @@ class Expander:
             return found.owners, found.chosen, lambda: found.numbers(xp)
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
+        elif self.method.name == "alias":
+            found = self._aliased(items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
         elif self.sums is not None and few:
@@ -253,6 +260,16 @@ class Expander:
             len(choices.wanted), items.rows.astype(np.int64), self.rows.indptr, self.sums.values, self.sums.positives,
             room.starts, choices.wanted, int(self.options.replace), self.seed, DRAW_EDGE, items.places,
             items.instances, step, room.chosen, room.owners,
+        )  # fmt: skip
+        return room.filled(self.env.xp)
+
+    def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
+        """Edges by an alias table."""
+        assert self.aliases is not None
+        room, of = chooser.room(choices), self.aliases
+        self.env.kernels("aliases", index_t=self.dtype).aliases_draw(
+            len(choices.wanted), items.rows, self.rows.indptr, of.totals, of.share, of.other, room.starts,
+            choices.wanted, self.seed, DRAW_EDGE, items.places, items.instances, step, room.chosen, room.owners,
         )  # fmt: skip
         return room.filled(self.env.xp)
 

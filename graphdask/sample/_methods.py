@@ -1,4 +1,5 @@
-"""By which method edges are chosen: what `select="auto"` means, from the text of the functions alone.
+"""By which method edges are chosen: what `select="auto"` means, by the text of the functions and how often edges are
+drawn.
 
 The edges that are chosen depend on the method, so it depends on nothing that a device, a partition or the memory has to
 do with. Sums that are kept of biases that never change are no method of their own: what is drawn by them is what is
@@ -6,7 +7,8 @@ drawn by sums that are made for a choice.
 
 Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling); Efraimidis, Spirakis, Weighted random sampling
 with a reservoir, Information Processing Letters 97 (2006) (exponential keys); Yang et al., KnightKing (SOSP 2019),
-Section 4 (rejection with a bound).
+Section 4 (rejection with a bound); Vose, A linear algorithm for generating random numbers with a given distribution
+(1991) (alias tables).
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.kernels.functions_fields import OF_EDGE, OF_WALK
+from graphdask.sample.biases import REUSE
 from graphdask.sample.translate import Translated
 
-METHODS = ("auto", "inverse", "rejection", "reservoir")
+METHODS = ("auto", "inverse", "alias", "rejection", "reservoir")
 UNEVEN = 16
 """Times the least of the numbers that a bias can be, above which the greatest is no bound to draw by unasked."""
 
@@ -28,11 +31,13 @@ class Method:
     """How edges are chosen."""
 
     name: str
-    """uniform, inverse, rejection or reservoir."""
+    """uniform, inverse, alias, rejection or reservoir."""
     bound: float | None = None
     """Of rejection."""
     static: bool = False
     """Whether an edge has the same bias whenever it is looked at."""
+    unasked: bool = False
+    """Of alias: whether it is inverse where the function fails on some edge, or a vertex's biases are too large."""
     per_row: bool = False
     """Of uniform: whether a function says of a vertex whether it has candidates."""
 
@@ -45,8 +50,11 @@ def known_bound(bias: Translated | None) -> float | None:
     return max(numbers)
 
 
-def method_of(spec: Any, bias: Translated | None) -> Method:
-    """The method of a spec, of which `bias` is the function `edge_bias`, if it has one."""
+def method_of(spec: Any, bias: Translated | None, reuse: float = 0.0) -> Method:
+    """The method of a spec, of which `bias` is the function `edge_bias`, if it has one.
+
+    `reuse`: about how many edges will be drawn for each edge of the graph.
+    """
     if bias is None:
         return Method("uniform")
     fields = set(bias.fields)
@@ -55,6 +63,8 @@ def method_of(spec: Any, bias: Translated | None) -> Method:
         return Method("inverse", static=static and spec.per == "vertex")
     if spec.select == "reservoir":
         return Method("reservoir")
+    if spec.select == "alias":
+        return Method("alias", static=True)
     if spec.edge_bound is not None:
         return Method("rejection", spec.edge_bound)
     bound = known_bound(bias)
@@ -65,4 +75,6 @@ def method_of(spec: Any, bias: Translated | None) -> Method:
     even = bound is not None and bias.numbers is not None and min(bias.numbers) * UNEVEN >= bound
     if even and spec.has_small_sizes:
         return Method("rejection", bound)
+    if static and bias.called is None and spec.is_of_single_draws and reuse >= REUSE:
+        return Method("alias", static=True, unasked=True)
     return Method("inverse", static=static)

@@ -19,7 +19,7 @@ from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
 from graphdask.sample._walkers import launches
 
-UNIFORM, SUMMED, TRIED = 0, 1, 2
+UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """As in kernels/functions.py."""
 
 
@@ -49,16 +49,16 @@ def one_by_one(sampler: Any) -> bool:
         and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
         and all(size == 1 for size in sampler.fanouts)
         and (sampler.one_each or bool((np.diff(sampler.bounds) == 1).all()))
-        and sampler.how.name in ("uniform", "inverse", "rejection")
+        and sampler.how.name in ("uniform", "inverse", "rejection", "alias")
     )
 
 
 def begun(sampler: Any, expander: Expander, env: Environment, starts: Array) -> WalkState | None:
     """The walks before their first steps; None where they are to be made step by step."""
-    method, xp, n, depth = sampler.how, env.xp, len(starts), len(sampler.fanouts)
+    method, xp, n, depth = expander.method, env.xp, len(starts), len(sampler.fanouts)
     if expander.mapped or not one_by_one(sampler) or (method.name == "inverse" and expander.sums is None):
         return None
-    how = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED}[method.name]
+    how = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED, "alias": ALIASED}[method.name]
     dst = xp.empty((n, depth), starts.dtype)
     put = xp.empty((n, depth), starts.dtype) if "update" in sampler.functions else dst
     todo = list(launches(env.backend.name, n, depth)) if depth else []
@@ -76,12 +76,17 @@ def advanced(sampler: Any, state: WalkState, env: Environment) -> tuple[int, int
     functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
     kernels, bias = expander.kernels(*functions)
     unasked = xp.zeros(1, np.int32)
-    sums = xp.empty(0, np.int64) if expander.sums is None else expander.sums.values
+    tables = xp.empty(0, np.int64), xp.empty(0, np.uint64), xp.empty(0, np.int32)
+    if expander.sums is not None:
+        tables = expander.sums.values, *tables[1:]
+    elif expander.aliases is not None:
+        of = expander.aliases
+        tables = of.share.view(np.int64), of.totals, of.other
     here = slice(a, b)
     before = int(state.lengths[here].sum()) if begin else 0
     kernels.functions_walk(
         b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[here], *expander.graph, state.how,
-        sums, int(bias is np.float64), expander.bound(bias), _expand.TRIALS, expander.seed,
+        *tables, int(bias is np.float64), expander.bound(bias), _expand.TRIALS, expander.seed,
         int("update" in functions), expander.num_vertices, state.here[here], state.before[here], state.dst[here],
         state.put[here], state.lengths[here], expander.failures.get("edge_bias", unasked),
         expander.failures.get("update", unasked),

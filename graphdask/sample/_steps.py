@@ -25,6 +25,7 @@ from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
 from graphdask.sample._methods import method_of
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
+from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, owners, routed
 from graphdask.sample.spec import Spec
@@ -75,15 +76,15 @@ class Framework(Traversal):
 
     def __init__(
         self, seeds: np.ndarray, bounds: np.ndarray | None, spec: Spec, functions: dict[str, Translated], seed: int,
-        names: np.ndarray | None = None, base: int = 0,
+        names: np.ndarray | None = None, base: int = 0, edges: int = 1,
     ):  # fmt: skip
         steps = [spec.size_at(step) for step in range(spec.depth or 0)]
         fanouts = [size if isinstance(size, int) else -1 for size in steps]
         super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
         self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
-        self.frontier_size, self.how = spec.frontier_size, method_of(spec, functions.get("edge_bias"))
-        self.names, self.base = names, base
+        self.frontier_size, self.names, self.base = spec.frontier_size, names, base
         self.draws = self._edges_at_most(self.instances, 1.0)[1]
+        self.how = method_of(spec, functions.get("edge_bias"), self.draws / max(edges, 1))
         self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
@@ -130,6 +131,7 @@ class Framework(Traversal):
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
         tables = 8 * part.num_vertices if self.names is not None else 0
+        tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
         if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])

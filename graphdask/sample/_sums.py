@@ -1,7 +1,9 @@
-"""Sums of biases that functions of the caller give to edges, kept with the graph for the choices that come.
+"""Sums, and alias tables, of biases that functions of the caller give to edges, kept with the graph for the choices
+that come.
 
-They hold the same units that `kernels.selection.selection_pick` adds up for a choice, so the edges that are chosen by
-them are the same, and whether there are any is a matter of time and memory alone.
+Sums hold the same units that `kernels.selection.selection_pick` adds up for a choice, so the edges that are chosen by
+them are the same, and whether there are any is a matter of time and memory alone. Alias tables are a method of their
+own, which does not go without them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
+from graphdask.errors import InputError
 from graphdask.part import Csr, Part
+from graphdask.sample.biases import EdgeBiases, alias_table
 
 REUSE = 0.25
 """Choices for each vertex from which on sums of all vertices' biases pay."""
@@ -35,9 +39,70 @@ class Sums:
         return int(self.values.nbytes + self.positives.nbytes)
 
 
+@dataclass
+class Aliases:
+    """An alias table of one function's biases; see `graphdask.sample.biases`."""
+
+    totals: Array
+    share: Array
+    other: Array
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.totals.nbytes + self.share.nbytes + self.other.nbytes)
+
+
 def name_of(sampler: Any) -> tuple[str, str, str]:
     """What sums of a sampler's function are called among the tables of a partition."""
     return "sums of a function", sampler.functions["edge_bias"].digest, sampler.direction
+
+
+def name_of_aliases(sampler: Any) -> tuple[str, str, str]:
+    return "alias table of a function", sampler.functions["edge_bias"].digest, sampler.direction
+
+
+def memory_of_aliases(part: Part, rows: Csr, sampler: Any) -> int:
+    """Bytes that an alias table takes with what is needed to make it; 0 where it is there."""
+    if name_of_aliases(sampler) in part.tables:
+        return 0
+    return EdgeBiases.memory(rows, "weight", "alias") + 8 * rows.num_edges + 40 * rows.num_rows
+
+
+def aliases_of(expander: Any, part: Part, env: Environment) -> Aliases | None:
+    """The alias table that there is, or is made; None where there is none on some rank, and nobody has asked for it.
+
+    Raises
+    ------
+    FunctionError
+        Where the function fails on some edge of the graph, or returns no bias.
+    InputError
+        Where biases of a vertex that are integers add up to too much.
+    """
+    name, unasked = name_of_aliases(expander.options), expander.method.unasked
+    found = part.tables.get(name)
+    if found is None or (not unasked and isinstance(found, str)):
+        found = _alias_table(expander, part, env, unasked)
+        part.tables.keep(name, found, 0 if isinstance(found, str) else found.nbytes)
+    there = int(isinstance(found, Aliases))
+    if unasked and not (there if part.size == 1 else env.least(there)):
+        return None
+    assert isinstance(found, Aliases)
+    return found
+
+
+def _alias_table(expander: Any, part: Part, env: Environment, unasked: bool) -> Aliases | str:
+    values, failure = _values(expander, part, env)
+    if int(env.backend.to_host(failure)[0]):
+        if unasked:
+            return "the function fails on some edge"
+        expander.failures["edge_bias"][:] = failure
+        expander.refuse_failures()
+    try:
+        return Aliases(*alias_table(env, part, expander.rows, values))
+    except InputError:
+        if unasked:
+            return "a vertex's biases are too large"
+        raise
 
 
 def memory(rows: Csr) -> int:
@@ -68,7 +133,8 @@ def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:
     return made
 
 
-def _made(expander: Any, part: Part, env: Environment) -> Sums | None:
+def _values(expander: Any, part: Part, env: Environment) -> tuple[Array, Array]:
+    """The biases of all edges, and why the function has failed on some of them."""
     xp, rows, dtype = env.xp, expander.rows, part.vertex_map.dtype
     kernels, bias = expander.kernels("edge_bias")
     n = rows.num_rows
@@ -87,10 +153,15 @@ def _made(expander: Any, part: Part, env: Environment) -> Sums | None:
         )  # fmt: skip
         a = b
         expander.chooser("edge_bias", 0, 0).look_at_the_clock()
+    return values, failure
+
+
+def _made(expander: Any, part: Part, env: Environment) -> Sums | None:
+    xp, rows = env.xp, expander.rows
+    values, failure = _values(expander, part, env)
+    n, floating = rows.num_rows, int(values.dtype == np.float64)
     positives, units = xp.empty(n, np.int64), values.view(np.int64)
-    env.kernels("selection").selection_sums(
-        n, rows.indptr, units, int(bias is np.float64), positives, failure, per_item=32
-    )
+    env.kernels("selection").selection_sums(n, rows.indptr, units, floating, positives, failure, per_item=32)
     if int(env.backend.to_host(failure)[0]):
         return None
     return Sums(units, positives)

@@ -333,7 +333,12 @@ def checked_length(length: Any) -> int:
 def expected_reuse(G: Graph, starts: Any, length: Any, walks_per_start: Any) -> float:
     """About how often walks draw an edge of each vertex, for each edge."""
     steps = checked_length(length) * max(integer("walks_per_start", walks_per_start), 0) * _size(starts)
-    return steps / max(G.source.num_edges * (1 if G.directed else 2), 1)
+    return steps / max(stored_edges(G), 1)
+
+
+def stored_edges(G: Graph) -> int:
+    """About how many edges of vertices a graph stores."""
+    return int(G.source.num_edges * (1 if G.directed else 2))
 
 
 def _size(starts: Any) -> int:

@@ -244,6 +244,13 @@ class EdgeBiases:
         return edges
 
 
+def alias_table(env: Environment, part: Part, csr: Csr, values: Array) -> tuple[Array, Array, Array]:
+    """Totals of rows, shares and others of edges, of biases that are given for each edge, int64 or float64."""
+    made = _Maker(env, part, csr, values)
+    made.total(for_alias=True)
+    return made.totals, *made.alias()
+
+
 class _Maker:
     """Rows cut into tiles, and what the tables are made from."""
 

@@ -14,6 +14,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
+from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import checked_seeds, whole
 from graphdask.sample.sampler import checked_placement, sampled
 from graphdask.sample.spec import Spec
@@ -103,7 +104,7 @@ def run(
     reason = _needs_whole(spec, functions)
     if reason and placement == "partitioned":
         raise Unsupported(f'placement="partitioned" does not go with {reason}: use placement="replicated"')
-    sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids))
+    sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids), stored_edges(G))
     return sampled(G, sampler, "replicated" if reason and where == "auto" else where, client, progress)
 
 

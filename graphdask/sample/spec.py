@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FunctionError, InputError
-from graphdask.kernels.functions_fields import HOOKS
+from graphdask.kernels.functions_fields import HOOKS, OF_WALK
 from graphdask.sample._methods import METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
 
@@ -80,15 +80,18 @@ class Spec:
     edge_bound : int or float, optional
         A number that no bias of an edge exceeds. An edge is then drawn by rejection, which looks at some of a vertex's
         edges, and not at all of them; the law is the same. For `per="vertex"`.
-    select : {"auto", "inverse", "rejection", "reservoir"}
+    select : {"auto", "inverse", "alias", "rejection", "reservoir"}
         How edges are chosen by `edge_bias`. The law is the same, but not the edges: same seed and same method, same
         edges. `inverse`: a number below the sum of a vertex's biases says which; where the bias of an edge depends on
         the edge alone, these sums are kept with the graph, if that pays and there is memory, which changes no edge.
-        `rejection`: with `edge_bound`, or for a function that returns one of a few constants. `reservoir`: of random
-        numbers with the exponential law of rate `edge_bias`, one for each edge, the smallest ones say which, in one
-        pass over the edges; their probabilities are right to within 2^-52. `auto`: all edges alike where the function
-        reads nothing that tells the edges of a vertex apart; `rejection` with `edge_bound`, or where the greatest of
-        its constants is at most 16 times the least; else `inverse`.
+        `alias`: two numbers and a table of all edges' biases, which are to depend on the edge alone; with `replace`, or
+        a `neighbor_size` of up to 1. The table is kept with the graph. `rejection`: with `edge_bound`, or for a
+        function that returns one of a few constants. `reservoir`: of random numbers with the exponential law of rate
+        `edge_bias`, one for each edge, the smallest ones say which, in one pass over the edges; their probabilities are
+        right to within 2^-52. `auto`: all edges alike where the function reads nothing that tells the edges of a vertex
+        apart; `rejection` with `edge_bound`, or where the greatest of its constants is at most 16 times the least;
+        `alias` where it can be, and there are as many edges to be drawn as the graph has, or more, unless the function
+        fails on some edge of the graph; else `inverse`.
     revisit : bool, optional
         Whether a vertex may come into the pool of an instance that it was in before. Default: where `update` is given,
         and in a walk, that is with `replace` and a `neighbor_size` of 1.
@@ -105,7 +108,7 @@ class Spec:
     Functions are translated as `graphdask.sample.translate.translate` says, or are given as CUDA C++ by
     `Translated.from_cuda`. Vertices are the caller's ids where these are whole numbers of 0 or more, in what functions
     are told and in what they return; else (strings, negative numbers) they are numbers from 0 on, in the order of the
-    ids. Integer biases add up to less than 2^63 for each choice, exactly. Those of floats are first
+    ids. Integer biases add up to less than 2^63 for each choice, exactly (2^59 by `alias`). Those of floats are first
     made multiples of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0
     becomes 0. So the same edges come out on every device.
 
@@ -216,13 +219,34 @@ class Spec:
             if known_bound(translated("edge_bias", self.edge_bias)) is None:
                 raise InputError("select='rejection' needs edge_bound, a number that no bias of an edge exceeds")
             self._check_most("select='rejection'", MOST_TRIED)
+        if self.select == "alias":
+            self._check_alias()
         if self.select == "reservoir":
             self._check_most("select='reservoir'", MOST_KEPT)
+
+    def _check_alias(self) -> None:
+        bias = translated("edge_bias", self.edge_bias)
+        told = sorted(set(bias.fields) & OF_WALK)
+        if told:
+            raise InputError(
+                f"select='alias' is for biases that depend on the edge alone, and {bias.name} reads {told[0]}; use "
+                f"'inverse', 'rejection' or 'reservoir'"
+            )
+        if bias.called is not None:
+            raise InputError("select='alias' is for functions in Python; use 'inverse' for one in CUDA C++")
+        if not self.is_of_single_draws:
+            raise InputError("select='alias' draws with replacement; give replace=True, or a neighbor_size of 1")
 
     def _check_most(self, name: str, most: int) -> None:
         sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
         if any(isinstance(each, int) and each > most for each in sizes):
             raise InputError(f"with {name}, neighbor_size is {most:,} at most")
+
+    @property
+    def is_of_single_draws(self) -> bool:
+        """Whether no edge that is drawn keeps another one from being drawn with it."""
+        sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
+        return bool(self.replace) or all(isinstance(each, int) and 0 <= each <= 1 for each in sizes)
 
     @property
     def has_small_sizes(self) -> bool:

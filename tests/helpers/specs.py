@@ -61,6 +61,10 @@ def specs(depth):
         "bounded neighbours": Spec(edge_bias=by_weight, neighbor_size=2, depth=depth, edge_bound=9),
         "layer": Spec(edge_bias=by_weight, neighbor_size=4, depth=depth, per="layer"),
         "uniform layer": Spec(neighbor_size=40, depth=depth, per="layer"),
+        "walk by aliases": Spec(edge_bias=by_weight, select="alias", **walk),
+        "neighbours by aliases": Spec(
+            edge_bias=by_weight, neighbor_size=3, depth=depth, select="alias", replace=True, direction="in"
+        ),
         "walk by keys": Spec(edge_bias=by_weight, select="reservoir", **walk),
         "neighbours by keys": Spec(edge_bias=by_weight, neighbor_size=3, depth=depth, select="reservoir"),
         "neighbours by keys with replacement": Spec(

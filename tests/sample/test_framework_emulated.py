@@ -134,7 +134,7 @@ def test_the_same_in_partitions_on_a_gpu(monkeypatch):
         assert len(expected.src), name
 
 
-WALKS = ["walk by weight", "node2vec", "restart", "walk from some"]
+WALKS = ["walk by weight", "walk by aliases", "node2vec", "restart", "walk from some"]
 
 
 def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch):

@@ -10,6 +10,7 @@ from set_laws import by_weight_anywhere
 from specs import FIRE, Rows, agree, by_weight, metropolis, orders, restart, second_order, specs
 
 import graphdask as gd
+from graphdask.errors import FunctionError, InputError
 from graphdask.sample import _expand
 from graphdask.sample.spec import Spec
 
@@ -50,6 +51,8 @@ def restart_moves(edge):
         ("walk by weight", by_weight, onward, WEIGHTS),
         ("walk by weight", by_weight, onward, WEIGHTS / 7),
         ("walk by keys", by_weight, onward, WEIGHTS / 7),
+        ("walk by aliases", by_weight, onward, WEIGHTS),
+        ("walk by aliases", by_weight, onward, WEIGHTS / 7),
         ("walk from some", lambda e: int(e.source % 3 != 2), onward, WEIGHTS),
         ("walk by weight", by_weight, onward, WEIGHTS.astype(np.float32) * 1e-30),
         ("node2vec", second_order, onward, WEIGHTS),
@@ -62,6 +65,42 @@ def test_walks(name, bias, moves, weights):
     law = Rows(N, SRC, DST, weights).walks(bias, 1, 3, moves)
     found = gd.sample.run(graph(weights), specs(3)[name], [1], instances=TRIALS, seed=5).verify()
     agree(paths(found, TRIALS), law)
+
+
+def test_auto_draws_by_aliases_where_edges_are_drawn_again_and_again():
+    """And by sums where not, or where a function fails on an edge that nobody comes to, or biases are too large."""
+
+    def unreached(edge):
+        return 9 + edge.destination + 1 // (edge.source - 5)
+
+    def large(edge):
+        return 2**60 * edge.destination
+
+    src, dst = np.array([0, 0, 1, 1, 5]), np.array([0, 1, 0, 1, 0])
+    graph = gd.from_edges(src, dst, num_vertices=6)
+    for bias, often, like in (
+        (lambda e: e.destination + 1, 5, "alias"),
+        (lambda e: e.destination + 1, 4, "inverse"),
+        (unreached, 5, "inverse"),
+        (large, 5, "inverse"),
+    ):
+        for parts in (1, 2):
+            divided = graph.partition(parts, device="cpu")
+            for size, replace in ((1, False), (1, True)):
+                found, expected = (
+                    gd.sample.run(
+                        divided, Spec(edge_bias=bias, neighbor_size=size, depth=1, replace=replace, select=select),
+                        [0], instances=often, placement="partitioned" if parts > 1 else "auto",
+                    )
+                    for select in ("auto", like)
+                )  # fmt: skip
+                np.testing.assert_array_equal(found.dst, expected.dst)
+                assert found.sampler.how.name == ("inverse" if often == 4 else "alias")
+    with pytest.raises(FunctionError):
+        gd.sample.run(graph, Spec(edge_bias=unreached, depth=1, select="alias"), [0])
+    with pytest.raises(InputError, match="add up to about"):
+        gd.sample.run(graph, Spec(edge_bias=large, depth=1, select="alias"), [0])
+    assert gd.sample.run(graph, Spec(edge_bias=large, depth=1), [0], instances=9).dst.tolist() == [1] * 9
 
 
 def test_the_functions_of_the_tests_state_these_laws():
@@ -122,7 +161,7 @@ def test_neighbours_by_rejection_with_bounds_that_are_too_large(weights, bound):
         agree(map(tuple, (found.dst.reshape(-1, k) - 1).tolist()), orders(weights, k))
 
 
-@pytest.mark.parametrize("select", ["auto", "reservoir"])
+@pytest.mark.parametrize("select", ["inverse", "alias", "reservoir"])
 @pytest.mark.parametrize("weights", [[3, 0, 1, 2], [0.5, 0.25, 0.0, 1e-9]])
 def test_neighbours_with_replacement(weights, select):
     weights = np.array(weights)
