@@ -60,6 +60,8 @@ SUITES = {
         ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))),
         ((100, 1000, (15, 10, 5)),),
     ),
+    ("selection", "cpu"): Suite(12, (), ((2000, (2, 2)), (200, (40, 20)))),
+    ("selection", "cuda"): Suite(20, (), ((2000, (2, 2)), (100_000, (10, 10)), (20_000, (64,)))),
     ("out-of-memory", "cpu"): Suite(14, ((2000, 80),), ((2000, (10, 10)),)),
     ("out-of-memory", "cuda"): Suite(20, ((4000, 200), (1_000_000, 80)), ((2000, (2, 2)), (200_000, (10, 10)))),
 }
@@ -120,9 +122,10 @@ def run(
 
     Parameters
     ----------
-    suite : {"quick", "full", "out-of-memory"}
-        The last one draws the same samples from a graph in memory and from one streamed by each scheme
-        (graphdask.bench.out_of_memory).
+    suite : {"quick", "full", "selection", "out-of-memory"}
+        `selection` compares ways to draw several neighbours of a vertex, by time, tries and looks for collisions
+        (graphdask.bench.selection). The last one draws the same samples from a graph in memory and from one streamed by
+        each scheme (graphdask.bench.out_of_memory).
     scale : int, optional
         Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
     samplers : sequence of str
@@ -154,7 +157,8 @@ def run(
         was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
         caller); `mseps`, `run_mseps`, `draw_mseps` and `host_mseps` (millions of edges per second of each); or
         `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of partitions to the device,
-        `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of the loader `ms` is that of an epoch,
+        `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of selection besides: `table`,
+        `collisions`, and what graphdask.bench.selection says. Of the loader `ms` is that of an epoch,
         and `at_once` how many batches are drawn together, where it is said.
 
     Raises
@@ -172,19 +176,25 @@ def run(
             f"scale={scale}, repeats={repeats}, ranks={tuple(ranks)} and walks={tuple(walks)} must be 1 or more"
         )
     size = SUITES[suite, device]
+    if walks and not size.walks:
+        raise InputError(f"walks={tuple(walks)} says nothing for suite={suite!r}, which has none; leave it out")
     if walks:
         size = replace(size, walks=tuple((count, size.walks[0][1]) for count in walks))
     known = sorted({"loader"}.union(name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)))
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
             raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")
-    made = Bench
+    made: type[Bench] = Bench
     if suite == "out-of-memory":
         from graphdask.bench.out_of_memory import OutOfMemory
 
         if placement != "auto":
             raise InputError(f"placement={placement!r} does not go with suite='out-of-memory', which compares them")
         made = OutOfMemory
+    if suite == "selection":
+        from graphdask.bench.selection import Selection
+
+        made = Selection
     bench = made(size, size.scale if scale is None else scale, placement, device, repeats, seed, gather, client)
     records = []
     for record in bench.records(tuple(samplers), ranks, peers):
@@ -207,11 +217,14 @@ class Bench:
     gather: bool
     client: Any
 
-    def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
+    def _graph(self) -> Any:
         from graphdask.bench.analysis.graphs import weighted
         from graphdask.generate import rmat
 
-        graph = weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, HEAVIEST)
+        return weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, HEAVIEST)
+
+    def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
+        graph = self._graph()
         common = {"device": self.device, "scale": self.scale}
         for count in ranks:
             divided = graph.partition(count, device=self.device)

@@ -15,6 +15,7 @@ from graphdask.sample.spec import Spec
 WALK_SPECS: tuple[tuple[str, str | None, str], ...] = (
     ("spec", None, "uniform"),
     ("spec", "weight", "inverse"),
+    ("spec", "weight", "alias"),
     ("spec", "weight", "rejection"),
     ("spec", "weight", "reservoir"),
     ("spec", "node2vec 2 0.5", "rejection"),

@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,8 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     "--suite",
     default="quick",
     show_default=True,
-    help="quick: a minute on 2 cores; full: to compare; out-of-memory: streamed graphs beside those in memory.",
+    help="quick: a minute on 2 cores; full: to compare; selection: ways to draw neighbours without replacement; "
+    "out-of-memory: streamed graphs beside those in memory.",
 )
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--walks", type=Numbers(), default=(), help="1000000,40000000: walks of each case; default: the suite's.")
@@ -168,13 +169,14 @@ def sample(
 ) -> None:
     """Random walks and traversal samplers, by each bias and method: sampled edges per second."""
     from graphdask.bench.sample import SHOWN, run
+    from graphdask.bench.selection import TABLES
 
     if output is not None:
         writable(output)
     records, keep = _kept(header("sample", arguments), output)
     with cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
         run(client=client, each=keep, **arguments)
-    _show(records, as_json, output, SHOWN)
+    _show(records, as_json, output, TABLES if arguments["suite"] == "selection" else SHOWN)
 
 
 @command.command("analytics")
@@ -324,13 +326,23 @@ def _append(output: Path, records: Iterable[dict[str, Any]]) -> None:
         file.writelines(terminal.to_json(record) + "\n" for record in records)
 
 
-def _show(records: list[dict[str, Any]], as_json: bool, output: Path | None, columns: Sequence[str]) -> None:
+def _show(
+    records: list[dict[str, Any]],
+    as_json: bool,
+    output: Path | None,
+    columns: Sequence[str] | Mapping[str, Sequence[str]],
+) -> None:
+    """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
     if as_json:
         click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
         return
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
-    click.echo(_table(records[1:], columns))
+    if isinstance(columns, Mapping):
+        tables = {title: [record for record in records[1:] if record["table"] == title] for title in columns}
+        click.echo("\n\n".join(f"{title}\n\n{_table(of, columns[title])}" for title, of in tables.items() if of))
+    else:
+        click.echo(_table(records[1:], columns))
     if output is not None:
         click.echo(f"\n{len(records)} records appended to {output}")
 

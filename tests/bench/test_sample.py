@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from draw_models import found as found_at
+from draw_models import numbers_of
 
-from graphdask.bench import sample
-from graphdask.bench.minibatches import AT_ONCE, WAYS
+import graphdask as gd
+from graphdask.bench import minibatches, sample
 from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.bench.selection import APPLICATIONS, TABLES, WAYS, Counted
 from graphdask.bench.specs import SAMPLE_SPECS, WALK_SPECS
 from graphdask.errors import InputError
+from graphdask.sample.sampler import sampled
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +62,7 @@ def test_minibatches_are_drawn_by_each_way(monkeypatch):
     monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
     rows = sample.run(device="cpu", repeats=1, peers=False, samplers=("loader",))
     assert [(row["bias"], row["at_once"], row["method"]) for row in rows] == [
-        (bias, at_once, way) for bias in (None, "weight") for at_once in AT_ONCE for way in WAYS
+        (bias, at_once, way) for bias in (None, "weight") for at_once in minibatches.AT_ONCE for way in minibatches.WAYS
     ]
     for bias in (None, "weight"):
         assert len({row["edges"] for row in rows if row["bias"] == bias}) == 1
@@ -70,6 +75,54 @@ def test_minibatches_are_drawn_by_each_way(monkeypatch):
 def test_what_cannot_be_measured_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong)).rstrip("s")):
         sample.run(device="cpu", **wrong)
+
+
+def test_ways_to_choose_stand_beside_each_other(monkeypatch):
+    """Figures 10 to 12 of the c-saw paper: as many edges however collisions are seen."""
+    monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(6, (), ((60, (3, 2)), (10, (40,)))))
+    rows = sample.run("selection", device="cpu", repeats=1)
+    ten, eleven, twelve = ([row for row in rows if row["table"] == title] for title in TABLES)
+    assert len(ten) == 2 * (len(APPLICATIONS) * len(WAYS) + 2)
+    assert len(eleven) == len(twelve) == 2 * 2 * len(APPLICATIONS)
+    for size in ([3, 2], [40]):
+        for method in ("repeated", "bipartite"):
+            edges = {(row["sampler"], row["bias"]): set() for row in ten}
+            for row in ten:
+                if row["method"] == method and row["size"] == size:
+                    edges[row["sampler"], row["bias"]].add(row["edges"])
+            assert all(len(of) == (name[0] != "layer") for name, of in edges.items())
+    for repeated, bipartite in zip(eleven[0::2], eleven[1::2], strict=True):
+        assert (repeated["method"], repeated["fewer"], bipartite["method"]) == ("repeated", 1.0, "bipartite")
+        assert min(repeated["tries_each"], bipartite["tries_each"]) >= 1
+    assert all(row["bits"] > 0 and row["ratio"] == row["bits"] / max(row["searched"], 1) for row in twelve)
+    assert all(row["ratio"] < 1 for row in twelve if row["size"] == [40] and row["sampler"] == "neighbors")
+    with pytest.raises(InputError, match="walks"):
+        sample.run("selection", device="cpu", walks=(3,))
+
+
+def test_tries_and_looks_are_those_of_the_draws():
+    """Counted anew in plain Python, of one row."""
+    weights = np.array([50, 1, 1, 30, 2, 9])
+    graph = gd.from_edges(np.zeros(6, int), np.arange(1, 7), weights).partition(1, device="cpu")
+    for method in ("repeated", "bipartite"):
+        seeds = np.zeros(1, np.int32)
+        made = Counted(seeds, None, (4,), bias="weight", method=method, seed=3)
+        found = (sampled(graph, made, "replicated", None, False).dst - 1).tolist()
+        numbers, tries, searched, bits, chosen = numbers_of(3, 0, 0), 0, 0, 0, []
+        while len(chosen) < 4:
+            first, second = next(numbers), next(numbers) if method == "bipartite" else 0
+            place = found_at(weights, first * 93 >> 64)
+            tries, bits = tries + 1, bits + 1
+            searched += chosen.index(place) + 1 if place in chosen else len(chosen)
+            if method == "bipartite" and place in chosen:
+                others = np.where(np.arange(6) == place, 0, weights)
+                place = found_at(others, second * int(others.sum()) >> 64)
+                bits += 1
+                searched += chosen.index(place) + 1 if place in chosen else len(chosen)
+            if place not in chosen:
+                chosen.append(place)
+        assert found == chosen
+        assert made.counted.tolist() == [4, tries, searched, bits]
 
 
 def test_schemes_stand_beside_what_is_in_memory(monkeypatch):

@@ -1,0 +1,136 @@
+"""Ways to draw several neighbours of a vertex beside each other, as in Figures 10 to 12 of the c-saw paper.
+
+10. The time of each: repeated, updated and bipartite draws, what is drawn already seen by a search, a bitmap or a
+    strided bitmap; and what is none of the paper's. Speed-ups are over repeated draws with a search.
+11. How often a neighbour is tried for each that is drawn, by repeated and bipartite draws; updated ones try once.
+12. How many of the neighbours drawn a search looks at to see that something is drawn already, and how many bits of a
+    bitmap are looked at instead.
+
+The paper's four applications: neighbour sampling with and without a bias, forest fire, and layer sampling, whose edges
+are all looked at anyway (by exponential keys, or by sums): of it there are times alone. Tries and looks are counted on
+a CPU, which draws what a GPU does; so the runs that are timed count nothing.
+
+Source: Pandey et al., c-saw, Section VI-B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.bench.sample import Bench
+from graphdask.engine import Environment
+from graphdask.gang.clients import active_client
+from graphdask.kernels.tries import tries_count
+from graphdask.sample._fanouts import METHODS
+from graphdask.sample.sampler import sampled
+from graphdask.sample.traversal import State, Traversal
+
+WAYS = (
+    ("repeated", "linear"), ("repeated", "bitmap"), ("repeated", "strided"), ("updated", "auto"),
+    ("bipartite", "linear"), ("bipartite", "bitmap"), ("bipartite", "strided"), ("auto", "auto"), ("reservoir", "auto"),
+)  # fmt: skip
+"""Method, and how collisions are seen; the first is what the others are compared with."""
+APPLICATIONS = (("neighbors", "weight"), ("forest_fire", None), ("neighbors", None))
+BURN = 0.7
+_CASE = ("skipped", "sampler", "bias", "instances", "size", "method")
+TABLES = {
+    "Figure 10: time": (*_CASE, "collisions", "ranks", "edges", "draw_ms", "ms", "mseps", "speedup"),
+    "Figure 11: tries for each neighbour": (*_CASE, "drawn", "tries", "tries_each", "fewer"),
+    "Figure 12: looks for collisions": (*_CASE, "searched", "bits", "ratio"),
+}
+"""Columns of each table."""
+
+
+class Counted(Traversal):
+    """A sampler that counts what its draws take."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.counted = np.zeros(4, np.int64)
+
+    def _draw(
+        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+    ) -> tuple[Array, Array, Array, Array, Array | None]:
+        drawn = super()._draw(state, env, rows, vertices, instances, tags, hop)
+        tries_count(
+            len(rows), rows, vertices, instances, state.rows.indptr, drawn[3], state.sums, METHODS.index(self.method),
+            np.uint64(self.seed), self.counted,
+        )  # fmt: skip
+        return drawn
+
+
+class Selection(Bench):
+    """Each application by each way."""
+
+    def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
+        ten, eleven, twelve = TABLES
+        common, first = {"device": self.device, "scale": self.scale}, 0.0
+        graph = self._graph()
+        for count in ranks:
+            divided = graph.partition(count, device=self.device)
+            for row, call in self._cases(divided):
+                if samplers and not row["sampler"].startswith(samplers):
+                    continue
+                found = self._measured(call)
+                if (row["method"], row["collisions"]) == WAYS[0]:
+                    first = found["ms"]
+                if row["sampler"] == "layer":  # whose statistics count the edges that are looked at
+                    found = {name: value for name, value in found.items() if name.endswith("ms")}
+                else:
+                    found["speedup"] = first / found["ms"]
+                yield {"table": ten} | row | {"ranks": count} | common | found
+        if active_client() is not None:
+            yield {"table": eleven, "skipped": "tries are counted in this process, without workers"}
+            return
+        here, before = graph.partition(1, device="cpu"), 0.0
+        for row, counted in self._counts(here, samplers):
+            drawn, tries, searched, bits = counted.tolist()
+            told = row | common | {"device": "cpu"}
+            each = tries / max(drawn, 1)
+            before = each if row["method"] == WAYS[0][0] else before
+            yield (
+                {"table": eleven} | told | {"drawn": drawn, "tries": tries, "tries_each": each, "fewer": before / each}
+            )
+            yield {"table": twelve} | told | {"searched": searched, "bits": bits, "ratio": bits / max(searched, 1)}
+
+    def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
+        from graphdask.sample.framework import run
+        from graphdask.sample.hops import forest_fire, neighbors
+        from graphdask.sample.layers import layer
+        from graphdask.sample.spec import Spec
+
+        for count, sizes in self.suite.samples:
+            seeds, fanouts = self._starts(count), list(sizes)
+            for sampler, bias in APPLICATIONS:
+                named: dict[str, Any] = {"sampler": sampler, "bias": bias, "instances": count, "size": fanouts}
+                draw = partial(neighbors, graph, seeds, fanouts)
+                if sampler == "forest_fire":
+                    draw = partial(forest_fire, graph, seeds, BURN, len(fanouts))
+                for method, collisions in WAYS:
+                    how = {"method": method, "collisions": collisions}
+                    yield named | how, partial(draw, bias=bias, **how, **self._where)
+            spec = Spec(edge_bias=lambda e: e.weight, neighbor_size=sizes, per="layer", revisit=False)
+            named = {"sampler": "layer", "bias": "weight", "instances": count, "size": fanouts, "collisions": None}
+            yield named | {"method": "keys"}, partial(layer, graph, seeds, fanouts, bias="weight", **self._where)
+            yield named | {"method": "updated"}, partial(run, graph, spec, seeds, **self._where)
+
+    def _counts(self, graph: Any, samplers: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+        from graphdask.sample.hops import checked_seeds
+
+        for count, sizes in self.suite.samples:
+            seeds, bounds = checked_seeds(graph, self._starts(count))
+            for sampler, bias in APPLICATIONS:
+                if samplers and not sampler.startswith(samplers):
+                    continue
+                burns = sampler == "forest_fire"
+                fanouts, burn = ((-1,) * len(sizes), int(BURN * 2**64)) if burns else (sizes, 0)
+                for method in ("repeated", "bipartite"):
+                    made = Counted(seeds, bounds, fanouts, bias=bias, method=method, burn=burn, seed=self.seed)
+                    sampled(graph, made, "replicated", None, False)
+                    named = {"sampler": sampler, "bias": bias, "instances": count, "size": list(sizes)}
+                    yield named | {"method": method}, made.counted
