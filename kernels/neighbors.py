@@ -23,7 +23,7 @@ Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Ma
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, hashed, inlined, key, multiply_high
-from graphdask.kernels.keys import exponential_key, keep_key
+from graphdask.kernels.keys import exponential_key, keep_key, may_be_less
 from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
 from graphdask.kernels.twin import twin
 
@@ -87,7 +87,9 @@ def neighbors_keys(n, rows, vertices, instances, indptr, values, starts, counts,
         begin, end, of_item = indptr[rows[i]], indptr[rows[i] + 1], _key_of(seed, vertices[i])
         for place in range(end - begin):
             number = word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)
-            if not values[begin + place] > 0:
+            if not values[begin + place] > 0 or (
+                made == count and not may_be_less(number, values[begin + place], largest)
+            ):
                 continue
             key = exponential_key(number, values[begin + place])
             if made < count or key < largest:
