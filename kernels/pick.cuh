@@ -1,5 +1,5 @@
 // One edge of a row, drawn with probability bias / (sum of the biases of the row): every edge alike, by rejection, by
-// inverse transform in prefix sums, and from an alias table (Pandey et al., c-saw, Section II-B; M. Vose, "A linear
+// inverse transform in prefix sums, from an alias table, and by exponential keys (Pandey et al., c-saw, Section II-B; M. Vose, "A linear
 // algorithm for generating random numbers with a given distribution", 1991). Tables: graphdask/sample/biases.py.
 //
 // Biases are compared and summed as whole numbers, `units`: of an integer it is the integer itself, of a float the float
@@ -11,6 +11,7 @@
 // Twins: pick.py.
 #pragma once
 
+#include "keys.cuh"
 #include "philox.cuh"
 #include "search.cuh"
 
@@ -18,6 +19,7 @@
 #define GD_REJECTION 1
 #define GD_INVERSE 2
 #define GD_ALIAS 3
+#define GD_RESERVOIR 6
 
 #define GD_SPARSE 32    // edges for each entry of sparse prefix sums
 #define GD_REJECTS 16   // rows whose greatest bias is more than so many mean ones are not drawn by rejection
@@ -115,6 +117,26 @@ __device__ __forceinline__ long long gd_pick_rejection(const Bias *values, Bias 
     return gd_pick_sparse(values, shift, total, sparse, begin, end, first);
 }
 
+// By exponential keys, of which the smallest is chosen; two edges that follow each other have the numbers of one block.
+template <class Bias>
+__device__ __forceinline__ long long gd_pick_reservoir(const Bias *values, long long begin, long long end, gd_u64 key,
+                                                       gd_u64 instance, gd_u32 step, gd_u32 draw) {
+    const gd_u64 of_draw = gd_hash(gd_key(key, GD_DRAW_KEY, 0), gd_key(key, GD_DRAW_KEY, 1), (gd_u64)draw);
+    long long chosen = -1;
+    double least = 0.0;
+    gd_u64 number, second = 0;
+    for (long long e = begin; e < end; ++e) {
+        if ((e - begin) & 1) number = second;
+        else gd_philox(of_draw, instance, step, (gd_u32)((e - begin) >> 1), number, second);
+        if (!(values[e] > 0)) continue;
+        const double bias = (double)values[e];
+        if (chosen >= 0 && !gd_may_be_less(number, bias, least)) continue;
+        const double one = gd_exponential_key(number, bias);
+        if (chosen < 0 || one < least) chosen = e, least = one;
+    }
+    return chosen;
+}
+
 // One edge of a row by the method of the tables.
 template <class Bias>
 __device__ __forceinline__ long long gd_pick(long long method, const gd_biases<Bias> &b, long long row, long long begin,
@@ -123,6 +145,7 @@ __device__ __forceinline__ long long gd_pick(long long method, const gd_biases<B
     if (method == GD_REJECTION)
         return gd_pick_rejection(b.values, b.greatest[row], gd_shift(b, row), b.totals[row], b.table, begin, end, key,
                                  instance, step, draw);
+    if (method == GD_RESERVOIR) return gd_pick_reservoir(b.values, begin, end, key, instance, step, draw++);
     gd_u64 first, second;
     gd_philox(key, instance, step, draw++, first, second);
     if (method == GD_INVERSE) return gd_pick_inverse(b.table, begin, end, first);

@@ -11,14 +11,16 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from graphdask.kernels.hash import inlined, multiply_high
-from graphdask.kernels.philox import philox
+from graphdask.kernels.hash import hashed, inlined, multiply_high
+from graphdask.kernels.hash import key as keyed
+from graphdask.kernels.keys import exponential_key, may_be_less
+from graphdask.kernels.philox import DRAW_KEY, philox
 from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": "double"}]
 
-UNIFORM, REJECTION, INVERSE, ALIAS = 0, 1, 2, 3
+UNIFORM, REJECTION, INVERSE, ALIAS, RESERVOIR = 0, 1, 2, 3, 6
 SPARSE = 32
 """Edges for each entry of sparse prefix sums."""
 REJECTS = 16
@@ -140,6 +142,22 @@ def pick_rejection(values, greatest, shift, total, sparse, begin, end, key, inst
 
 
 @within
+def pick_reservoir(values, begin, end, key, instance, step, draw):
+    """The edge of the smallest exponential key; two edges that follow each other have the numbers of one block."""
+    of_draw = hashed(keyed(key, DRAW_KEY, 0), keyed(key, DRAW_KEY, 1), draw)
+    chosen, least, second = np.int64(-1), np.inf, _0
+    for e in range(begin, end):
+        number = second
+        if (e - begin) & 1 == 0:
+            number, second = philox(of_draw, instance, step, np.uint64((e - begin) >> 1))
+        if values[e] > 0 and (chosen < 0 or may_be_less(number, values[e], least)):
+            one = exponential_key(number, values[e])
+            if chosen < 0 or one < least:
+                chosen, least = np.int64(e), one
+    return chosen
+
+
+@within
 def pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, draw):
     """The edge, -1 where there is none to draw, and the draw that comes next."""
     if begin >= end:
@@ -148,6 +166,8 @@ def pick(method, values, greatest, totals, shifts, table, other, row, begin, end
         return pick_rejection(
             values, greatest[row], shift_of(shifts, row), totals[row], table, begin, end, key, instance, step, draw
         )
+    if method == RESERVOIR:
+        return pick_reservoir(values, begin, end, key, instance, step, draw), draw + _1
     first, second = philox(key, instance, step, draw)
     if method == INVERSE:
         return pick_inverse(table, begin, end, first), draw + _1

@@ -207,6 +207,8 @@ extern "C" __global__ void second_order(long long n, long long first, long long 
         second_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
     else if (method == GD_INVERSE)
         second_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+    else if (method == GD_RESERVOIR)
+        second_all<GD_RESERVOIR>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
     else
         second_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
 }
@@ -228,6 +230,9 @@ extern "C" __global__ void second_order_part(long long n, const long long *insta
             factors, undirected != 0, ids, owned, path, made, target);
     else if (method == GD_INVERSE)
         second_here<GD_INVERSE>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
+            factors, undirected != 0, ids, owned, path, made, target);
+    else if (method == GD_RESERVOIR)
+        second_here<GD_RESERVOIR>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
             factors, undirected != 0, ids, owned, path, made, target);
     else
         second_here<GD_ALIAS>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,

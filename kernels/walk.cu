@@ -193,6 +193,7 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
     else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_INVERSE) walk_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+    else if (method == GD_RESERVOIR) walk_all<GD_RESERVOIR>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
 }
 
@@ -208,6 +209,7 @@ extern "C" __global__ void walk_part(long long n, long long first_instance, cons
     else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_RESERVOIR) walk_here<GD_RESERVOIR>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
     else walk_here<GD_ALIAS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
 }
 

@@ -70,8 +70,8 @@ BIAS = click.option(
     "--bias", type=click.Choice(["weight", "degree"]), help="What neighbours are drawn by; default: all alike."
 )
 WALK_METHOD = click.option(
-    "--method", type=click.Choice(["auto", "rejection", "inverse", "alias"]), default="auto", show_default=True,
-    help="How a biased neighbour is drawn; the law is the same.",
+    "--method", type=click.Choice(["auto", "rejection", "inverse", "alias", "reservoir"]), default="auto",
+    show_default=True, help="How a biased neighbour is drawn; the law is the same.",
 )  # fmt: skip
 SET_METHOD = click.option(
     "--method", type=click.Choice(["auto", "repeated", "updated", "bipartite", "reservoir"]), default="auto",

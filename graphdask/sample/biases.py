@@ -28,7 +28,7 @@ from graphdask.graph import Graph
 from graphdask.part import Csr, Part, WeightFacts
 
 KINDS = ("weight", "degree")
-METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3}
+METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3, "reservoir": 6}
 """Names, and what kernels call them."""
 TILE, SPARSE = 1024, 32
 """See kernels/biases.py and kernels/pick.py."""
@@ -48,7 +48,7 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
     ----------
     kind : {None, "weight", "degree"}
         What edges are drawn by; None: all alike.
-    method : {"auto", "uniform", "rejection", "inverse", "alias"}
+    method : {"auto", "uniform", "rejection", "inverse", "alias", "reservoir"}
     reuse : float
         About how many draws there will be for each stored edge of the whole graph.
 
@@ -72,7 +72,7 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
             raise InputError(f"method={method!r} is for edges with biases; without them it is uniform")
         return "uniform"
     if method == "uniform":
-        raise InputError(f"method='uniform' leaves bias={kind!r} out; use rejection, inverse or alias")
+        raise InputError(f"method='uniform' leaves bias={kind!r} out; use rejection, inverse, alias or reservoir")
     if method != "auto":
         return method
     return "alias" if reuse >= REUSE else "rejection"
@@ -101,7 +101,7 @@ class EdgeBiases:
     kind: str | None
     """weight or degree; None where all edges are alike."""
     method: str
-    """uniform, rejection, inverse or alias."""
+    """uniform, rejection, inverse, alias or reservoir; the last one takes no tables but the totals."""
     values: Array | None
     """Bias of each edge: int32, int64, float32 or float64, shape (edges,); None where all are alike."""
     greatest: Array
@@ -158,7 +158,7 @@ class EdgeBiases:
             return 0
         tiles = -(-edges // TILE)
         values = 8 * edges if kind == "degree" else 0
-        tables = {"rejection": edges // 4, "inverse": 8 * edges, "alias": 12 * edges}[method]
+        tables = {"rejection": edges // 4, "inverse": 8 * edges, "alias": 12 * edges, "reservoir": 0}[method]
         scratch = 16 * edges if method == "alias" and not isinstance(csr.indptr, np.ndarray) else 0
         return values + tables + scratch + 75 * rows + 60 * tiles
 
@@ -181,7 +181,7 @@ class EdgeBiases:
             Rows of `part`; its weights have gone through `checked_biases`.
         kind : {None, "weight", "degree"}
             What edges are drawn by: all alike, their weights, or the degrees of the neighbours.
-        method : {"auto", "uniform", "rejection", "inverse", "alias"}
+        method : {"auto", "uniform", "rejection", "inverse", "alias", "reservoir"}
             See `method_for`.
         degrees : int array, shape (num_slots,), optional
             For kind "degree".
@@ -213,7 +213,7 @@ class EdgeBiases:
             biases.sparse = made.prefix(xp.empty(csr.num_edges // SPARSE, np.uint64), sparse=True)
         elif method == "inverse":
             biases.prefix = made.prefix(xp.empty(csr.num_edges, np.uint64))
-        else:
+        elif method == "alias":
             biases.alias_share, biases.alias_other = made.alias()
         return biases
 

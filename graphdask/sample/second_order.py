@@ -148,7 +148,7 @@ def node2vec(
         neighbours) candidates on average.
     weighted : bool, optional
         Whether weights count. Default: where there are any.
-    method : {"auto", "rejection", "inverse", "alias"}
+    method : {"auto", "rejection", "inverse", "alias", "reservoir"}
         How candidates of weighted graphs are drawn, as in `random_walk`.
     walks_per_start : int
         Walks from each start.

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import INDEX, Environment
-from graphdask.errors import InputError
+from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.part import Csr, Part
@@ -36,6 +36,7 @@ from graphdask.sample._walkers import (
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, sampled
 from graphdask.sample.starts import Starts
+from graphdask.sample.streamed import Streamed
 
 METROPOLIS = 4
 """As kernels/walk.py has it."""
@@ -169,9 +170,10 @@ def random_walk(
     bias : {None, "weight", "degree"}
         A neighbour is drawn uniformly, or with a probability proportional to the weight of the edge to it, or to its
         own out-degree (biased DeepWalk).
-    method : {"auto", "rejection", "inverse", "alias"}
+    method : {"auto", "rejection", "inverse", "alias", "reservoir"}
         How a biased neighbour is drawn: by candidates that are refused or taken, by a search in prefix sums (8 bytes an
-        edge), or from an alias table (12 bytes an edge). Each has the same law and draws other walks. Default: alias
+        edge), from an alias table (12 bytes an edge), or by exponential keys of all edges, of which the smallest is
+        taken, which needs no table and does not stream. Each has the same law and draws other walks. Default: alias
         where there are many steps for each edge, else rejection.
     restart, jump : float
         The probability that a step goes back to the start, or to a vertex drawn uniformly from the whole graph, instead
@@ -243,6 +245,11 @@ def _sampled(
     """Check what all walks are given, and draw them."""
     length, seed, method, bias, restart, jump = made
     where = checked_placement(placement)
+    if method == "reservoir" and isinstance(where, Streamed):
+        raise Unsupported(
+            'method="reservoir" reads all edges of a vertex at each step, so it does not go with placement="streamed": '
+            'use method="rejection"'
+        )
     numbers, steps = checked_starts(G, starts, each), checked_length(length)
     sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
     checked_bias(G, bias)

@@ -304,6 +304,7 @@ def test_kernels_and_tables_agree_on_their_constants():
     assert (biases.TILE, biases.SPARSE) == (kernels.TILE, pick.SPARSE)
     assert biases.METHODS == {
         "uniform": pick.UNIFORM, "rejection": pick.REJECTION, "inverse": pick.INVERSE, "alias": pick.ALIAS,
+        "reservoir": pick.RESERVOIR,
     }  # fmt: skip
 
 

@@ -9,8 +9,10 @@ from scipy.stats import power_divergence
 
 from graphdask.backend import get_backend
 from graphdask.kernels import pick
+from graphdask.kernels.hash import hashed
+from graphdask.kernels.hash import key as keyed
 from graphdask.kernels.keys import exponential_key, may_be_less
-from graphdask.kernels.philox import philox
+from graphdask.kernels.philox import DRAW_KEY, philox
 
 CPU = get_backend("cpu")
 EVERY = pytest.mark.parametrize("method", METHODS)
@@ -212,3 +214,22 @@ def test_keys_that_are_less_are_made(rng):
     keys = np.array([exponential_key(number, 2.5) for number in numbers])
     may = np.array([may_be_less(number, 2.5, 0.004) for number in numbers])
     assert may[202:].sum() <= (keys < 0.0041)[202:].sum()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_edge_of_the_smallest_key_is_picked(backend, dtype, rng):
+    """On every device, and by the numbers of each edge."""
+    indptr, weights = biased_rows(rng, dtype, degrees=(0, 1, 2, 33, 300), few=20)
+    csr = csr_of(backend, indptr, weights)
+    rows, instances = np.arange(len(indptr) - 1), rng.integers(0, 2**40, len(indptr) - 1)
+    edges, draws = drawn(backend, tables(backend, csr, method="reservoir"), csr, rows, instances, key=7, step=3)
+    of_draw = hashed(keyed(u64(7), DRAW_KEY, 0), keyed(u64(7), DRAW_KEY, 1), u64(0))
+    for row in rows:
+        begin, end = indptr[row], indptr[row + 1]
+        keys = [np.inf] * (end - begin)
+        for place, weight in enumerate(weights[begin:end]):
+            number = philox(of_draw, u64(instances[row]), u64(3), u64(place >> 1))[place & 1]
+            keys[place] = exponential_key(u64(number), weight) if weight > 0 else np.inf
+        some = min(keys, default=np.inf) < np.inf
+        assert edges[row] == (begin + int(np.argmin(keys)) if some else -1)
+        assert draws[row] == (end > begin)

@@ -84,7 +84,7 @@ def check_independence():
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("method", ["rejection", "inverse", "alias"])
+@pytest.mark.parametrize("method", ["rejection", "inverse", "alias", "reservoir"])
 def test_walks_by_weights(method, kind):
     weights = WEIGHTS.astype(kind) / kind(8) if np.dtype(kind).kind == "f" else WEIGHTS.astype(kind)
     walks = gd.sample.random_walk(graph(weights), starts(3500), 80, bias="weight", method=method, seed=6).walks

@@ -14,7 +14,7 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
-from graphdask.errors import DeadlineExceeded, InputError, OverBudget, VerificationError, VertexNotFound
+from graphdask.errors import DeadlineExceeded, InputError, OverBudget, Unsupported, VerificationError, VertexNotFound
 from graphdask.sample import _walkers
 
 sample = gd.sample
@@ -29,6 +29,7 @@ KINDS: dict[str, Callable[..., Any]] = {
     "rejection": partial(sample.random_walk, bias="weight", method="rejection"),
     "inverse": partial(sample.random_walk, bias="weight", method="inverse", restart=0.2),
     "alias": partial(sample.random_walk, bias="weight", method="alias"),
+    "reservoir": partial(sample.random_walk, bias="weight", method="reservoir", restart=0.1),
     "degree": partial(sample.random_walk, bias="degree"),
     "restart": partial(sample.random_walk_with_restart, p=0.2),
     "jump": partial(sample.random_walk_with_jump, p=0.2),
@@ -221,6 +222,11 @@ BAD = [
     ({"placement": "nowhere"}, InputError, "placement='nowhere'"),
     ({"method": "guess"}, InputError, "method='guess'"),
     ({"method": "alias"}, InputError, "method='alias'"),
+    (
+        {"bias": "weight", "method": "reservoir", "placement": "streamed"},
+        Unsupported,
+        "reads all edges of a vertex at each step",
+    ),
     ({"bias": "weight"}, InputError, "no weights"),
     ({"bias": "love"}, InputError, "bias='love'"),
     ({"restart": 1.5}, InputError, "restart=1.5"),
