@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from llvmlite import ir
@@ -70,7 +71,7 @@ class Mutants:
             name for name, text in self.texts.items() if name not in self.anew and self.anew & set(IMPORT.findall(text))
         }:
             self.anew |= more
-        self.modules = {}
+        self.modules, self.making = {}, Lock()
 
     @contextmanager
     def running(self, name: str | None) -> Iterator[None]:
@@ -81,7 +82,8 @@ class Mutants:
             if family not in self.anew:
                 return whole(backend, family, cooperative=cooperative, functions=functions, **types)
             found = _CpuKernels.__new__(_CpuKernels)
-            found._family, found._module = family, self._module(family, functions)
+            with self.making:
+                found._family, found._module = family, self._module(family, functions)
             return found
 
         CpuBackend.kernels = kernels
