@@ -243,10 +243,18 @@ class _WriteParquet:
         rows = len(next(iter(arrays.values())))
         rank = value.values["rank"]
         if rows or rank == 0:
-            table = pyarrow.table({name: pyarrow.array(_listed(column)) for name, column in arrays.items()})
+            table = pyarrow.table({name: arrow_column(column) for name, column in arrays.items()})
             with replacing(Path(self.folder) / f"{self.prefix}-{rank:05d}.parquet") as unfinished:
                 pyarrow.parquet.write_table(table, unfinished)
         return rows
+
+
+def arrow_column(values: np.ndarray) -> Any:
+    """A column for Arrow, of the same type where a rank has no rows."""
+    import pyarrow
+
+    kind = pyarrow.string() if values.dtype.kind in "OT" else pyarrow.from_numpy_dtype(values.dtype)
+    return pyarrow.array(_listed(values), pyarrow.list_(kind) if values.ndim > 1 else kind)
 
 
 def _listed(values: np.ndarray) -> Any:

@@ -64,6 +64,18 @@ def test_on_a_cluster(two_workers, tmp_path, rng):
         r.to_parquet(tmp_path / "out")
 
 
+def test_files_of_workers_are_of_one_type_where_one_has_no_rows(tmp_path):
+    import pyarrow.parquet
+
+    graph = gd.from_edges(["a", "b"], ["b", "c"]).partition(2, device="cpu")
+    gd.sample.random_walk(graph, ["a"], 2).to_parquet(tmp_path / "walks")
+    gd.sample.neighbors(graph, ["a"], [1]).to_parquet(tmp_path / "edges")
+    assert len(list((tmp_path / "walks").iterdir())) == len(list((tmp_path / "edges").iterdir())) == 2
+    assert pyarrow.parquet.read_table(tmp_path / "walks").to_pylist() == [{"walks": ["a", "b", "c"], "lengths": 2}]
+    found = pyarrow.parquet.read_table(tmp_path / "edges").to_pylist()
+    assert found == [{"src": "a", "dst": "b", "hop": 0, "instance": 0}]
+
+
 def test_replicas_are_kept_and_shared():
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=True).partition(3, device="cpu")
