@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from graphdask.errors import GraphdaskError, GraphdaskWarning
+from graphdask.errors import FunctionError, GraphdaskError, GraphdaskWarning
 
 COMMANDS = {
     "demo": "Generate a graph, search it, verify the answers, on this host.",
@@ -70,6 +70,11 @@ OPTIONS = {
     "scheme": "--scheme",
     "device_memory": "--device-memory",
     "method": "--method",
+    "instances": "--instances",
+    "neighbor_size": "--neighbor-size",
+    "frontier_size": "--frontier-size",
+    "edge_bound": "--edge-bound",
+    "select": "--select",
     "suite": "--suite",
     "algorithm": "--algorithm",
     "sampler": "--sampler",
@@ -173,6 +178,8 @@ def explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "graphdask"
         return f"{error.format_message().rstrip('.')}; see {path} --help", 2
+    if isinstance(error, FunctionError):  # speaks of Python, and shows a line of it
+        return str(error), error.exit_code
     if isinstance(error, GraphdaskError):
         return in_options(str(error)) or type(error).__name__, error.exit_code
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError):

@@ -21,9 +21,10 @@ from graphdask.commands.options import (
     json_option,
     reading_options,
     stacked,
-    writable,
 )
 from graphdask.commands.run import read
+from graphdask.commands.sample_files import check_output, write
+from graphdask.commands.sample_nodes import nodes
 from graphdask.commands.samplers import ENTRIES, Entry
 from graphdask.errors import InputError
 
@@ -106,6 +107,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
     check_output(request.output)
+    own = entry.prepare(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):
         raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
     where, streamed = _placement(request), _on_disk(request)
@@ -226,61 +228,6 @@ def _vertices(G: Any, option: str, seed: int, begin: str | None, file: Path | No
     return [vertex(text.strip(), G, option) for text in texts if text.strip()]
 
 
-def check_output(path: Path | None) -> None:
-    """Raise InputError, before any work, where the output cannot be written."""
-    if path is None:
-        return
-    if path.suffix.lower() not in ("", *WRITERS):
-        raise InputError(
-            f"{path}: an output is a file whose name ends in one of {', '.join(WRITERS)}, or a folder, whose name has "
-            f"no ending; {path.suffix!r} is neither"
-        )
-    if path.suffix:
-        writable(path)
-    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise InputError(f"{path} is there already; name a folder that is not, or an empty one")
-
-
-def write(result: Any, path: Path) -> None:
-    """Write samples as the name says."""
-    if path.suffix:
-        WRITERS[path.suffix.lower()](result, path)
-    else:
-        result.to_parquet(path)
-
-
-def _write_npz(result: Any, path: Path) -> None:
-    import numpy as np
-
-    from graphdask.io._open import replacing
-
-    columns = {name: getattr(result, name) for name in result.columns}
-    for name, values in columns.items():
-        if values.dtype.kind in "OT":
-            filled = ["" if value is None else value for value in values.reshape(-1)]
-            columns[name] = np.array(filled, np.str_).reshape(values.shape)
-    with replacing(path) as unfinished, unfinished.open("wb") as file:
-        np.savez(file, allow_pickle=False, **columns)
-
-
-def _write_txt(result: Any, path: Path) -> None:
-    """A walk a line, without what is past its end; or an edge a line, its columns named in the first."""
-    from graphdask.io._open import replacing
-
-    with replacing(path) as unfinished, unfinished.open("w") as file:
-        if result.columns[0] == "walks":
-            for walk, length in zip(result.walks.tolist(), result.lengths.tolist(), strict=True):
-                file.write(" ".join(map(str, walk[: length + 1])) + "\n")
-            return
-        file.write("# " + "\t".join(result.columns) + "\n")
-        for row in zip(*(getattr(result, name).tolist() for name in result.columns), strict=True):
-            file.write("\t".join(map(str, row)) + "\n")
-
-
-WRITERS: dict[str, Callable[[Any, Path], None]] = {".npz": _write_npz, ".txt": _write_txt}
-"""By the ending of the name."""
-
-
 def _command(entry: Entry) -> click.Command:
     def call(**options: Any) -> None:
         own = {name: options.pop(name) for name in entry.names}
@@ -290,8 +237,9 @@ def _command(entry: Entry) -> click.Command:
     function: Callable[..., None] = shared_options(call)
     for option in reversed(entry.options + (_begin_options(entry) if entry.start else ())):
         function = option(function)
-    return click.command(entry.name, help=entry.help, short_help=entry.help)(function)
+    return click.command(entry.name, help=entry.help, short_help=entry.help.partition("\n\n")[0])(function)
 
 
 for _entry in ENTRIES:
     command.add_command(_command(_entry))
+command.add_command(nodes)

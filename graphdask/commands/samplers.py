@@ -10,6 +10,8 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.options import Number, Numbers, Whole
+from graphdask.commands.spec_file import SPEC_NAMES, spec_argument, spec_of, spec_options
+from graphdask.errors import InputError
 
 Option = Callable[[Any], Any]
 
@@ -20,8 +22,8 @@ class Entry:
 
     name: str
     help: str
-    function: str
-    """Of `graphdask.sample`."""
+    function: str | Callable[..., Any]
+    """Its name in `graphdask.sample`, or what calls it."""
     start: str = ""
     """Name of the argument that says where it begins; empty where that is nowhere."""
     options: tuple[Option, ...] = ()
@@ -32,21 +34,25 @@ class Entry:
     """What came of it, in a line."""
     weights: str = ""
     """What it reads the edges' weights as, without which it draws nothing."""
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda own: own
+    """Makes the arguments of the function of its own options, before any work."""
+
+    @property
+    def _function(self) -> Callable[..., Any]:
+        from graphdask import sample
+
+        return getattr(sample, self.function) if isinstance(self.function, str) else self.function
 
     def sample(self, G: Any, begin: Any, **options: Any) -> Any:
         """Draw."""
-        from graphdask import sample
-
-        function = getattr(sample, self.function)
-        return function(G, begin, **options) if self.start else function(G, **options)
+        return self._function(G, begin, **options) if self.start else self._function(G, **options)
 
     def in_chunks(self, G: Any, begin: Any, chunk: int, **options: Any) -> Any:
         """Draw some instances at a time."""
-        from graphdask import sample
         from graphdask.sample.chunks import in_chunks
 
         begins = (begin,) if self.start else ()
-        return in_chunks(getattr(sample, self.function), G, *begins, chunk=chunk, **options)
+        return in_chunks(self._function, G, *begins, chunk=chunk, **options)
 
 
 def _walk_words(result: Any) -> str:
@@ -58,6 +64,13 @@ def _walk_words(result: Any) -> str:
 
 def _edge_words(result: Any) -> str:
     return terminal.count(len(result.src), "edge")
+
+
+def _frontier_words(result: Any) -> str:
+    lengths = result.lengths
+    if not len(lengths):
+        return "no pools"
+    return f"{terminal.count(len(lengths), 'pool')} of {lengths.mean():,.4g} edges on average"
 
 
 def _rank_words(result: Any) -> str:
@@ -82,11 +95,56 @@ SIDE = click.option(
     help="Along the edges' direction, or against it.",
 )  # fmt: skip
 INSTANCES = click.option("--instances", type=Whole(min=0), default=1, show_default=True, help="Subgraphs.")
+REPEATED = click.option(
+    "--instances", type=Whole(min=0), metavar="K",
+    help="How many there are; they begin with the pools in turn.  [default: one for each pool]",
+)  # fmt: skip
 DEPTH = click.option("--depth", type=Whole(min=0), default=2, show_default=True, help="Hops from the seeds.")
 
 
 def _probability(name: str, default: float, help: str) -> Option:
     return click.option(name, type=float, default=default, show_default=True, help=help)
+
+
+OWN_HELP = """Samplers of your own: c-saw's functions, from a Python file.
+
+SPEC is FILE.py:NAME, a gd.sample.Spec that stands in the file; or FILE.py, whose functions vertex_bias, edge_bias,
+update and neighbor_size make one with the options.
+"""
+
+
+def _with_spec(own: dict[str, Any]) -> dict[str, Any]:
+    given = {name: own.pop(name) for name in SPEC_NAMES}
+    return own | {"spec": spec_of(own["spec"], given)}
+
+
+def _own_sampler(G: Any, seeds: Any, spec: Any, pool_size: int, **options: Any) -> Any:
+    from graphdask.sample.framework import run
+
+    return run(G, spec, seeds if pool_size == 1 else list(_pools(seeds, pool_size)), **options)
+
+
+def _frontiers(G: Any, starts: Any, pool_size: int | None, instances: int | None, **options: Any) -> Any:
+    import numpy as np
+
+    from graphdask.sample.frontier import frontier_sampling
+
+    pools = _pools(starts, max(len(starts), 1) if pool_size is None else pool_size)
+    if instances is not None:
+        if instances and not len(pools):
+            raise InputError(f"instances={instances}, but there are no vertices to start at")
+        pools = pools[np.arange(instances) % max(len(pools), 1)]
+    return frontier_sampling(G, pools, **options)
+
+
+def _pools(vertices: Any, size: int) -> Any:
+    """Vertices as pools of one size, one after the other."""
+    import numpy as np
+
+    flat = np.asarray(vertices)
+    if len(flat) % size:
+        raise InputError(f"{len(flat)} vertices make no pools of --pool-size {size}; give a multiple of it")
+    return flat.reshape(-1, size)
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -101,8 +159,9 @@ ENTRIES: tuple[Entry, ...] = (
         "node2vec", "Second-order walks after Grover and Leskovec.", "node2vec", "starts",
         (LENGTH, EACH, _probability("--p", 1.0, "Return parameter."), _probability("--q", 1.0, "In-out parameter."),
          click.option("--weighted/--unweighted", default=None,
-                      help="Follow edges in proportion to their weights.  [default: where there are weights]")),
-        ("length", "walks_per_start", "p", "q", "weighted"), _walk_words,
+                      help="Follow edges in proportion to their weights.  [default: where there are weights]"),
+         WALK_METHOD),
+        ("length", "walks_per_start", "p", "q", "weighted", "method"), _walk_words,
     ),
     Entry(
         "metropolis-hastings", "Walks whose stationary law is uniform over the vertices.", "metropolis_hastings",
@@ -113,6 +172,14 @@ ENTRIES: tuple[Entry, ...] = (
         (click.option("--metapath", type=Numbers(), required=True, help="Types of the steps, again and again: 0,1."),
          LENGTH, EACH),
         ("metapath", "length", "walks_per_start"), _walk_words, weights="types",
+    ),
+    Entry(
+        "frontier", "Frontier sampling: walks of several dimensions, from pools of vertices.", _frontiers, "starts",
+        (click.option("--length", type=Whole(min=0), default=80, show_default=True, help="Edges of a pool."),
+         click.option("--pool-size", type=Whole(min=1), metavar="M",
+                      help="Pools of so many of the vertices, one pool after the other.  [default: one of all]"),
+         REPEATED),
+        ("length", "pool_size", "instances"), _frontier_words,
     ),
     Entry(
         "neighbors", "So many neighbours of each vertex, hop by hop.", "neighbors", "seeds",
@@ -171,5 +238,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "edges", "Edges of the whole graph, all alike, without replacement.", "random_edges", "",
         (click.option("--count", "k", type=Whole(min=0), required=True, help="How many."),), ("k",),
+    ),
+    Entry(
+        "run", OWN_HELP, _own_sampler, "seeds",
+        (spec_argument, *spec_options,
+         click.option("--pool-size", type=Whole(min=1), default=1, show_default=True, metavar="M",
+                      help="Instances begin with so many of the seeds, one instance after the other."),
+         REPEATED),
+        ("spec", *SPEC_NAMES, "pool_size", "instances"), prepare=_with_spec,
     ),
 )  # fmt: skip

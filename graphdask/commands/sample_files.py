@@ -1,0 +1,77 @@
+"""Files that `graphdask sample` writes: arrays, text, or a folder of Parquet files, as the name says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graphdask.commands.options import writable
+from graphdask.errors import InputError
+
+
+def check_output(path: Path | None) -> None:
+    """Raise InputError, before any work, where the output cannot be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in ("", *WRITERS):
+        raise InputError(
+            f"{path}: an output is a file whose name ends in one of {', '.join(WRITERS)}, or a folder, whose name has "
+            f"no ending; {path.suffix!r} is neither"
+        )
+    if path.suffix:
+        writable(path)
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path} is there already; name a folder that is not, or an empty one")
+
+
+def write(result: Any, path: Path) -> None:
+    """Write samples as the name says."""
+    if path.suffix:
+        WRITERS[path.suffix.lower()](result, path)
+    else:
+        result.to_parquet(path)
+
+
+def _write_npz(result: Any, path: Path) -> None:
+    import numpy as np
+
+    from graphdask.io._open import replacing
+
+    columns = {name: getattr(result, name) for name in result.columns}
+    for name, values in columns.items():
+        if values.dtype.kind in "OT":
+            filled = ["" if value is None else value for value in values.reshape(-1)]
+            columns[name] = np.array(filled, np.str_).reshape(values.shape)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, allow_pickle=False, **columns)
+
+
+def _write_txt(result: Any, path: Path) -> None:
+    """A walk a line, without what is past its end; or an edge a line, its columns named in the first."""
+    from graphdask.io._open import replacing
+
+    with replacing(path) as unfinished, unfinished.open("w") as file:
+        if result.columns[0] == "walks":
+            for walk, length in zip(result.walks.tolist(), result.lengths.tolist(), strict=True):
+                file.write(" ".join(map(str, walk[: length + 1])) + "\n")
+            return
+        columns = _of_pools(result) if "lengths" in result.columns else {
+            name: getattr(result, name) for name in result.columns
+        }  # fmt: skip
+        file.write("# " + "\t".join(columns) + "\n")
+        for row in zip(*(values.tolist() for values in columns.values()), strict=True):
+            file.write("\t".join(map(str, row)) + "\n")
+
+
+def _of_pools(result: Any) -> dict[str, Any]:
+    """The edges of all pools, one after the other."""
+    import numpy as np
+
+    made = np.arange(result.src.shape[1]) < result.lengths[:, None]
+    instance = np.repeat(np.arange(len(made)), result.lengths)
+    return {"instance": instance, "src": result.src[made], "dst": result.dst[made]}
+
+
+WRITERS: dict[str, Callable[[Any, Path], None]] = {".npz": _write_npz, ".txt": _write_txt}
+"""By the ending of the name."""
