@@ -3,16 +3,14 @@
 Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
 c-saw paper; the same as functions of the user (graphdask.bench.specs). Some walks also start from every vertex, which
 is said as a range and a number of walks for each. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of
-biases stay with the graph; the first call of a case makes them, and is told apart. Peers: igraph's `random_walk`, one
-call for each walk and one long walk, and what a user of NetworkX writes, a loop that calls Python's `random`.
+biases stay with the graph; the first call of a case makes them, and is told apart. Those of others are in
+graphdask.bench.sample_peers.
 
 Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 sampling instances.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, spec_of
+from graphdask.bench.sample_peers import peers as sample_peers
+from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, Compared, spec_of
 from graphdask.errors import InputError
 
 SHOWN = (
-    "sampler", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges", "draw_ms",
-    "run_ms", "ms", "host_ms", "draw_mseps", "mseps", "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
+    "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
+    "draw_ms", "run_ms", "ms", "host_ms", "draw_mseps", "mseps", "times", "draw_times",
+    "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
 
@@ -142,7 +142,7 @@ def run(
     gather : bool
         Whether samples are brought to the caller, and that is measured; many walks are more than a host takes.
     peers : bool
-        Whether igraph and NetworkX are measured too.
+        Whether others' samplers are measured too, where they are installed: igraph, NetworkX, torch-cluster, pyg-lib.
     client : distributed.Client, optional
     each : callable, optional
         Given each record as soon as it is there.
@@ -155,11 +155,13 @@ def run(
         with tables), `ms` (median of the later calls, after which the samples are on the devices), `run_ms` (of it on
         the workers, from when they are called until their devices are done), `draw_ms` (of that what the slowest rank
         was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
-        caller); `mseps`, `run_mseps`, `draw_mseps` and `host_mseps` (millions of edges per second of each); or
+        caller); `mseps`, `run_mseps`, `draw_mseps` and `host_mseps` (millions of edges per second of each); of others'
+        samplers and of functions of the user `like` (the built-in sampler that draws the same), `times` and
+        `draw_times` (how many times as long an edge takes as with that one in this run, of `ms` and of `draw_ms`); or
         `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of partitions to the device,
         `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of selection besides: `table`,
-        `collisions`, and what graphdask.bench.selection says. Of the loader `ms` is that of an epoch,
-        and `at_once` how many batches are drawn together, where it is said.
+        `collisions`, and what graphdask.bench.selection says. Of the loader `ms` is that of an epoch, and `at_once` how
+        many batches are drawn together, where it is said.
 
     Raises
     ------
@@ -225,19 +227,20 @@ class Bench:
 
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
         graph = self._graph()
-        common = {"device": self.device, "scale": self.scale}
+        common, compared = {"device": self.device, "scale": self.scale}, Compared()
         for count in ranks:
             divided = graph.partition(count, device=self.device)
             for row, call in self._cases(divided):
                 if not samplers or row["sampler"].startswith(samplers):
-                    yield row | {"ranks": count} | common | self._measured(call)
+                    yield compared(row | {"ranks": count} | common | self._measured(call))
             if not samplers or "loader".startswith(samplers):
                 yield from self._minibatches(divided, {"ranks": count} | common)
             divided.replicas = divided.built = divided.on_host = None
         if peers:
-            for row, call in self._peers(graph):
+            whole = graph.partition(1, device="cpu")
+            for row, call in sample_peers(self.suite.walks, self.suite.samples, whole, self._starts, self.repeats):
                 if not samplers or row["like"].startswith(samplers):
-                    yield row | {"ranks": 1} | common | {"device": "cpu"} | (call if isinstance(call, dict) else call())
+                    yield compared(row | {"ranks": 1} | common | {"device": "cpu"} | call())
 
     def _minibatches(self, graph: Any, common: dict[str, Any]) -> Iterator[dict[str, Any]]:
         from graphdask.bench.minibatches import minibatches
@@ -348,82 +351,3 @@ class Bench:
         return {"placement": result.placement, "edges": edges, "first_ms": 1e3 * first, **times, **rates} | (
             streamed if result.stats.streamed else {}
         )
-
-    def _peers(self, graph: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-        _, length = self.suite.walks[0]
-        _, fanouts = self.suite.samples[0]
-        kinds: tuple[tuple[str, str, str, Any, Any], ...] = (
-            ("igraph", "random_walk", "a call each", length, _igraph),
-            ("igraph", "random_walk", "one long walk", length, _igraph),
-            ("networkx", "random_walk", "random.choice", length, _networkx_walks),
-            ("networkx", "neighbors", "random.sample", list(fanouts), _networkx_samples),
-        )
-        made: dict[str, Any] = {}
-        for library, like, method, size, measure in kinds:
-            row = {"sampler": library, "like": like, "bias": None, "method": method, "instances": 200, "size": size}
-            if importlib.util.find_spec(library) is None:
-                yield row, {"skipped": f"{library} is not installed"}
-                continue
-            if library not in made:
-                src, dst, _ = graph.partition(1, device="cpu").edges("cpu")
-                made[library] = _GRAPHS[library](1 << self.scale, src, dst)
-            starts = self._starts(200)
-            yield row, lambda m=measure, g=made[library], w=method, s=size, b=starts: _timed(lambda: m(g, w, b, s))
-
-
-def _timed(call: Callable[[], int]) -> dict[str, Any]:
-    started = time.perf_counter()
-    edges = call()
-    seconds = time.perf_counter() - started
-    return {"edges": edges, "ms": 1e3 * seconds, "mseps": edges / seconds / 1e6}
-
-
-def _igraph_of(vertices: int, src: np.ndarray, dst: np.ndarray) -> Any:
-    import igraph
-
-    return igraph.Graph(n=vertices, edges=np.column_stack([src, dst]).tolist())
-
-
-def _networkx_of(vertices: int, src: np.ndarray, dst: np.ndarray) -> Any:
-    import networkx
-
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(vertices))
-    graph.add_edges_from(zip(src.tolist(), dst.tolist(), strict=True))
-    return {vertex: list(others) for vertex, others in graph.adjacency()}
-
-
-_GRAPHS = {"igraph": _igraph_of, "networkx": _networkx_of}
-
-
-def _igraph(graph: Any, method: str, starts: np.ndarray, length: int) -> int:
-    if method == "a call each":
-        return sum(len(graph.random_walk(int(start), length, stuck="return")) - 1 for start in starts[:20])
-    start = next(int(start) for start in starts if graph.degree(int(start)))
-    return len(graph.random_walk(start, length * len(starts), stuck="return")) - 1
-
-
-def _networkx_walks(neighbours: dict[int, list[int]], method: str, starts: np.ndarray, length: int) -> int:
-    drawing, steps = random.Random(0), 0
-    for vertex in starts.tolist():
-        walk = [vertex]
-        while len(walk) <= length and neighbours[walk[-1]]:
-            walk.append(drawing.choice(neighbours[walk[-1]]))
-        steps += len(walk) - 1
-    return steps
-
-
-def _networkx_samples(neighbours: dict[int, list[int]], method: str, seeds: np.ndarray, sizes: Sequence[int]) -> int:
-    drawing, edges = random.Random(0), 0
-    for start in seeds.tolist():
-        seen, frontier = {start}, [start]
-        for size in sizes:
-            reached = []
-            for vertex in frontier:
-                for other in drawing.sample(neighbours[vertex], min(size, len(neighbours[vertex]))):
-                    edges += 1
-                    if other not in seen:
-                        seen.add(other)
-                        reached.append(other)
-            frontier = reached
-    return edges

@@ -8,6 +8,7 @@ node2vec, KDD 2016.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphdask.sample.spec import Spec
@@ -56,3 +57,48 @@ def spec_of(bias: str | None, method: str, size: int | list[int]) -> Spec:
     if isinstance(size, int):
         return Spec(neighbor_size=1, depth=size, replace=True, **more)
     return Spec(neighbor_size=size, **more)
+
+
+BUILT_IN: dict[tuple[bool, str | None, str], tuple[str, str | None, str]] = {
+    (True, None, "uniform"): ("random_walk", None, "uniform"),
+    (True, "weight", "inverse"): ("random_walk", "weight", "inverse"),
+    (True, "weight", "rejection"): ("random_walk", "weight", "rejection"),
+    (True, "node2vec 2 0.5", "rejection"): ("node2vec 2 0.5", None, "uniform"),
+    (False, None, "uniform"): ("neighbors", None, "auto"),
+    (False, "weight", "inverse"): ("neighbors", "weight", "auto"),
+    (False, "weight", "rejection"): ("neighbors", "weight", "auto"),
+    (False, "weight", "reservoir"): ("neighbors", "weight", "auto"),
+}
+"""The built-in sampler that draws the same as functions, by whether they walk, their bias and method."""
+OF_PEERS = {"random_walk": "uniform", "node2vec 2 0.5": "uniform", "neighbors": "auto"}
+"""The method of the built-in sampler that draws the same as others'."""
+
+
+@dataclass
+class Compared:
+    """Records, each beside that of the built-in sampler that draws the same, if that was measured before."""
+
+    seen: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
+
+    def __call__(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record, with how many times as long as with the built-in one an edge takes."""
+        walks, size = isinstance(record["size"], int), str(record["size"])
+        if "like" in record:
+            key: Any = (record["like"], None, OF_PEERS[record["like"]], size, 1)
+        else:
+            asked = record["bias"], record["method"]
+            key = BUILT_IN.get((walks, *asked)) if record["sampler"] == "spec" else None
+            if key is None:
+                if record.get("starts") != "range":
+                    self.seen[record["sampler"], *asked, size, record["ranks"], record["instances"]] = record
+                return record
+            record["like"] = key[0]
+            key = (*key, size, record["ranks"])
+        instances = record["instances"]
+        built_in = self.seen.get((*key, instances)) or next(
+            (each for name, each in self.seen.items() if name[:-1] == key), None
+        )
+        if built_in is None or built_in["device"] != record["device"]:
+            return record
+        of = {"times": "mseps", "draw_times": "draw_mseps"}
+        return record | {name: built_in[rate] / record[rate] for name, rate in of.items() if record.get(rate)}

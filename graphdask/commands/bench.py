@@ -154,7 +154,9 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 )
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
 @click.option("--gather/--no-gather", default=True, show_default=True, help="Bring samples here, and measure that too.")
-@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure igraph and NetworkX too.")
+@click.option(
+    "--peers/--no-peers", default=True, show_default=True, help="Measure igraph, NetworkX, torch-cluster, pyg-lib too."
+)
 @device_option
 @cluster_options
 @json_lines

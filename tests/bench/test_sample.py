@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import itertools
+import sys
+import types
+
 import numpy as np
 import pytest
 from draw_models import found as found_at
@@ -10,8 +15,9 @@ from draw_models import numbers_of
 import graphdask as gd
 from graphdask.bench import minibatches, sample
 from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.bench.sample_peers import PEERS, peers
 from graphdask.bench.selection import APPLICATIONS, TABLES, WAYS, Counted
-from graphdask.bench.specs import SAMPLE_SPECS, WALK_SPECS
+from graphdask.bench.specs import BUILT_IN, SAMPLE_SPECS, WALK_SPECS
 from graphdask.errors import InputError
 from graphdask.sample.sampler import sampled
 
@@ -25,13 +31,21 @@ def test_every_way_is_measured():
     kept = []
     rows = sample.run(device="cpu", repeats=1, each=kept.append)
     assert rows == kept
-    ours = [row for row in rows if "like" not in row]
+    others = {peer.name for peer in PEERS}
+    ours = [row for row in rows if row["sampler"] not in others]
     assert len(ours) == len(WALKS) + len(WALK_SPECS) + len(FROM_RANGE) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
     walks = [row for row in ours if row["size"] == 5 and row["starts"] == "array"]
     assert len({row["edges"] for row in walks}) == 1  # of undirected graphs: none ends but where it starts
     assert all(row["edges"] > 0 and row["host_mseps"] > 0 for row in ours)
     assert all(row["run_ms"] <= row["ms"] <= row["host_ms"] for row in ours)
-    assert {row["sampler"] for row in rows if "like" in row} == {"igraph", "networkx"}
+    assert {row["sampler"] for row in rows} >= others
+    compared = [row for row in rows if "like" in row and "skipped" not in row]
+    own = [row for row in compared if row["sampler"] == "spec"]
+    assert {(row["like"], row["method"]) for row in own} == {
+        (name, method) for (_, _, method), (name, *_) in BUILT_IN.items()
+    }
+    assert all(row["times"] > 0 for row in compared)
+    assert all(row["draw_times"] > 0 for row in own)
     for bias in (None, "weight"):
         one_hop = [
             row["edges"]
@@ -138,3 +152,48 @@ def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
         assert ("transfers" in row) == (row["scheme"] != "in memory")
     with pytest.raises(InputError, match="placement"):
         sample.run("out-of-memory", device="cpu", placement="partitioned")
+
+
+@pytest.fixture
+def torch_of_tests(monkeypatch):
+    """Modules of the names of torch, torch-cluster and pyg-lib, and what was asked of their operators."""
+    asked = []
+
+    def operator(name):
+        def call(indptr, indices, starts, *rest, **named):
+            assert len(indices) == indptr[-1]
+            assert all((np.diff(indices[a:b]) >= 0).all() for a, b in itertools.pairwise(indptr))
+            asked.append((name, len(starts), rest, named))
+            return [np.zeros(7)]
+
+        return call
+
+    torch, cluster, pyg = (types.ModuleType(name) for name in ("torch", "torch_cluster", "pyg_lib"))
+    torch.from_numpy = lambda array: array
+    walk = {name: types.SimpleNamespace(random_walk=operator(name)) for name in ("torch_cluster", "pyg")}
+    torch.ops = types.SimpleNamespace(**walk)
+    pyg.sampler = types.SimpleNamespace(neighbor_sample=operator("neighbor_sample"))
+    for module in (torch, cluster, pyg):
+        module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return asked
+
+
+def test_operators_of_torch_are_given_the_graph_and_their_edges_counted(torch_of_tests):
+    src, dst = np.array([3, 0, 1, 5]), np.array([0, 2, 0, 5])
+    graph = gd.from_edges(src, dst, num_vertices=6, directed=False)
+    rows = list(peers(((9, 4),), ((5, (3, 2)),), graph, lambda count: np.arange(count) % 6, 1))
+    found = [
+        (row["sampler"], row["like"], call()) for row, call in rows if row["sampler"] in ("torch-cluster", "pyg-lib")
+    ]
+    edges = {(name, like): measured["edges"] for name, like, measured in found}
+    walks = 4 * 8  # vertex 4 has no edges
+    assert edges == {
+        ("torch-cluster", "random_walk"): walks, ("torch-cluster", "node2vec 2 0.5"): walks,
+        ("pyg-lib", "random_walk"): walks, ("pyg-lib", "node2vec 2 0.5"): walks, ("pyg-lib", "neighbors"): 7,
+    }  # fmt: skip
+    assert torch_of_tests == [
+        ("torch_cluster", 9, (4, 1.0, 1.0), {}), ("torch_cluster", 9, (4, 2.0, 0.5), {}),
+        ("pyg", 9, (4, 1.0, 1.0), {}), ("pyg", 9, (4, 2.0, 0.5), {}),
+        ("neighbor_sample", 5, ([3, 2],), {"disjoint": True, "return_edge_id": False}),
+    ]  # fmt: skip
