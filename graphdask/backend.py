@@ -17,7 +17,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
 from itertools import count
@@ -208,6 +208,8 @@ class CudaBackend(Backend):
         self.xp = cupy
         self.device = device
         self._launched: deque[str] = deque(maxlen=8)
+        self.watch: Callable[[str], AbstractContextManager[None]] | None = None
+        """Around every launch, if there is one; told the kernel's name."""
         self._pinned = local()
         """`memory`: of each thread, for small arrays that are read."""
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
@@ -383,14 +385,15 @@ class _CudaKernels:
             try:
                 make_current(cupy.cuda.runtime, backend.device)
                 pointers = packed_arguments((int(n), *args), cupy.ndarray)
-                stream = cupy.cuda.get_current_stream().ptr
-                if cooperative:
-                    # Not RawModule(enable_cooperative_groups=True): that links the device runtime, which is not needed.
-                    driver.launchCooperativeKernel(
-                        function.kernel.ptr, blocks, teams, 1, threads, 1, 1, shared, stream, pointers
-                    )
-                else:
-                    driver.launchKernel(function.kernel.ptr, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, 0)
+                stream, kernel = cupy.cuda.get_current_stream().ptr, function.kernel.ptr
+                with nullcontext() if backend.watch is None else backend.watch(label):
+                    if cooperative:
+                        # Not RawModule(enable_cooperative_groups=True): that links the device runtime, not needed here.
+                        driver.launchCooperativeKernel(
+                            kernel, blocks, teams, 1, threads, 1, 1, shared, stream, pointers
+                        )
+                    else:
+                        driver.launchKernel(kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, 0)
             except driver.CUDADriverError as error:
                 raise backend.failure(error) from error
 

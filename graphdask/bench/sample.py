@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, Compared, spec_of
 from graphdask.errors import InputError
 
 SHOWN = (
     "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
-    "draw_ms", "run_ms", "ms", "host_ms", "draw_mseps", "mseps", "times", "draw_times",
+    "kernel_ms", "draw_ms", "run_ms", "ms", "host_ms", "kernel_mseps", "draw_mseps", "mseps", "times", "draw_times",
     "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
@@ -155,13 +156,14 @@ def run(
         with tables), `ms` (median of the later calls, after which the samples are on the devices), `run_ms` (of it on
         the workers, from when they are called until their devices are done), `draw_ms` (of that what the slowest rank
         was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
-        caller); `mseps`, `run_mseps`, `draw_mseps` and `host_mseps` (millions of edges per second of each); of others'
-        samplers and of functions of the user `like` (the built-in sampler that draws the same), `times` and
-        `draw_times` (how many times as long an edge takes as with that one in this run, of `ms` and of `draw_ms`); or
-        `skipped`. Out of memory besides: `scheme`, and of the last call `transfers` of partitions to the device,
-        `transferred_mb`, `in_place` and `imbalance` (as in `Stats.streamed`). Of selection besides: `table`,
-        `collisions`, and what graphdask.bench.selection says. Of the loader `ms` is that of an epoch, and `at_once` how
-        many batches are drawn together, where it is said.
+        caller); on GPUs of this process `kernel_ms` (of another call what its kernels took on the device, by events
+        around each launch) and `kernels` (of each, by name); `mseps`, `run_mseps`, `draw_mseps`, `kernel_mseps` and
+        `host_mseps` (millions of edges per second of each); of others' samplers and of functions of the user `like`
+        (the built-in sampler that draws the same), `times` and `draw_times` (how many times as long an edge takes as
+        with that one in this run, of `ms` and of `draw_ms`); or `skipped`. Out of memory besides: `scheme`, and of the
+        last call `transfers` of partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in
+        `Stats.streamed`). Of selection besides: `table`, `collisions`, and what graphdask.bench.selection says. Of the
+        loader `ms` is that of an epoch, and `at_once` how many batches are drawn together, where it is said.
 
     Raises
     ------
@@ -347,7 +349,15 @@ class Bench:
         rates = {name.removesuffix("ms") + "mseps": edges / of / 1e6 for name, of in median.items()}
         streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
         streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}
-        times = {name: 1e3 * of for name, of in median.items()}
+        times = {name: 1e3 * of for name, of in median.items()} | self._of_kernels(call, edges)
         return {"placement": result.placement, "edges": edges, "first_ms": 1e3 * first, **times, **rates} | (
             streamed if result.stats.streamed else {}
         )
+
+    def _of_kernels(self, call: Callable[[], Any], edges: int) -> dict[str, Any]:
+        """What kernels take, where they are launched from this process."""
+        if self.device != "cuda" or self.client is not None:
+            return {}
+        of_each = kernel_ms(call)
+        took = sum(of_each.values())
+        return {"kernel_ms": took, "kernels": of_each} | ({"kernel_mseps": edges / took / 1e3} if took else {})

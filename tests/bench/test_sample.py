@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import itertools
 import sys
@@ -14,6 +15,7 @@ from draw_models import numbers_of
 
 import graphdask as gd
 from graphdask.bench import minibatches, sample
+from graphdask.bench.kernel_time import Watch
 from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
 from graphdask.bench.sample_peers import PEERS, peers
 from graphdask.bench.selection import APPLICATIONS, TABLES, WAYS, Counted
@@ -46,6 +48,7 @@ def test_every_way_is_measured():
     }
     assert all(row["times"] > 0 for row in compared)
     assert all(row["draw_times"] > 0 for row in own)
+    assert not any("kernel_ms" in row for row in ours)
     for bias in (None, "weight"):
         one_hop = [
             row["edges"]
@@ -197,3 +200,30 @@ def test_operators_of_torch_are_given_the_graph_and_their_edges_counted(torch_of
         ("pyg", 9, (4, 1.0, 1.0), {}), ("pyg", 9, (4, 2.0, 0.5), {}),
         ("neighbor_sample", 5, ([3, 2],), {"disjoint": True, "return_edge_id": False}),
     ]  # fmt: skip
+
+
+def test_launches_are_timed_by_events_around_them():
+    class Event:
+        def record(self):
+            clock.append(len(clock))
+            self.at = clock[-1]
+
+        def synchronize(self):
+            pass
+
+    clock = []
+    cuda = types.SimpleNamespace(Event=Event, get_elapsed_time=lambda before, after: after.at - before.at)
+    backend = types.SimpleNamespace(xp=types.SimpleNamespace(cuda=cuda), activate=contextlib.nullcontext)
+    watch = Watch(backend)
+    for label, ticks in (("walks.one", 2), ("walks.other", 5), ("walks.one", 3)):
+        with watch(label):
+            clock.extend([0] * (ticks - 1))
+    assert watch.milliseconds == {"walks.one": 5, "walks.other": 5}
+
+
+@pytest.mark.gpu
+def test_kernels_take_less_than_the_call():
+    rows = sample.run(device="cuda", repeats=1, peers=False, samplers=("random_walk", "neighbors"), scale=12)
+    for row in rows:
+        assert 0 < row["kernel_ms"] == pytest.approx(sum(row["kernels"].values()))
+        assert row["kernel_ms"] < 2 * row["first_ms"]
