@@ -194,14 +194,19 @@ class ResidentSet:
 
     def visit(self, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Array]]]:
         """Each of some partitions and its arrays, one after the other; those to come are copied meanwhile."""
-        for place, number in enumerate(numbers):
-            ahead = numbers[place : place + self._count]
+        for (number,) in self.visit_together([[number] for number in numbers]):
+            yield number, self[number]
+
+    def visit_together(self, groups: Sequence[Sequence[int]]) -> Iterator[Sequence[int]]:
+        """Groups of partitions for which there is room, one after the other; those to come are copied meanwhile."""
+        for place, group in enumerate(groups):
+            ahead = [number for each in groups[place:] for number in each][: self._count]
             for wanted in ahead:
                 if wanted not in self._slots:
                     if not self._free:
                         self.release(next(held for held in self._slots if held not in ahead))
                     self.start(wanted)
-            yield number, self[number]
+            yield group
 
 
 class Lanes:

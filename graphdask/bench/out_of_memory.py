@@ -35,7 +35,7 @@ class OutOfMemory(Bench):
             for count, size in self.suite.walks if walks else self.suite.samples:
                 named: dict[str, Any] = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
                 named["size"] = size if isinstance(size, int) else list(size)
-                for scheme in ("in memory", *(name for name in SCHEMES if walks or name != "BAL")):
+                for scheme in ("in memory", *SCHEMES):
                     bench = replace(self, placement=self._placement(scheme, count))
                     make: Callable[..., Any] = bench._walks if walks else bench._samples
                     yield named | {"scheme": scheme}, make(graph, sampler, bias, method, self._starts(count), size)

@@ -74,8 +74,9 @@ class Streamed:
         all of them, were they spread over the partitions that are absent, would read more than these are. Samples of
         neighbourhoods decide by the reads of a hop. Default for walks: on a GPU `in-place`, or `BAL` where more than
         half of the memory would be kept for rows; on a CPU, which copies as fast as it reads, `BAL`. Samples of
-        neighbourhoods go hop by hop and partition by partition, each with the whole device: for them `BAL` is refused,
-        and `WS` is the default.
+        neighbourhoods go hop by hop and partition by partition, each with the whole device; by `BAL` those partitions
+        that are there when a hop begins are sampled in one launch, and then half as many as there is room for at a
+        time, its threads being dealt out over the vertices of all of them. For them `WS` is the default.
     device_memory : int or str, optional
         Bytes of the device that may be used: 2**32, "4GiB". Default: as much as the setting graphdask.memory-fraction
         allows.

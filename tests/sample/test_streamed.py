@@ -14,8 +14,10 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask.backend import get_backend
-from graphdask.errors import DeadlineExceeded, InputError, OverBudget, Unsupported
+from graphdask.errors import DeadlineExceeded, InputError, OverBudget
+from graphdask.runtime import runtime
 from graphdask.sample import streamed
+from graphdask.sample.traversal import NumberedTraversal, Traversal
 
 sample = gd.sample
 Streamed = sample.Streamed
@@ -59,8 +61,8 @@ def same(found, expected):
     assert found.placement == "streamed"
 
 
-def ways(kind):
-    return [Streamed(count, held, scheme) for scheme, count, held in SETS if scheme != "BAL" or kind in WALKS]
+def ways():
+    return [Streamed(count, held, scheme) for scheme, count, held in SETS]
 
 
 @pytest.mark.parametrize("name", ["one vertex", "only self-loops", "no edges", "star around the last", "scale-free"])
@@ -68,7 +70,7 @@ def ways(kind):
 def test_samples_are_the_same_whatever_is_resident(kind, name):
     graph = made(name).partition(1, device="cpu")
     expected = drawn(graph, kind, "replicated")
-    for where in [*ways(kind), Streamed(batch=5), "streamed"]:
+    for where in [*ways(), Streamed(batch=5), "streamed"]:
         same(drawn(graph, kind, where).verify(), expected)
 
 
@@ -78,7 +80,7 @@ def test_samples_are_the_same_on_a_gpu(kind, monkeypatch):
     expected = drawn(made("scale-free").partition(1, device="cpu"), kind, "replicated")
     graph = made("scale-free").partition(1, device="cuda")
     drawn(graph, kind, "replicated")  # what is on the device is not taken for what the host has
-    for where in ways(kind)[1:4]:
+    for where in ways()[1:]:
         found = drawn(graph, kind, where).verify()
         same(found, expected)
         assert found.stats.devices == [emulated().description]
@@ -92,7 +94,7 @@ def test_samples_are_the_same_on_a_real_gpu(kind):
     graph = gd.from_edges(src, dst, weights, num_vertices=1 << 12, directed=False)
     expected = drawn(graph.partition(1, device="cpu"), kind, "replicated", 20_000)
     on_gpu = graph.partition(1, device="cuda")
-    for where in ways(kind):
+    for where in ways():
         same(drawn(on_gpu, kind, where, 20_000), expected)
 
 
@@ -232,7 +234,7 @@ def test_the_device_memory_says_what_is_resident():
         drawn(graph, "alias", Streamed(1, device_memory=half.memory // 2))
 
 
-@pytest.mark.parametrize("scheme", ["WS", "in-place"])
+@pytest.mark.parametrize("scheme", ["WS", "BAL", "in-place"])
 @pytest.mark.parametrize("kind", ["simple", "alias", "all alike"])
 @pytest.mark.usefixtures("alone")
 def test_no_more_memory_is_taken_than_announced(kind, scheme):
@@ -247,10 +249,39 @@ def test_no_more_memory_is_taken_than_announced(kind, scheme):
     assert 0.3 * found.stats.memory < peak < 1.1 * found.stats.memory + OTHERS
 
 
-def test_a_scheme_that_is_none_is_refused():
+def test_hops_of_partitions_that_are_there_are_one_launch(monkeypatch):
+    graph, launched = made("dense random, directed").partition(1, device="cpu"), []
+    draw = Traversal._draw
+
+    def counting(self, *arguments):
+        launched.append(len(arguments[2]))
+        return draw(self, *arguments)
+
+    monkeypatch.setattr(Traversal, "_draw", counting)
+    launches = {}
+    for scheme in ("WS", "BAL"):
+        for resident in (1, 4, 6, 12):
+            launched.clear()
+            told = drawn(graph, "all alike", Streamed(12, resident, scheme), 300).stats.streamed
+            launches[scheme, resident] = len(launched)
+            assert told["transfers"] >= 12
+    assert launches["WS", 1] == launches["WS", 4] == launches["WS", 12] == launches["BAL", 1] == 3 * 12
+    assert launches["BAL", 4] == 6 + 2 * (1 + 4)  # two at a time; four are there when the next hop begins
+    assert launches["BAL", 12] == 2 + 1 + 1
+
+
+def test_edges_have_their_numbers_where_partitions_are_sampled_together():
     graph = made("scale-free").partition(1, device="cpu")
-    with pytest.raises(Unsupported, match='scheme="WS"'):
-        drawn(graph, "all alike", Streamed(scheme="BAL"))
+    for bias in (None, "weight"):
+        loads = {
+            where: NumberedTraversal(np.arange(20), None, (3, 2), bias=bias, seed=3) for where in ("replicated", "BAL")
+        }
+        whole, parts = (
+            runtime().sample(graph, sampler, Streamed(8, 6, "BAL") if where == "BAL" else where, progress=False)
+            for where, sampler in loads.items()
+        )
+        for name in ("src", "dst", "edge"):
+            np.testing.assert_array_equal(parts._internal(name), whole._internal(name))
 
 
 @pytest.mark.parametrize(
