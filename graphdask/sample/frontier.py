@@ -131,7 +131,15 @@ class FrontierSampling(Sampler[State]):
         return state, self._ask(part, env, instance, place, asked, edge, bool(todo))
 
     def _ask(
-        self, part: Part, env: Environment, instance: Array, place: Array, ids: Array, edge: Array, active: bool = False
+        self,
+        part: Part,
+        env: Environment,
+        instance: Array,
+        place: Array,
+        ids: Array,
+        edge: Array,
+        active: bool = False,
+        **told: int,
     ) -> Messages:
         """Questions to the owners of vertices."""
         dtype = part.vertex_map.dtype
@@ -139,7 +147,8 @@ class FrontierSampling(Sampler[State]):
         owner = owners(env, part, position)
         records = {"instance": instance, "place": place, "at": position, "edge": edge}
         sent, bounds = routed(env, owner, records)
-        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, frontier=len(ids))
+        told = told or {"frontier": len(ids)}
+        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **told)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         if is_whole(part):
@@ -157,7 +166,9 @@ class FrontierSampling(Sampler[State]):
             state.lengths[rows], per_item=32,
         )  # fmt: skip
         none = env.xp.zeros(0, np.int64)
-        return self._ask(part, env, none, none, none, none, state.left > 0)
+        return self._ask(
+            part, env, none, none, none, none, state.left > 0, frontier=b - a, edges=(b - a) * (end - begin)
+        )
 
     def _answer(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
         """Where edges lead to, and what degrees the vertices there have; of no edge, the vertex's own degree."""
