@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, Compared, spec_of
-from graphdask.errors import InputError
+from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 
 SHOWN = (
     "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
@@ -234,7 +234,7 @@ class Bench:
             divided = graph.partition(count, device=self.device)
             for row, call in self._cases(divided):
                 if not samplers or row["sampler"].startswith(samplers):
-                    yield compared(row | {"ranks": count} | common | self._measured(call))
+                    yield compared(row | {"ranks": count} | common | self._tried(call))
             if not samplers or "loader".startswith(samplers):
                 yield from self._minibatches(divided, {"ranks": count} | common)
             divided.replicas = divided.built = divided.on_host = None
@@ -326,6 +326,13 @@ class Bench:
 
         spec = spec_of(bias, method, size)
         return lambda: sample(graph, spec, seeds, **self._where)
+
+    def _tried(self, call: Callable[[], Any]) -> dict[str, Any]:
+        """What a case takes; of one that is too much for the memory or the deadline the reason."""
+        try:
+            return self._measured(call)
+        except (DeadlineExceeded, OverBudget) as error:
+            return {"skipped": str(error)}
 
     def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
         started = time.perf_counter()

@@ -75,6 +75,16 @@ def test_walks_may_be_as_many_as_one_says_and_stay_where_they_are():
     assert all("host_ms" not in row and row["ms"] >= row["draw_ms"] for row in rows)
 
 
+def test_a_case_that_takes_too_long_is_left_out():
+    import dask
+
+    some = {"device": "cpu", "repeats": 1, "peers": False, "samplers": ("random_walk",)}
+    with dask.config.set({"graphdask.deadline": 1e-9}):
+        rows = sample.run(**some)
+    assert len(rows) == len(sample.run(**some))
+    assert all("passed its deadline" in row["skipped"] for row in rows)
+
+
 def test_minibatches_are_drawn_by_each_way(monkeypatch):
     monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
     rows = sample.run(device="cpu", repeats=1, peers=False, samplers=("loader",))
