@@ -68,6 +68,7 @@ extern "C" __global__ void functions_neighbor_size(long long n, const gd_i64 *__
 extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ rows,
                                                const index_t *__restrict__ vertices,
                                                const index_t *__restrict__ previous,
+                                               const index_t *__restrict__ near,
                                                const gd_i64 *__restrict__ instances,
                                                const index_t *__restrict__ seeds, gd_i64 depth,
                                                const gd_i64 *__restrict__ indptr,
@@ -75,6 +76,8 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
                                                const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                                const gd_i64 *__restrict__ degrees, gd_i64 mapped,
                                                const gd_i64 *__restrict__ names, gd_i64 base,
+                                               const gd_i64 *__restrict__ near_indptr,
+                                               const index_t *__restrict__ near_indices,
                                                const gd_i64 *__restrict__ at, bias_t *__restrict__ values,
                                                int *failure) {
     const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
@@ -84,9 +87,11 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
         bias_t *const out = values + (at[i] - at[0]);
         for (gd_i64 edge = begin + lane; edge < end; edge += 32) {
             const gd_i64 slot = indices[edge], destination = mapped ? ids[slot] : slot;
-            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, edge, row,
+            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                                     near_indptr, near_indices, edge, row,
                                                      slot, source,
-                                                     destination, before, depth, instance, seed, failure), failure);
+                                                     destination, before, near[i], depth, instance, seed, failure),
+                                                     failure);
         }
     }
 }
@@ -94,18 +99,23 @@ extern "C" __global__ void functions_edge_bias(long long n, const index_t *__res
 extern "C" __global__ void functions_row_bias(long long n, const index_t *__restrict__ rows,
                                               const index_t *__restrict__ vertices,
                                               const index_t *__restrict__ previous,
+                                              const index_t *__restrict__ near,
                                               const gd_i64 *__restrict__ instances,
                                               const index_t *__restrict__ seeds, gd_i64 depth,
                                               const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                               const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                               const gd_i64 *__restrict__ degrees, gd_i64 mapped,
                                               const gd_i64 *__restrict__ names, gd_i64 base,
+                                              const gd_i64 *__restrict__ near_indptr,
+                                              const index_t *__restrict__ near_indices,
                                               gd_i64 *__restrict__ sizes, int *failure) {
     GD_FOR(i, n) {
         const gd_i64 row = rows[i], source = vertices[i];
         if (indptr[row] == indptr[row + 1]) continue;
-        const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, indptr[row],
-                                                 row, row, source, source, previous[i], depth, instances[i], seeds[i],
+        const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                                 near_indptr, near_indices, indptr[row],
+                                                 row, row, source, source, previous[i], near[i], depth, instances[i],
+                                                 seeds[i],
                                                  failure), failure);
         if (!(bias > 0)) sizes[i] = 0;
     }
@@ -114,13 +124,17 @@ extern "C" __global__ void functions_row_bias(long long n, const index_t *__rest
 extern "C" __global__ void functions_reservoir(long long n, const index_t *__restrict__ rows,
                                                const index_t *__restrict__ vertices,
                                                const index_t *__restrict__ previous,
+                                               const index_t *__restrict__ near,
                                                const gd_i64 *__restrict__ instances,
                                                const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds,
                                                gd_i64 depth, const gd_i64 *__restrict__ indptr,
                                                const index_t *__restrict__ indices,
                                                const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                                const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                               const gd_i64 *__restrict__ names, gd_i64 base, gd_i64 replace,
+                                               const gd_i64 *__restrict__ names, gd_i64 base,
+                                               const gd_i64 *__restrict__ near_indptr,
+                                               const index_t *__restrict__ near_indices,
+                                               gd_i64 replace,
                                                gd_u64 seed, const gd_i64 *__restrict__ starts,
                                                const gd_i64 *__restrict__ counts, double *keys, gd_i64 *chosen,
                                                gd_i64 *__restrict__ owner, int *failure) {
@@ -136,8 +150,10 @@ extern "C" __global__ void functions_reservoir(long long n, const index_t *__res
             bias_t bias = 0;
             if (place < size) {
                 const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
-                bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, begin + place, row,
-                                            slot, source, destination, before, depth, instance, seeds[i], failure),
+                bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                            near_indptr, near_indices, begin + place, row,
+                                            slot, source, destination, before, near[i], depth, instance, seeds[i],
+                                            failure),
                                   failure);
             }
             const unsigned some = __ballot_sync(0xffffffffu, bias > 0);
@@ -185,12 +201,16 @@ extern "C" __global__ void functions_reservoir(long long n, const index_t *__res
 extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices,
                                             const index_t *__restrict__ previous,
+                                            const index_t *__restrict__ near,
                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                             const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                            const gd_i64 *__restrict__ names, gd_i64 base, bias_t bound,
+                                            const gd_i64 *__restrict__ names, gd_i64 base,
+                                            const gd_i64 *__restrict__ near_indptr,
+                                            const index_t *__restrict__ near_indices,
+                                            bias_t bound,
                                             gd_i64 trials, gd_i64 replace, gd_u64 seed,
                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
                                             gd_i64 *chosen, gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done,
@@ -208,8 +228,10 @@ extern "C" __global__ void functions_trials(long long n, const index_t *__restri
                 const gd_i64 place = (gd_i64)gd_digit(which, (gd_u64)size);
                 const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
                 const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                                         near_indptr, near_indices,
                                                          begin + place, row,
-                                                         slot, source, destination, before, depth, instance, seeds[i],
+                                                         slot, source, destination, before, near[i], depth, instance,
+                                                         seeds[i],
                                                          failure), failure);
                 if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
                 found = gd_kept(kept, bias, bound);
@@ -227,12 +249,16 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
                                             const gd_i64 *__restrict__ edges, const gd_i64 *__restrict__ numbers,
                                             const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
                                             const index_t *__restrict__ previous,
+                                            const index_t *__restrict__ near,
                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
                                             const index_t *__restrict__ seeds, gd_i64 depth,
                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
                                             const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
                                             const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                            const gd_i64 *__restrict__ names, gd_i64 base, gd_u64 seed,
+                                            const gd_i64 *__restrict__ names, gd_i64 base,
+                                            const gd_i64 *__restrict__ near_indptr,
+                                            const index_t *__restrict__ near_indices,
+                                            gd_u64 seed,
                                             gd_i64 num_vertices, index_t *__restrict__ put, int *failure) {
     GD_FOR(k, n) {
         const gd_i64 i = items[k], edge = edges[k], slot = indices[edge], instance = instances[i];
@@ -240,9 +266,11 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
         gd_u64 one, two;
         gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, places[i]), (gd_u64)instance, (gd_u32)depth, (gd_u32)numbers[k],
                   one, two);
-        const gd_i64 named = update(indptr, indices, weights, degrees, mapped, names, base, edge, rows[i], slot,
+        const gd_i64 named = update(indptr, indices, weights, degrees, mapped, names, base,
+                                    near_indptr, near_indices, edge, rows[i], slot,
                                     vertices[i],
-                                   destination, previous[i], depth, instance, seeds[i], gd_fraction(one), failure);
+                                   destination, previous[i], near[i], depth, instance, seeds[i], gd_fraction(one),
+                                   failure);
         const gd_i64 next = vertex_of(names, base, num_vertices, named);
         const bool wrong = next < -1;
         if (wrong) atomicCAS(failure, 0, GD_NO_VERTEX);
@@ -257,9 +285,11 @@ extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begi
                                           const index_t *__restrict__ seeds, const gd_i64 *__restrict__ indptr,
                                           const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
                                           const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
-                                          gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base, gd_i64 how,
-                                          const gd_i64 *__restrict__ sums, const gd_u64 *__restrict__ totals,
-                                          const int *__restrict__ other, gd_i64 floating, bias_t bound,
+                                           gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base,
+                                           const gd_i64 *__restrict__ near_indptr,
+                                           const index_t *__restrict__ near_indices, gd_i64 how,
+                                           const gd_i64 *__restrict__ sums, const gd_u64 *__restrict__ totals,
+                                           const int *__restrict__ other, gd_i64 floating, bias_t bound,
                                           gd_i64 trials, gd_u64 seed, gd_i64 updates, gd_i64 num_vertices,
                                           index_t *__restrict__ here, index_t *__restrict__ before,
                                           index_t *__restrict__ dst, index_t *__restrict__ put,
@@ -272,8 +302,9 @@ extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begi
         int made = lengths[i];
         // The bias of an edge of the walker's vertex.
         const auto biased = [&](gd_i64 edge, gd_i64 slot, gd_i64 step) {
-            return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot,
-                                        previous, step, instance, start, failure), failure);
+            return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
+                                        near_indptr, near_indices, edge, v, slot, v, slot,
+                                        previous, previous, step, instance, start, failure), failure);
         };
         for (gd_i64 step = begin; step < end && v >= 0; ++step) {
             const gd_i64 at = indptr[v], size = indptr[v + 1] - at;
@@ -343,8 +374,10 @@ extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begi
             if (updates) {
                 gd_philox(of_update, (gd_u64)instance, (gd_u32)step, 0, number, second);
                 next = vertex_of(names, base, num_vertices,
-                                 update(indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot,
-                                        previous, step, instance, start, gd_fraction(number), failure_of_update));
+                                 update(indptr, indices, weights, degrees, mapped, names, base,
+                                        near_indptr, near_indices, edge, v, slot, v, slot,
+                                        previous, previous, step, instance, start, gd_fraction(number),
+                                        failure_of_update));
                 if (next < -1) {
                     atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
                     next = -1;

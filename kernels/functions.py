@@ -3,8 +3,9 @@
 graphdask.kernels.inserted puts the caller's functions after the import of the defaults, whose names they take.
 
 n          items: entries of a pool; of functions_update, edges
-rows, vertices, previous
-           index dtype: the row of an item, its vertex, and that from which it was reached, -1 where there is none
+rows, vertices, previous, near
+           index dtype: the row of an item, its vertex, that from which it was reached, -1 where there is none, and the
+           row of that in near_indptr and near_indices
 instances, places, seeds
            int64, int64, index dtype: its instance, its place in the pool of that, and the instance's first vertex
 depth      steps before this one
@@ -15,6 +16,8 @@ names, base
 mapped, ids, degrees
            whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
            by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
+near_indptr, near_indices
+           rows of vertices that items were reached from, which hold vertices; of a whole graph that itself
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
 how, sums, totals, other, floating
            one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
@@ -116,8 +119,8 @@ def functions_neighbor_size(
 
 @twin
 def functions_edge_bias(
-    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names, base,
-    at, values, failure,
+    n, rows, vertices, previous, near, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
+    base, near_indptr, near_indices, at, values, failure,
 ):  # fmt: skip
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
@@ -126,8 +129,8 @@ def functions_edge_bias(
             slot = np.int64(indices[edge])
             destination = np.int64(ids[slot]) if mapped else slot
             bias = edge_bias(
-                indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, before,
-                depth, instance, seed, failure,
+                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot,
+                source, destination, before, np.int64(near[i]), depth, instance, seed, failure,
             )  # fmt: skip
             if bias >= 0 and bias < np.inf:
                 values[out + edge] = bias if bias > 0 else 0
@@ -138,8 +141,8 @@ def functions_edge_bias(
 
 @twin
 def functions_row_bias(
-    n, rows, vertices, previous, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names, base,
-    sizes, failure,
+    n, rows, vertices, previous, near, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
+    base, near_indptr, near_indices, sizes, failure,
 ):  # fmt: skip
     """Of items whose edges have all the same bias: no candidates where that is 0."""
     for i in range(n):
@@ -147,8 +150,8 @@ def functions_row_bias(
         if indptr[row] == indptr[row + 1]:
             continue
         bias = edge_bias(
-            indptr, indices, weights, degrees, mapped, names, base, indptr[row], row, row, source, source,
-            np.int64(previous[i]), depth, instances[i], np.int64(seeds[i]), failure,
+            indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, indptr[row], row, row,
+            source, source, np.int64(previous[i]), np.int64(near[i]), depth, instances[i], np.int64(seeds[i]), failure,
         )  # fmt: skip
         if not (bias >= 0 and bias < np.inf):
             failing(failure, NO_BIAS)
@@ -158,8 +161,8 @@ def functions_row_bias(
 
 @twin
 def functions_reservoir(
-    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
-    base, replace, seed, starts, counts, keys, chosen, owner, failure,
+    n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
+    names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure,
 ):  # fmt: skip
     """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice.
 
@@ -184,8 +187,8 @@ def functions_reservoir(
             slot = np.int64(indices[edge])
             destination = np.int64(ids[slot]) if mapped else slot
             bias = edge_bias(
-                indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, before,
-                depth, instance, start, failure,
+                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot,
+                source, destination, before, np.int64(near[i]), depth, instance, start, failure,
             )  # fmt: skip
             if not (bias >= 0 and bias < np.inf):
                 failing(failure, NO_BIAS)
@@ -220,8 +223,9 @@ def functions_reservoir(
 
 @twin
 def functions_trials(
-    n, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
-    base, bound, trials, replace, seed, starts, counts, chosen, owner, done, label, failure,
+    n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
+    names, base, near_indptr, near_indices, bound, trials, replace, seed, starts, counts, chosen, owner, done, label,
+    failure,
 ):  # fmt: skip
     """Draw edges all alike, and keep them with probability bias / bound."""
     for i in range(n):
@@ -238,8 +242,8 @@ def functions_trials(
                 slot = np.int64(indices[begin + place])
                 destination = np.int64(ids[slot]) if mapped else slot
                 bias = edge_bias(
-                    indptr, indices, weights, degrees, mapped, names, base, begin + place, row, slot, source,
-                    destination, before, depth, instance, start, failure,
+                    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, begin + place,
+                    row, slot, source, destination, before, np.int64(near[i]), depth, instance, start, failure,
                 )  # fmt: skip
                 if not (bias >= 0 and bias < np.inf):
                     failing(failure, NO_BIAS)
@@ -263,8 +267,8 @@ def functions_trials(
 
 @twin
 def functions_update(
-    n, items, edges, numbers, rows, vertices, previous, instances, places, seeds, depth, indptr, indices, weights, ids,
-    degrees, mapped, names, base, seed, num_vertices, put, failure,
+    n, items, edges, numbers, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights,
+    ids, degrees, mapped, names, base, near_indptr, near_indices, seed, num_vertices, put, failure,
 ):  # fmt: skip
     for k in range(n):
         i, edge = items[k], edges[k]
@@ -274,9 +278,9 @@ def functions_update(
             group_key(seed, DRAW_UPDATE, places[i]), np.uint64(instance), np.uint64(depth), np.uint64(numbers[k])
         )  # fmt: skip
         following = update(
-            indptr, indices, weights, degrees, mapped, names, base, edge, np.int64(rows[i]), slot,
-            np.int64(vertices[i]), destination, np.int64(previous[i]), depth, instance, np.int64(seeds[i]),
-            fraction(one), failure,
+            indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, np.int64(rows[i]),
+            slot, np.int64(vertices[i]), destination, np.int64(previous[i]), np.int64(near[i]), depth, instance,
+            np.int64(seeds[i]), fraction(one), failure,
         )  # fmt: skip
         following = vertex_of(names, base, num_vertices, following)
         if following < -1:
@@ -287,9 +291,9 @@ def functions_update(
 
 @twin
 def functions_walk(
-    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, how, sums,
-    totals, other, floating, bound, trials, seed, updates, num_vertices, here, before, dst, put, lengths, failure,
-    failure_of_update,
+    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
+    near_indices, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here, before, dst,
+    put, lengths, failure, failure_of_update,
 ):  # fmt: skip
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
     of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
@@ -322,8 +326,8 @@ def functions_walk(
                 v, previous, start, instance = np.int64(here[i]), np.int64(before[i]), np.int64(seeds[i]), first + i
                 if how == UNIFORM:
                     bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, at, v, v, v, v, previous, step,
-                        instance, start, failure,
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, at, v, v, v,
+                        v, previous, previous, step, instance, start, failure,
                     )  # fmt: skip
                     if not (bias >= 0 and bias < np.inf):
                         failing(failure, NO_BIAS)
@@ -354,8 +358,8 @@ def functions_walk(
                     edge = at + np.int64(multiply_high(drawn, np.uint64(size)))
                     slot = np.int64(indices[edge])
                     bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot, previous, step,
-                        instance, start, failure,
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
+                        slot, v, slot, previous, previous, step, instance, start, failure,
                     )  # fmt: skip
                     if not (bias >= 0 and bias < np.inf):
                         failing(failure, NO_BIAS)
@@ -372,8 +376,8 @@ def functions_walk(
                 for edge in range(at, at + size):
                     slot = np.int64(indices[edge])
                     bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, edge, v, slot, v, slot, previous, step,
-                        instance, start, failure,
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
+                        slot, v, slot, previous, previous, step, instance, start, failure,
                     )  # fmt: skip
                     if not (bias >= 0 and bias < np.inf):
                         failing(failure, NO_BIAS)
@@ -401,8 +405,9 @@ def functions_walk(
                 if updates:
                     number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
                     following = update(
-                        indptr, indices, weights, degrees, mapped, names, base, edges[j], v, slot, v, slot,
-                        np.int64(before[i]), step, first + i, np.int64(seeds[i]), fraction(number), failure_of_update,
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edges[j], v,
+                        slot, v, slot, np.int64(before[i]), np.int64(before[i]), step, first + i, np.int64(seeds[i]),
+                        fraction(number), failure_of_update,
                     )  # fmt: skip
                     following = vertex_of(names, base, num_vertices, following)
                     if following < -1:

@@ -15,15 +15,15 @@ def neighbor_size(names, base, vertex, degree, depth, instance, place, random, f
 
 @inlined
 def edge_bias(
-    indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, previous, depth,
-    instance, seed, failure,
+    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
+    destination, previous, near, depth, instance, seed, failure,
 ):  # fmt: skip
     return 1
 
 
 @inlined
 def update(
-    indptr, indices, weights, degrees, mapped, names, base, edge, row, slot, source, destination, previous, depth,
-    instance, seed, random, failure,
+    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
+    destination, previous, near, depth, instance, seed, random, failure,
 ):  # fmt: skip
     return destination

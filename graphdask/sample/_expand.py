@@ -18,6 +18,7 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, launches
 from graphdask.sample._methods import Method
+from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
@@ -53,14 +54,18 @@ class Items:
     places: Array
     seeds: Array
     """The first vertex of their instances."""
+    near: Array | None = None
+    """The rows of `previous`, where they have other numbers."""
 
     def __getitem__(self, which: Any) -> Items:
-        return Items(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+        columns = (getattr(self, name) for name in self.__dataclass_fields__)
+        return Items(*(None if column is None else column[which] for column in columns))
 
     @property
     def fields(self) -> tuple[Array, ...]:
         """As kernels take them."""
-        return self.rows, self.vertices, self.previous, self.instances
+        near = self.previous if self.near is None else self.near
+        return self.rows, self.vertices, self.previous, near, self.instances
 
 
 class Expander:
@@ -86,7 +91,9 @@ class Expander:
         self.ids = ids
         names = xp.empty(0, np.int64) if options.names is None else env.backend.from_host(options.names)
         self.names = names, options.base
-        self.graph = rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names
+        self.graph = (
+            rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names, rows.indptr, rows.indices
+        )  # fmt: skip
         self.method: Method = options.how
         self.sums: Sums | None = None
         self.aliases: Aliases | None = None
@@ -96,6 +103,14 @@ class Expander:
                 self.method = replace(self.method, name="inverse")
         if self.method.name == "inverse" and self.method.static:
             self.sums = sums_of(self, part, env)
+
+    def with_near(self, part: Part, items: Items) -> Items:
+        """The items of a step with the rows of the vertices before, where functions ask for them; all ranks call it."""
+        if not (self.mapped and asks_near(self.functions)):
+            return items
+        near = near_rows(part, self.env, self.rows, self.ids, items.previous, self.options.name)
+        self.graph = (*self.graph[:-2], near.indptr, near.indices)
+        return replace(items, near=near.of)
 
     def kernels(self, *names: str) -> tuple[Any, Any]:
         """Kernels with some functions in them, and the dtype of biases.
@@ -164,7 +179,11 @@ class Expander:
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         replace = self.options.replace
         if groups is not None:
-            return self._of_layers(items, at, fanout, step, groups, chooser)
+            weigh = None
+            if "edge_bias" in self.functions:
+                weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
+            of_items, places, numbers = self.of_layers(items.instances, at, fanout, step, groups, weigh)
+            return of_items, indptr[items.rows[of_items]] + places, numbers
         sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
         if self.method.per_row:
             degrees = self._candidates(items, degrees, step)
@@ -182,29 +201,28 @@ class Expander:
         elif self.sums is not None and few:
             found = self._summed(items, choices, step, chooser)
         else:
-            found = choose(chooser, choices, replace, self._weigher(items, at, None, step))
+            found = choose(chooser, choices, replace, self.weigher(items, at, None, step))
         return found.owners, indptr[items.rows[found.owners]] + found.chosen, lambda: found.numbers(xp)
 
-    def _of_layers(
-        self, items: Items, at: Array, fanout: int, step: int, groups: Array, chooser: Chooser
-    ) -> tuple[Array, Array, Numbers]:
+    def of_layers(
+        self, of_items: Array, at: Array, fanout: int, step: int, groups: Array,
+        weigh: Callable[[int, int], Array] | None,
+    ) -> tuple[Array, Array, Numbers]:  # fmt: skip
+        """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what
+        tells its number in the choice. `of_items` are the items' instances, and `at` is where their edges begin."""
         xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
         wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
         # The instance of a group is that of its items; a group without items chooses nothing.
         instances = xp.zeros(count, np.int64)
         filled = xp.flatnonzero(groups[1:] > groups[:-1])
-        instances[filled] = items.instances[groups[filled]]
+        instances[filled] = of_items[groups[filled]]
         choices = Choices(bounds, wanted, xp.zeros(count, np.int64), instances)
-        weigh = None
-        if "edge_bias" in self.functions:
-            weigh = self._weigher(items, at, self.env.backend.to_host(groups), step)
-        found = choose(chooser, choices, self.options.replace, weigh)
+        found = choose(self.chooser("edge_bias", DRAW_EDGE, step), choices, self.options.replace, weigh)
         place = bounds[found.owners] + found.chosen
-        of_items = xp.searchsorted(at, place, side="right") - 1
-        order = xp.argsort(of_items, kind="stable")
-        of_items, place = of_items[order], place[order]
-        edges = self.rows.indptr[items.rows[of_items]] + (place - at[of_items])
-        return of_items, edges, lambda: found.numbers(xp)[order]
+        items = xp.searchsorted(at, place, side="right") - 1
+        order = xp.argsort(items, kind="stable")
+        items, place = items[order], place[order]
+        return items, place - at[items], lambda: found.numbers(xp)[order]
 
     def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
         kernels, _ = self.kernels("neighbor_size")
@@ -225,7 +243,7 @@ class Expander:
             return sizes if asked < 0 else xp.minimum(sizes, asked)
         return xp.where(asked < 0, sizes, xp.minimum(sizes, asked))
 
-    def _weigher(
+    def weigher(
         self, items: Items, at: Array, groups: np.ndarray | None, step: int
     ) -> Callable[[int, int], Array]:  # fmt: skip
         """Biases of the edges of groups a to b - 1: items, or those that `groups` says."""
@@ -316,4 +334,4 @@ class Expander:
         at = xp.zeros(len(left) + 1, np.int64)
         xp.cumsum(choices.bounds[left + 1] - choices.bounds[left], out=at[1:])
         rest = Choices(at, choices.wanted[left], short.places, short.instances)
-        return choose(chooser, rest, replace, self._weigher(short, at, None, step), room.of(left, done[left]))
+        return choose(chooser, rest, replace, self.weigher(short, at, None, step), room.of(left, done[left]))

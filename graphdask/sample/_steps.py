@@ -23,7 +23,9 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
+from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
 from graphdask.sample._methods import method_of
+from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -85,7 +87,7 @@ class Framework(Traversal):
         self.frontier_size, self.names, self.base = spec.frontier_size, names, base
         self.draws = self._edges_at_most(self.instances, 1.0)[1]
         self.how = method_of(spec, functions.get("edge_bias"), self.draws / max(edges, 1))
-        self._asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
+        self.asks_degrees = "vertex_bias" in functions and "degree" in functions["vertex_bias"].fields
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         steps = self._sizes_at_most(instances, degree, reached=reached)
@@ -130,6 +132,10 @@ class Framework(Traversal):
         kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * len(sizes)))
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
+        if part.size > 1 and asks_near(self.functions):
+            mapped += int(2 * OF_NEAR * width * min(taken * max(mean, reached or 0.0), float(stored)))
+        if part.size > 1 and self.per == "layer":
+            mapped += int(OF_CANDIDATE * taken * min(max(mean, reached or 0.0), float(stored)))
         tables = 8 * part.num_vertices if self.names is not None else 0
         tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
         if self.how.name == "uniform":
@@ -162,6 +168,8 @@ class Framework(Traversal):
         )  # fmt: skip
         if part.size == 1:
             return state, self._nothing(part, active=bool(self.fanouts) and len(pool.vertices) > 0)
+        if self.per == "layer":
+            return state, self._nothing(part, active=bool(self.fanouts) and len(pool.vertices) > 0)
         return state, self._begun(part, state, env) if self.fanouts else self._nothing(part, active=False)
 
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
@@ -169,14 +177,15 @@ class Framework(Traversal):
             walks, made = advanced(self, state, env)
             return self._nothing(part, active=state.left > 0, frontier=walks, edges=made)
         if part.size > 1:
-            return self._exchanged(part, state, inbox, env)
+            apart = self.per == "layer"
+            return layer_step(self, part, state, env) if apart else self._exchanged(part, state, inbox, env)
         expander, step = state.expander, len(state.hops)
         rows = state.pool.vertices
         if expander.mapped:
             rows = part.vertex_map.to_position(env.backend, rows).astype(rows.dtype, copy=False)
         indptr = expander.rows.indptr
-        state.taken = self._taken(state, env, indptr[rows + 1] - indptr[rows] if self._asks_degrees else None)
-        items = self._items(state, env, rows)
+        state.taken = self._taken(state, env, indptr[rows + 1] - indptr[rows] if self.asks_degrees else None)
+        items = expander.with_near(part, self._items(state, env, rows))
         groups = None
         if self.per == "layer":
             groups = env.xp.searchsorted(items.instances, self._instances(state, env, 1), side="left")
@@ -193,7 +202,7 @@ class Framework(Traversal):
         return super().result(part, state, env)
 
     def _exchanged(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        phases = 4 if self._asks_degrees else 2
+        phases = 4 if self.asks_degrees else 2
         step, phase = divmod(len(env.history), phases)
         if phase == phases - 1:
             return self._answered_edges(part, state, inbox, env, step)
@@ -214,7 +223,7 @@ class Framework(Traversal):
 
     def _begun(self, part: Part, state: State, env: Environment) -> Messages:
         """The first question of a step: degrees of the pool, or edges of what is taken of it."""
-        if not self._asks_degrees:
+        if not self.asks_degrees:
             return self._asked_edges(part, state, env, None)
         pool = state.pool
         return self._sent(part, env, pool.vertices, [(pool.instances, None, None), (_count(env, pool), None, None)])
@@ -270,7 +279,7 @@ class Framework(Traversal):
         number, vertex, other = (came[name] for name in ("number", "vertex", "other"))
         rows = vertex[2::3] - part.vertex_map.dtype.type(part.first_position)
         taken = rows, vertex[0::3], other[0::3], number[0::3], number[1::3], vertex[1::3]
-        items = Items(*(xp.ascontiguousarray(column) for column in taken))
+        items = expander.with_near(part, Items(*(xp.ascontiguousarray(column) for column in taken)))
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step)
         dst, put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()

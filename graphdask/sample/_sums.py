@@ -148,8 +148,8 @@ def _values(expander: Any, part: Part, env: Environment) -> tuple[Array, Array]:
         b = max(int(np.searchsorted(host, host[a] + LAUNCH, side="right")) - 1, a + 1)
         here = slice(a, b)
         kernels.functions_edge_bias(
-            b - a, numbers[here], vertices[here], none[here], instances[here], none[here], 0, *expander.graph,
-            rows.indptr[a : b + 1], values[int(host[a]) : int(host[b])], failure, per_item=32,
+            b - a, numbers[here], vertices[here], none[here], none[here], instances[here], none[here], 0,
+            *expander.graph, rows.indptr[a : b + 1], values[int(host[a]) : int(host[b])], failure, per_item=32,
         )  # fmt: skip
         a = b
         expander.chooser("edge_bias", 0, 0).look_at_the_clock()

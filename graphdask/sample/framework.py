@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
@@ -18,7 +18,6 @@ from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import checked_seeds, whole
 from graphdask.sample.sampler import checked_placement, sampled
 from graphdask.sample.spec import Spec
-from graphdask.sample.translate import Translated
 
 __all__ = ["Framework", "SampledEdges", "run"]
 
@@ -51,8 +50,9 @@ def run(
     seed : int
         Same seed, same edges, whatever the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
-        Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits. The whole is
-        needed for `per="layer"` and for functions that read `destination_near_previous`; with "streamed" its edges are
+        Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits. Partitions
+        send each other much in every step for `per="layer"`, the biases of all edges that are chosen from, and for
+        functions that read `destination_near_previous`, the rows of the vertices before. With "streamed" the edges are
         read where the host has them, as `Streamed` says.
     client : distributed.Client, optional
     progress : bool, optional
@@ -73,7 +73,7 @@ def run(
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported
-        For placement="partitioned" where the whole graph is needed, or a function in CUDA C++ on a CPU.
+        For a function in CUDA C++ on a CPU.
     OverBudget
         If graph or samples do not fit the memory of a worker.
 
@@ -101,11 +101,8 @@ def run(
         if dtype is None and "weight" in function.fields:
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
     where = checked_placement(placement)
-    reason = _needs_whole(spec, functions)
-    if reason and placement == "partitioned":
-        raise Unsupported(f'placement="partitioned" does not go with {reason}: use placement="replicated"')
     sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids), stored_edges(G))
-    return sampled(G, sampler, "replicated" if reason and where == "auto" else where, client, progress)
+    return sampled(G, sampler, where, client, progress)
 
 
 def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:
@@ -115,16 +112,6 @@ def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:
     if ids.are_numbers and ids.count and ids.table[0] >= 0:
         return ids.table.astype(np.int64, copy=False), -1
     return None, 0
-
-
-def _needs_whole(spec: Spec, functions: dict[str, Translated]) -> str:
-    """Why the whole graph is needed on every worker; empty where it is not."""
-    if spec.per == "layer":
-        return 'per="layer", which compares the edges of vertices of several partitions'
-    for function in functions.values():
-        if "destination_near_previous" in function.fields:
-            return f"destination_near_previous in {function.name}, which asks about edges of another partition"
-    return ""
 
 
 def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray | None]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
-from specs import by_weight, second_order, specs
+from specs import by_degree, by_weight, second_order, specs
 
 import graphdask as gd
 import graphdask.partition
@@ -95,8 +95,28 @@ def test_the_same_on_any_number_of_workers(make):
             same(expected, gd.sample.run(divided, spec, seeds, instances=101).verify())
 
 
-WHOLE = {"node2vec", "node2vec, all edges looked at", "layer", "uniform layer"}
-"""Samplers that need the whole graph on every worker."""
+def near_twice(e):
+    return e.destination if e.destination_near_previous or e.depth == 0 else e.source
+
+
+NEAR = {
+    "node2vec by keys": Spec(edge_bias=second_order, select="reservoir", neighbor_size=3, depth=3),
+    "against the edges": Spec(edge_bias=second_order, neighbor_size=2, depth=3, direction="in"),
+    "update": Spec(edge_bias=second_order, update=near_twice, neighbor_size=2, depth=3),
+}
+"""Besides those of the helpers, samplers that ask about the vertex before."""
+LAYERS = {
+    "layer of some of the pool": Spec(
+        vertex_bias=by_degree, frontier_size=2, edge_bias=second_order, neighbor_size=3, depth=3, per="layer"
+    ),
+    "layer with update": Spec(
+        edge_bias=by_weight, update=lambda e: e.source if e.random < 0.5 else e.destination, neighbor_size=[5, -1, 2],
+        per="layer",
+    ),
+    "layer with replacement": Spec(
+        edge_bias=second_order, update=near_twice, neighbor_size=6, depth=2, per="layer", replace=True, direction="in"
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -105,12 +125,14 @@ WHOLE = {"node2vec", "node2vec, all edges looked at", "layer", "uniform layer"}
         pytest.param(GRAPHS["scale-free"], (2, 4, 7), "1-hop", id="scale-free"),
         (hubs, (1, 3), "all"),
         (hubs, (7,), "1-hop"),
+        pytest.param(GRAPHS["only self-loops"], (1, 2), "all", id="self-loops"),
+        pytest.param(GRAPHS["no edges"], (2,), "all", id="no edges"),
     ],
 )
 def test_the_same_in_partitions(make, parts, ghosts):
     graph = made(make, "floats")
     seeds = [np.arange(graph.num_vertices)[k : k + k % 4] for k in range(20)]
-    chosen = {name: spec for name, spec in specs(3).items() if name not in WHOLE}
+    chosen = specs(3) | NEAR | LAYERS
     chosen["two of the pool"] = Spec(
         vertex_bias=lambda v: v.degree + v.place, frontier_size=2, neighbor_size=2, depth=3
     )
@@ -126,7 +148,7 @@ def test_the_same_in_partitions(make, parts, ghosts):
 def test_the_same_in_partitions_on_a_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made(hubs)
-    chosen = {name: spec for name, spec in specs(2).items() if name not in WHOLE}
+    chosen = specs(2) | NEAR | LAYERS
     for name, spec in chosen.items():
         expected = gd.sample.run(graph.partition(1, device="cpu"), spec, [[0, 7], [], [5]])
         divided = graph.partition(2, by="random", ghosts="1-hop", device="cuda")

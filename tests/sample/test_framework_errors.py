@@ -10,7 +10,7 @@ import pytest
 from specs import by_weight, specs
 
 import graphdask as gd
-from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBudget, Unsupported, VertexNotFound
+from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBudget, VertexNotFound
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated, translate
 
@@ -116,6 +116,10 @@ def test_a_function_translated_before_is_taken(graph):
         gd.sample.run(graph, Spec(edge_bias=whole, depth=2), [0])
 
 
+def nearly(e):
+    return -1 if e.destination_near_previous or e.depth == 1 else 1
+
+
 def division(e):
     return 9 // (e.destination - 3) ** 2
 
@@ -204,9 +208,6 @@ def test_bad_runs(graph):
         gd.sample.run(graph, walk, [0], seed=0.5)
     with pytest.raises(InputError, match="placement='everywhere'"):
         gd.sample.run(graph, walk, [0], placement="everywhere")
-    for name, reason in (("layer", 'per="layer"'), ("node2vec", "destination_near_previous in second_order")):
-        with pytest.raises(Unsupported, match=f'placement="partitioned" does not go with {reason}'):
-            gd.sample.run(graph, specs(2)[name], [0], placement="partitioned")
     bare = gd.from_edges([0], [1]).partition(1, device="cpu")
     with pytest.raises(FunctionError, match="by_weight asks for the weight of an edge, but this graph has no weights"):
         gd.sample.run(bare, Spec(edge_bias=by_weight, depth=1), [0])
@@ -316,7 +317,10 @@ def test_failures_on_the_owner_of_a_vertex_name_the_line(graph, parts):
     divided = graph.partition(parts, device="cpu")
     for arguments, function, below in (
         ({"edge_bias": division}, division, 1),
+        ({"edge_bias": division, "per": "layer"}, division, 1),
+        ({"edge_bias": nearly, "select": "inverse"}, nearly, 0),
         ({"update": nowhere}, nowhere, 0),
+        ({"update": nowhere, "per": "layer"}, nowhere, 0),
         ({"vertex_bias": negative_vertex, "frontier_size": 1}, negative_vertex, 0),
     ):
         with pytest.raises(FunctionError, match=function.__name__) as caught:
@@ -332,6 +336,12 @@ def test_a_step_that_asks_for_more_than_there_is_memory(monkeypatch):
     monkeypatch.setattr("graphdask.sample._choosing.EACH", 1 << 40)
     with pytest.raises(OverBudget, match=r"30,000 edges or vertices in step 0 need about .* GiB"):
         gd.sample.run(star, spec, [0], instances=10)
+    apart = {"placement": "partitioned", "instances": 10}
+    layer = Spec(edge_bias=lambda e: e.destination, neighbor_size=3, depth=1, per="layer")
+    assert len(gd.sample.run(star.partition(2, device="cpu"), layer, [0], **apart).src) == 30
+    monkeypatch.setattr("graphdask.sample._layers_apart.OF_CANDIDATE", 1 << 40)
+    with pytest.raises(OverBudget, match="sampling by a spec"):
+        gd.sample.run(star.partition(2, device="cpu"), layer, [0], **apart)
 
 
 def test_many_steps(graph):

@@ -1,0 +1,76 @@
+"""A step of `per="layer"` over partitions: the edges of all vertices of a step compete, and lie on several ranks.
+
+Each instance's home asks the owners of its vertices for the biases of their edges, or where all are alike for how many
+there are, chooses among all of them as it would over the whole graph, and asks again where what it chose leads to.
+
+Source: Pandey et al., c-saw, Section II-A (layer sampling).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment, Messages
+from graphdask.part import Part
+from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._errands import Errand
+from graphdask.sample._expand import Items
+
+OF_CANDIDATE = 40
+"""Bytes of an edge that competes: its bias as it is made, sent, received, put in order and chosen from."""
+
+
+def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messages:
+    """A step of all instances; all ranks take it together."""
+    xp, expander, step, pool = env.xp, state.expander, len(state.hops), state.pool
+    degrees = None
+    if sampler.asks_degrees:
+        errand = Errand(part, env, pool.vertices)
+        degrees = errand.answer(_degrees(expander, errand.rows))
+    state.taken = sampler._taken(state, env, degrees)
+    items = sampler._items(state, env, pool.vertices)
+    errand = Errand(part, env, items.vertices)
+    there = expander.with_near(part, _told(errand, items))
+    ends = xp.zeros(len(there.rows) + 1, np.int64)
+    xp.cumsum(_degrees(expander, there.rows), out=ends[1:])
+    if "edge_bias" in sampler.functions:
+        refuse_beyond_memory(env, sampler.name, f"step {step}", int(ends[-1]), OF_CANDIDATE)
+        values, at = errand.answer_each(expander.weigher(there, ends, None, step)(0, len(there.rows)), ends)
+    else:
+        values, at = ends[:0], xp.zeros(len(items.vertices) + 1, np.int64)
+        xp.cumsum(errand.answer(ends[1:] - ends[:-1]), out=at[1:])
+    groups = xp.searchsorted(items.instances, sampler._instances(state, env, 1), side="left")
+    weigh = None
+    if "edge_bias" in sampler.functions:
+        bounds = env.backend.to_host(at[groups])
+
+        def weigh(a: int, b: int) -> Array:
+            return values[int(bounds[a]) : int(bounds[b])]
+
+    of_items, places, numbers = expander.of_layers(items.instances, at, sampler.fanouts[step], step, groups, weigh)
+    chosen = items[of_items]
+    errand = Errand(part, env, chosen.vertices)
+    there = expander.with_near(part, _told(errand, chosen)) if "update" in sampler.functions else _told(errand, chosen)
+    edges, number = expander.rows.indptr[there.rows] + errand.tell(places), errand.tell(numbers())
+    dst, put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step)
+    expander.refuse_failures()
+    sampler._keep_edges(state, env, items, of_items, errand.answer(dst), errand.answer(put))
+    more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0
+    found: Messages = sampler._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
+    return found
+
+
+def _degrees(expander: Any, rows: Array) -> Array:
+    indptr = expander.rows.indptr
+    return indptr[rows + rows.dtype.type(1)] - indptr[rows]
+
+
+def _told(errand: Errand, items: Items) -> Items:
+    """The items at the owners of their vertices."""
+    told = (
+        errand.tell(column) for column in (items.vertices, items.previous, items.instances, items.places, items.seeds)
+    )
+    return Items(errand.rows, *told)

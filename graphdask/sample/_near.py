@@ -1,0 +1,69 @@
+"""Rows of the vertices from which others were reached, where they are not at hand: over partitions.
+
+Whether an edge leads to a neighbour of the vertex before is asked where the edge is; that row is on another rank. Each
+rank asks the owners for the rows of those vertices, each row once in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.part import Csr, Part
+from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._errands import Errand, ragged
+
+OF_NEAR = 8
+"""Times a vertex number, of an edge of such a row that is sent: its place, and it as it is read, sent and received."""
+
+
+@dataclass
+class NearRows:
+    """Rows of some vertices, which hold vertices in ascending order."""
+
+    indptr: Array
+    indices: Array
+    of: Array
+    """The row of each vertex that was asked for; -1 for none."""
+
+
+def asks_near(functions: Mapping[str, Any]) -> bool:
+    """Whether one of the caller's functions asks for them."""
+    return any("destination_near_previous" in function.fields for function in functions.values())
+
+
+def near_rows(part: Part, env: Environment, rows: Csr, ids: Array, vertices: Array, what: str) -> NearRows:
+    """Rows of vertices, given by their ids, which may be anybody's; all ranks call it.
+
+    Parameters
+    ----------
+    rows : Csr
+        Of own vertices.
+    ids : Array
+        Of slots.
+    vertices : Array
+        -1 for none.
+    what : str
+        Who asks, for messages.
+
+    Raises
+    ------
+    OverBudget
+        If there is no memory for them.
+    """
+    xp, dtype = env.xp, vertices.dtype
+    wanted = xp.unique(vertices[vertices >= 0])
+    errand = Errand(part, env, wanted)
+    begins, ends = rows.indptr[errand.rows], xp.zeros(len(errand.rows) + 1, np.int64)
+    xp.cumsum(rows.indptr[errand.rows + dtype.type(1)] - begins, out=ends[1:])
+    refuse_beyond_memory(env, what, "rows of vertices before", int(ends[-1]), OF_NEAR * dtype.itemsize)
+    slots = rows.indices[ragged(env, begins, ends)]
+    indices, indptr = errand.answer_each(ids[slots] if len(ids) else slots, ends)
+    found = xp.searchsorted(wanted, vertices).astype(dtype)
+    found[vertices < 0] = -1
+    return NearRows(indptr, indices, found)
