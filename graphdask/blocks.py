@@ -17,6 +17,7 @@ from graphdask.backend import Array, Backend, get_backend
 from graphdask.config import Config
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.ids import VertexIds
+from graphdask.larger import of_graph
 from graphdask.partition import index_dtype
 from graphdask.runtime import runtime
 from graphdask.sources import (
@@ -222,7 +223,8 @@ def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None
     if needed > free:
         raise OverBudget(
             f"the arrays of {count:,} edges need {needed / 2**30:,.3g} GiB, and {free / 2**30:,.3g} GiB may be used on "
-            f"{holder.description}; edge_blocks(), to_dask_dataframe() and write() need no more than a block at a time"
+            f"{holder.description}; edge_blocks(), to_dask_dataframe() and write() need no more than a block at a "
+            f"time{of_graph(source.num_vertices)}"
         )
     xp, dtype = holder.xp, caller_dtype(ids, index_dtype(source.num_vertices))
     with holder.activate():

@@ -17,6 +17,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, read_edges
+from graphdask.io._room import room_for_graph
 from graphdask.sources import ArraySource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -281,19 +282,23 @@ def read_graph(
         Naming file and line.
     InputError
         Where the file does not exist or the arguments do not fit it.
+    OverBudget
+        Where memory has no room for the graph, as far as can be told before it is read; it says how it is streamed from
+        disk instead.
     """
-    edges = read_edges(
-        path,
-        format=format,
-        weights=weights,
-        directed=directed,
-        comment=comment,
-        delimiter=delimiter,
-        columns=columns,
-        ids=ids,
-        progress=progress,
-    )
-    return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges)
+    with room_for_graph(path, format):
+        edges = read_edges(
+            path,
+            format=format,
+            weights=weights,
+            directed=directed,
+            comment=comment,
+            delimiter=delimiter,
+            columns=columns,
+            ids=ids,
+            progress=progress,
+        )
+        return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges)
 
 
 def graph_of_file(

@@ -156,7 +156,8 @@ class GangRuntime(DynamicRuntime):
                     graph.replicas = None
                     raise
 
-            return self._retried(client, config, compute)
+            with on_disk.offered(graph):
+                return self._retried(client, config, compute)
 
         def streamed() -> Any:
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
@@ -166,7 +167,8 @@ class GangRuntime(DynamicRuntime):
                     graph.on_host = graph.replicas = None
                     raise
 
-            return self._retried(client, config, compute)
+            with on_disk.offered(graph):
+                return self._retried(client, config, compute)
 
         if not isinstance(placement, str):
             return streamed()

@@ -15,19 +15,16 @@ from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.progress import is_watched
 from graphdask.gang.replicas import fill_up
+from graphdask.larger import of_graph
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats
 from graphdask.stream import sampling
-from graphdask.stream.graph import NAMES, StreamedGraph
+from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.host import Shelf
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
-
-STREAMED = 192
-"""Bytes per vertex in which a graph is written and gone through: betweenness keeps 124, the longest row may take 8, and
-the rest is for chunks, which are as large as the memory makes them."""
 
 
 @dataclass
@@ -139,14 +136,11 @@ def offered(graph: Any) -> Iterator[None]:
     """Where a graph needs more memory than there is, say what it would take to stream it."""
     try:
         yield
-    except OverBudget as error:
-        if "memory-fraction" not in str(error) or graph.num_vertices >= 2**31 - 1:
+    except MemoryError as error:
+        if isinstance(error, OverBudget) and ("memory-fraction" not in str(error) or "stream.build" in str(error)):
             raise
-        needed = max(-(-STREAMED * graph.num_vertices >> 20), 16)
-        raise OverBudget(
-            f"{error}. Or stream it from disk: graphdask.stream.build, which is `graphdask stream build`, writes it "
-            f'with memory="{needed}MiB", and {NAMES} go through that file in as much, or faster in more'
-        ) from error
+        what = str(error) if isinstance(error, OverBudget) else f"memory has run out ({error or 'MemoryError'})"
+        raise OverBudget(what + of_graph(graph.num_vertices)) from error
 
 
 def refuse(graph: Any, what: str) -> None:

@@ -195,6 +195,8 @@ def read_edges(
         If the file does not hold what its format promises; names file and line.
     InputError
         If the file cannot be opened or an argument does not fit the format.
+    OverBudget
+        If memory has no room for the edges, as far as can be told before they are read; it says how they are streamed.
 
     Warns
     -----
@@ -208,6 +210,7 @@ def read_edges(
     948464
     """
     from ._columns import Request
+    from ._room import ARRAYS, within_memory
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
@@ -216,7 +219,8 @@ def read_edges(
             if value is not None:
                 raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
         wanted = _check_choices(weights, directed, ids)
-        return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
+        with within_memory(path, "native", ARRAYS):
+            return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
     chosen = _format(path, format)
     times = chosen.name == "temporal" or weights == "time"
     wanted = _check_choices(None if weights == "time" else weights, directed, ids)
@@ -235,12 +239,8 @@ def read_edges(
     request = Request(wanted, times, columns, ids, directed, comment, delimiter)
     reading = Reading(threads, progress)
     reading.workers()
-    edges = _read(path, chosen.name, request, reading)
-    return edges
-
-
-LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
-"""Formats that `spilled_edges` reads."""
+    with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
+        return _read(path, chosen.name, request, reading)
 
 
 def spilled_edges(
@@ -267,7 +267,7 @@ def spilled_edges(
     Returns
     -------
     EdgeList or None
-        None where the format is none of `LARGER`, and read whole. Names as ids are in memory.
+        None where the format is one that is read whole. Names as ids are in memory.
 
     Raises
     ------
@@ -275,6 +275,7 @@ def spilled_edges(
         As `read_edges`.
     """
     from ._columns import Request
+    from ._room import LARGER
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 

@@ -93,12 +93,14 @@ class Source:
         "gzip", "xz", "bzip2" or None, from the first bytes of the file.
     consumed : int
         Bytes of the file read so far, for progress.
+    taken : int
+        Bytes of the file that were read when it was opened last.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = existing_file(path)
         self.size = self.path.stat().st_size
-        self.consumed = 0
+        self.consumed = self.taken = 0
         self.compression: str | None = None
         named = COMPRESSION_SUFFIXES.get(self.path.suffix.lower())
         with reading(self.path), self.path.open("rb") as f:
@@ -130,11 +132,13 @@ class Source:
             with reading(self.path), self.path.open("rb") as f:
                 self._raw = f
                 yield f
+                self.taken = f.tell()
             return
         try:
             with reading(self.path), self.path.open("rb") as raw, opener(raw) as f:
                 self._raw = raw
                 yield cast(IO[bytes], f)
+                self.taken = raw.tell()
         except EOFError:
             raise FormatError(
                 f"the {self.compression} data ends early: the file is truncated; get it again", self.path

@@ -77,7 +77,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     from . import _read
 
     folder = Path(path).expanduser()
-    record = _manifest(folder)
+    record = manifest(folder)
     name = record["format"]
     if format is not None and format != name:
         raise InputError(f"format={format!r}, but {folder} holds a graph written as {name}")
@@ -113,7 +113,8 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     return EdgeList(ends[0], ends[1], values, None, _vertices(folder, record), inner.directed, report)
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def manifest(folder: Path) -> dict[str, Any]:
+    """What a folder says of the graph in it."""
     if _UNFINISHED.fullmatch(folder.name):
         raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
     try:

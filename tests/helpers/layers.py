@@ -20,6 +20,7 @@ LAYERS = (
         "graph",
         "html",
         "ids",
+        "larger",
         "notebook",
         "part",
         "partition",

@@ -16,7 +16,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.errors import WriteError
-from graphdask.gang.on_disk import STREAMED
+from graphdask.larger import memory_for
 from graphdask.stream.construct import chunk_for
 from graphdask.stream.format import ALIGNMENT, Writer
 
@@ -273,8 +273,8 @@ def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
     graph = gd.generate.erdos_renyi(1_000_000, 1 << 24, seed=0).partition(1, device="cpu")
     with dask.config.set({"graphdask.memory-fraction": 1e-7}), pytest.raises(gd.OverBudget) as caught:
         gd.bfs(graph, 0)
-    assert "Or stream it from disk: graphdask.stream.build, which" in str(caught.value)
-    assert 'writes it with memory="184MiB", and bfs, connected_components' in str(caught.value)
+    assert 'Or stream it from disk: graphdask.stream.build(G, "graph.gdl", memory="184MiB"), which' in str(caught.value)
+    assert 'graphdask.stream.open("graph.gdl", memory="184MiB"), is a graph' in str(caught.value)
 
 
 @pytest.mark.parametrize("star", [False, True])
@@ -282,7 +282,7 @@ def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
     n = 100_000
     edges = [np.zeros(n - 1, np.int64), np.arange(1, n)] if star else rng.integers(0, n, (2, 8 * n))
     G = gd.from_edges(*edges, rng.random(len(edges[0])) + 0.1, num_vertices=n)
-    said = f"{-(-STREAMED * n >> 20)}MiB"
+    said = memory_for(n)
     S = gd.stream.build(G, tmp_path / "graph.gdl", memory=said)
     for run in (S, S.partition(2)):
         gd.betweenness(run, 1)

@@ -1,0 +1,122 @@
+"""Whether memory has room for the edges of a file: how many there are is estimated before any is read.
+
+What says itself how many it holds is asked; lines of a text are taken to be as long as those at some places of it. An
+estimate is a lower one where it is in doubt, so that what could be read is not refused.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from graphdask.config import Config
+from graphdask.errors import GraphdaskError, OverBudget
+from graphdask.larger import of_file
+
+from ._open import Source
+from .folder import is_graph_folder, manifest
+from .ldbc import ldbc_pair
+
+PLACES, SAMPLE = 16, 1 << 14
+"""Places of a text that are looked at, and bytes of each."""
+SMALLEST = 4
+"""Bytes of a line with an edge."""
+TIGHTEST = 64
+"""Bytes of text in one of a compressed file, at most: what is smaller than this allows is not looked at."""
+ARRAYS, GRAPH = 16, 72
+"""Bytes per edge of the ends that are read, and of all that a graph is made with."""
+NATIVE, ARCHIVE = 24, 32
+"""Bytes of a file per edge, at most, where it has arrays of numbers."""
+LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
+"""Formats that `spilled_edges` reads."""
+
+
+def room_for_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
+    """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
+    from . import _format
+
+    if isinstance(path, str | os.PathLike) and is_graph_folder(path):
+        return within_memory(path, "native", GRAPH)
+    return within_memory(path, _format(path, format).name, GRAPH)
+
+
+@contextmanager
+def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Iterator[None]:
+    """Read a file of this format in here: OverBudget where so many bytes per edge do not fit, or memory runs out."""
+    from graphdask.backend import get_backend
+
+    usable = int(get_backend("cpu").free_memory() * Config.load().memory_fraction)
+    edges = _estimate(path, format, usable // max(each, 1))
+    if edges * each > usable:
+        raise OverBudget(
+            f"{os.fspath(path)}: about {edges:,} edges need {edges * each / 2**30:,.3g} GiB to be read, and "
+            f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
+            f"{_instead(path, format, usable)}"
+        )
+    try:
+        yield
+    except MemoryError as error:
+        if isinstance(error, OverBudget):
+            raise
+        raise OverBudget(
+            f"{os.fspath(path)}: memory has run out while it was read ({str(error) or 'MemoryError'}); "
+            f"{_instead(path, format, usable)}"
+        ) from error
+
+
+def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:
+    if format in LARGER:
+        return of_file(path, usable // 2)
+    return (
+        f"a {format} file is read whole; bring it into one of the formats {', '.join(LARGER)}, and graphdask.stream."
+        "build reads it in blocks and gives a graph that algorithms and samplers go through from disk"
+    )
+
+
+def _estimate(path: str | os.PathLike[str], format: str, most: int) -> int:
+    """About how many edges a file has; 0 where nobody knows, or where they are `most` at the most in any case."""
+    try:
+        if is_graph_folder(path):
+            return int(manifest(Path(path).expanduser())["edges"])
+        if format == "parquet":
+            return _rows(path)
+        if format == "npz":
+            with zipfile.ZipFile(path) as archive:
+                return sum(entry.file_size for entry in archive.infolist()) // ARCHIVE
+        if format == "native":
+            return Path(path).expanduser().stat().st_size // NATIVE
+        pair = ldbc_pair(path) if format == "ldbc" else None
+        return _lines(Source(path if pair is None else pair[1]), most)
+    except (GraphdaskError, OSError, ValueError, zipfile.BadZipFile):
+        return 0  # who reads it says what is wrong
+
+
+def _rows(path: str | os.PathLike[str]) -> int:
+    try:
+        from pyarrow import dataset
+
+        return int(dataset.dataset(Path(path).expanduser(), format="parquet").count_rows())
+    except Exception:  # of a package that may be missing, or a file that its reader says more about
+        return 0
+
+
+def _lines(source: Source, most: int) -> int:
+    """About how many lines a text has."""
+    if source.compression is None:
+        if source.size <= SMALLEST * most:
+            return 0
+        taken = lines = 0
+        with source.path.open("rb") as file:
+            for place in range(PLACES):
+                file.seek(place * max(source.size - SAMPLE, 0) // (PLACES - 1))
+                text = file.read(SAMPLE)
+                taken, lines = taken + len(text), lines + text.count(b"\n")
+        return source.size * lines // max(taken, 1)
+    if TIGHTEST * source.size <= SMALLEST * most:
+        return 0
+    with source.open() as stream:
+        begin = stream.read(PLACES * SAMPLE)
+    return source.size * begin.count(b"\n") // max(source.taken, 1) // 2  # later ids may be longer

@@ -1,0 +1,93 @@
+"""A file that memory has no room for is refused before it is read, with the calls that stream it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+from graphdask import backend
+from graphdask.gang.on_disk import offered
+from graphdask.io import _room
+
+FILES = ("g.txt", "g.csv.gz", "g.mtx", "g.npz", "g.gdg", "g.parquet", "folder/")
+
+
+@pytest.fixture
+def graph(rng):
+    src, dst = rng.integers(1, 5000, (2, 40_000))
+    return gd.from_edges(src, dst, rng.random(40_000))
+
+
+def written(graph, name, tmp_path):
+    path = tmp_path / name
+    if name == "folder/":
+        graph.write(str(path) + "/", format="csv", files=2)
+    else:
+        gd.io.write_edges(gd.io.EdgeList(*graph.edges("cpu"), directed=True), path)
+    return path
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """From when it is called on there is little memory."""
+    return lambda: monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 18)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_larger_than_memory_is_refused_with_the_calls_that_stream_it(name, graph, tmp_path, little):
+    path = written(graph, name, tmp_path)
+    little()
+    format = "csv" if name == "folder/" else gd.io.detect_format(path)
+    assert graph.num_edges // 3 <= _room._estimate(path, format, 0) <= 1.1 * graph.num_edges
+    with pytest.raises(gd.OverBudget, match=r"about [\d,]+ edges need .* GiB to be read, and .* may be used") as caught:
+        gd.read_graph(path)
+    if name in ("g.mtx", "g.npz"):
+        assert re.search(r"file is read whole; bring it into one of the formats edgelist", str(caught.value))
+        return
+    built = re.search(r"stream it from disk: (graphdask\.stream\.build\(.*?\)),", str(caught.value))[1]
+    opened = re.search(r"later (graphdask\.stream\.open\(.*?\)),", str(caught.value))[1]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        patched.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 30)
+        made = eval(built, {"graphdask": gd})
+        assert made.num_edges == graph.num_edges
+        assert len(gd.connected_components(eval(opened, {"graphdask": gd})).label) == graph.num_vertices
+
+
+def test_edges_and_temporal_edges_are_refused_too(graph, tmp_path, little):
+    path = written(graph, "g.txt", tmp_path)
+    little()
+    with pytest.raises(gd.OverBudget, match=r"graphdask\.stream\.build"):
+        gd.io.read_edges(path)
+    with pytest.raises(gd.OverBudget, match=r"40,000 edges need .*build\(G, \"graph\.gdl\", memory=\"16MiB\"\)"):
+        graph.edges("cpu")
+    with pytest.raises(gd.OverBudget, match=r"stream it from disk: graphdask\.stream\.build\(G"):
+        gd.sample.random_walk(graph.partition(1, device="cpu"), 10, 5)
+
+
+def test_what_is_small_is_read_and_what_is_wrong_is_said_by_its_reader(tmp_path, little):
+    little()
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    assert gd.read_graph(tmp_path / "g.txt").num_edges == 2
+    for name in ("g.npz", "g.parquet", "g.gdg"):
+        (tmp_path / name).write_bytes(b"no such file" * 100_000)
+        with pytest.raises(gd.InputError):
+            gd.io.read_edges(tmp_path / name)
+    with pytest.raises(gd.InputError, match="no such file"):
+        gd.read_graph(tmp_path / "none.txt")
+
+
+def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, monkeypatch):
+    path = written(graph, "g.txt", tmp_path)
+
+    def full(*arguments):
+        raise np._core._exceptions._ArrayMemoryError((1 << 50,), np.dtype(np.int64))
+
+    monkeypatch.setattr("graphdask.construct._assemble", full)
+    with pytest.raises(gd.OverBudget, match=r"memory has run out while it was read \(Unable to allocate .*build\("):
+        gd.read_graph(path)
+    with pytest.raises(gd.OverBudget, match=r"run out \(Unable to allocate .*disk: .*build\(G"), offered(graph):
+        full()
