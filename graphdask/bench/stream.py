@@ -4,21 +4,24 @@ Before every run the file is read from its beginning to its end in blocks, throu
 it, as a disk may have another rate a minute later; the faster one is what the run is compared with, and the same
 algorithm in memory. The file is dropped from the cache before each, so that all come from the disk. The time of the
 cores says how much of the disk's rate computing leaves within reach, whoever else is using them; what an edge takes at
-least is that of a sum over the ends of all edges, in no rows. Budgets are shares of the bytes of the edges, beside what
-algorithms keep per vertex. Chunks are as large as `build` makes them for the least budget; the last records are of
-iterations of PageRank with chunks of several sizes, read ahead and not.
+least is that of a sum over the ends of all edges, in no rows. Budgets are shares of the bytes of the edges, in which
+buffers are too, beside what the algorithm keeps per vertex; what the process takes at its peak, as the operating system
+counts it, is compared with the budget. Chunks are as large as `build` makes them for the least budget; the last records
+are of iterations of PageRank with chunks of several sizes, read ahead and not, where all chunks must move.
 
 Source: WolfPath, Sections 5.2 (memory), 5.3 (preprocessing) and 5.4 (Figure 9: asynchronous copies).
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +29,33 @@ import numpy as np
 
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components
+from graphdask.algorithms.pagerank import PageRank
 from graphdask.algorithms.ranking import pagerank
 from graphdask.backend import get_backend
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
+from graphdask.stream import components, paths
 from graphdask.stream.construct import build, chunk_for
+from graphdask.stream.direct import BLOCK as PAGE
 from graphdask.stream.direct import Direct, aligned_room
 from graphdask.stream.graph import open_
+from graphdask.stream.pagerank import HANDS
+from graphdask.stream.pagerank import state_bytes as pagerank_state
+from graphdask.stream.window import AHEAD
 
 SHOWN = (
     "record", "share", "chunk", "read_ahead", "seconds", "in_memory", "times", "sweeps", "mb", "mb_per_s",
-    "of_sequential", "within_reach", "ns_per_edge", "of_link", "over_link", "over_least", "overlap", "of_csr",
+    "of_sequential", "within_reach", "ns_per_edge", "of_link", "over_link", "over_least", "overlap", "budget_mb",
+    "of_budget", "of_csr",
 )  # fmt: skip
 """Columns of the table."""
 BLOCK = 8 << 20
 """Bytes of a block of the sequential read."""
-PER_VERTEX = 56
-"""Bytes of a budget for each vertex, beside the share of the edges."""
+STATES = {
+    "bfs from the root": paths.SEARCH, "bfs from elsewhere": paths.SEARCH, "components": components.BYTES,
+    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)),
+}  # fmt: skip
+"""Bytes per vertex of a budget, beside the share of the edges."""
 ITERATIONS = 5
 """Of PageRank."""
 
@@ -65,7 +78,7 @@ def run(
     scale, edge_factor, seed : int
         Of an undirected R-MAT graph.
     shares : sequence of float
-        Budgets, as shares of the bytes of the edges.
+        Budgets, as shares of the bytes of the edges, beside what an algorithm keeps per vertex.
     chunks : sequence of int
         Bytes of a chunk; the first is used but where chunks are compared. None: what `build` takes by itself where it
         is given the least of the budgets.
@@ -83,8 +96,9 @@ def run(
         which the file is read in blocks, the faster of `cached_mb_per_s` and `direct_mb_per_s` (0 where the chunks are
         not read so either); `over_least`, bytes by the least possible; `in_memory` seconds and how many
         `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores by edges looked at, and `within_reach`,
-        the share of the sequential rate that it allows where the cores do nothing else. Of the build: `of_csr`, the
-        size by that of compressed sparse rows, and `medges_per_s`.
+        the share of the sequential rate that it allows where the cores do nothing else. `budget_mb`, and `of_budget`,
+        what the process took at its peak by that; None where the system does not count it anew. Of the build: `of_csr`,
+        the size by that of compressed sparse rows, and `medges_per_s`.
 
     Raises
     ------
@@ -100,10 +114,11 @@ def run(
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         path = Path(folder) / "graph.gdl"
-        sizes = [chunk_for(_opened(graph, min(shares))) if chunk is None else chunk for chunk in chunks]
+        least = int(min(STATES.values()) * graph.num_vertices + min(shares) * 8 * graph.num_edges)
+        sizes = [chunk_for(least) if chunk is None else chunk for chunk in chunks]
         for at, chunk in enumerate(sizes):
             began = time.perf_counter()
-            store = build(graph, path, chunk=chunk, memory=max(_budget(graph, 1.0), 16 * chunk), overwrite=True)
+            store = build(graph, path, chunk=chunk, memory=_building(graph, chunk), overwrite=True)
             seconds, edges = time.perf_counter() - began, store.num_edges
             described: dict[str, Any] = {"vertices": graph.num_vertices, "edges": edges, "chunk": chunk}
             arcs = store.store.sections["out"].num_edges
@@ -122,20 +137,25 @@ def run(
                     rows += [row | described | {"share": share} for row in _algorithms(graph, path, share, repeats)]
             for ahead in (0, 2):
                 rates = _rates(path, repeats)
-                found = _timed(iterate(open_(path, _budget(graph, 0.0), read_ahead=ahead)), path, repeats)
+                found = _timed(iterate(opened(path, "pagerank, 5 iterations", 0.0, ahead)), path, repeats)
                 row = _beside(record_of("pagerank, 5 iterations", *found[:2]) | _worked(*found[1:]), rates)
                 rows.append(row | described | {"read_ahead": ahead})
     return rows
 
 
-def _budget(graph: Any, share: float) -> int:
-    """Bytes for what is per vertex, some chunks, and a share of the edges."""
-    return int(PER_VERTEX * graph.num_vertices + (64 << 20) + share * 8 * graph.num_edges)
+def _building(graph: Any, chunk: int) -> int:
+    """Bytes for what a build keeps per vertex, some chunks, and the edges."""
+    return max(56 * graph.num_vertices + (64 << 20) + 8 * graph.num_edges, 16 * chunk)
 
 
-def _opened(graph: Any, share: float) -> int:
-    """The same beside few chunks."""
-    return _budget(graph, share) - (64 << 20) + 3 * (8 << 20)
+def opened(path: Path, name: str, share: float, ahead: int | None = None) -> Any:
+    """The file, opened with what an algorithm keeps per vertex and a share of the edges, or room for few chunks."""
+    with open_(path, device="cpu") as S:
+        n, section = S.num_vertices, S.store.sections["out"]
+        chunks, rows = (AHEAD if ahead is None else ahead) + HANDS, section.most_rows + 1
+        few = chunks * (section.most_bytes + 2 * PAGE) + (4 + 8 * HANDS) * rows
+        edges = sum(section.edge_bytes(int(count)) for count in section.table["edges"])
+    return open_(path, STATES[name] * n + max(few, int(share * edges)), read_ahead=ahead, device="cpu")
 
 
 def iterate(G: Any) -> Callable[[], Any]:
@@ -151,8 +171,8 @@ def iterate(G: Any) -> Callable[[], Any]:
 
 def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[dict[str, Any]]:
     """Each algorithm over the file, and in memory."""
-    streamed = open_(path, _opened(graph, share))
-    root = int(streamed.store.header["root"])
+    with open_(path, device="cpu") as S:
+        root = int(S.store.header["root"])
     label = connected_components(graph, progress=False).label
     elsewhere = int(np.flatnonzero(label == label[root])[-1])
     calls: dict[str, Callable[[Any], Callable[[], Any]]] = {
@@ -162,14 +182,18 @@ def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[
         "pagerank, 5 iterations": iterate,
     }
     for name, call in calls.items():
-        rates = _rates(path, repeats)
+        rates, streamed = _rates(path, repeats), opened(path, name, share)
         seconds, result, cpu = _timed(call(streamed), path, repeats)
+        peak, budget = _grown(call(streamed)), streamed.memory
         expected_seconds, expected, _ = _timed(call(graph), None, repeats)
         for column in result.columns:
             if not np.array_equal(result._column(column), expected._column(column)):
                 raise VerificationError(f"{name}: {column} is not what it is in memory")
         row = _beside(record_of(name, seconds, result) | _worked(result, cpu), rates)
-        yield row | {"in_memory": expected_seconds, "times": seconds / expected_seconds}
+        yield row | {
+            "in_memory": expected_seconds, "times": seconds / expected_seconds, "budget_mb": budget / 1e6,
+            "of_budget": None if peak is None else peak / budget,
+        }  # fmt: skip
 
 
 def record_of(name: str, seconds: float, result: Any) -> dict[str, Any]:
@@ -206,6 +230,24 @@ def _timed(call: Callable[[], Any], path: Path | None, repeats: int) -> tuple[fl
         seconds.append(time.perf_counter() - began)
         cpu.append(time.process_time() - worked)
     return float(np.median(seconds)), result, min(cpu)
+
+
+def _grown(call: Callable[[], Any]) -> int | None:
+    """Bytes that the process takes at the peak of a call beside what it had before, as Linux counts them."""
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back, and does not hide what is taken
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+        before = _status("VmRSS:")
+        call()
+        return _status("VmHWM:") - before
+    return None
+
+
+def _status(name: str) -> int:
+    """Bytes that Linux says of this process under a name."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def _least(store: Any, repeats: int) -> float:

@@ -22,6 +22,10 @@ def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
         rate = max(row["cached_mb_per_s"], row["direct_mb_per_s"])
         assert row["of_sequential"] == pytest.approx(row["mb_per_s"] / rate)
     assert all(row["ns_per_edge"] > 0 and 0 < row["within_reach"] <= 1 for row in measured)
+    states = {"bfs from the root": 18, "bfs from elsewhere": 18, "components": 16, "pagerank, 5 iterations": 52}
+    for row in measured:  # the edges of R-MAT 8 are fewer bytes than a few chunks
+        assert states[row["record"]] * 256 < row["budget_mb"] * 1e6 < states[row["record"]] * 256 + 100_000
+        assert row["of_budget"] is None or row["of_budget"] > 0
     assert sum("ns_per_edge" in row for row in rows if row["record"] == "sum over ends") == 1
     assert all(row["of_csr"] < 1.5 for row in rows if row["record"] == "build")
     assert list(tmp_path.iterdir()) == []
