@@ -41,13 +41,14 @@ class Stats:
     restarts: int = 0
     """How often the run was started again after a lost worker."""
     streamed: dict[str, Any] = field(default_factory=dict)
-    """Of a graph on disk: `sweeps` over it; `nbytes` that were read, and at `least` had to be (each chunk that was
-    needed, once); chunks that were `chunks_read`, `chunks_resident` in memory, `chunks_skipped` as no source had
-    changed, and `chunks_unused`, read ahead in vain; seconds of `reading` and of `waiting` for it, `overlap` with
-    computation as a share of reading, `bandwidth` in bytes per second of the whole run, and `window`, bytes of chunks
-    in memory. Through a GPU, `in_place` are those of the bytes that it read where the host has them, a row at a time,
-    and `from_disk` what came from the file. Of samples from a graph on disk the same, where a sweep is as many visits
-    of chunks as there are of them, or a hop, and nothing is read ahead.
+    """Of a graph on disk: `sweeps` over it; `nbytes` that were read; the `least` that had to be, each edge that was
+    looked at once (as many as were looked at, but no more than those chunks have); and bytes of the `distinct` chunks
+    that were needed, which for samples are the least; chunks that were `chunks_read`, `chunks_resident` in memory,
+    `chunks_skipped` as no source had changed, and `chunks_unused`, read ahead in vain; seconds of `reading` and of
+    `waiting` for it, `overlap` with computation as a share of reading, `bandwidth` in bytes per second of the whole
+    run, and `window`, bytes of chunks in memory. Through a GPU, `in_place` are those of the bytes that it read where
+    the host has them, a row at a time, and `from_disk` what came from the file. Of samples from a graph on disk the
+    same, where a sweep is as many visits of chunks as there are of them, or a hop, and nothing is read ahead.
 
     Of samples from a graph in host memory: `scheme`, `partitions`, `resident` at a time, `batches` of instances;
     over all ranks `transfers` of partitions to devices, and `nbytes` of these and of what stays there of rows;

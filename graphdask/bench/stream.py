@@ -94,11 +94,11 @@ def run(
     list of dict
         `record`; `seconds` (median), `mb` that were read and `mb_per_s`; `of_sequential`, their share of the rate at
         which the file is read in blocks, the faster of `cached_mb_per_s` and `direct_mb_per_s` (0 where the chunks are
-        not read so either); `over_least`, bytes by the least possible; `in_memory` seconds and how many
-        `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores by edges looked at, and `within_reach`,
-        the share of the sequential rate that it allows where the cores do nothing else. `budget_mb`, and `of_budget`,
-        what the process took at its peak by that; None where the system does not count it anew. Of the build: `of_csr`,
-        the size by that of compressed sparse rows, and `medges_per_s`.
+        not read so either); `over_least`, bytes by those of the edges that were looked at, each once; `in_memory`
+        seconds and how many `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores by edges looked at,
+        and `within_reach`, the share of the sequential rate that it allows where the cores do nothing else.
+        `budget_mb`, and `of_budget`, what the process took at its peak by that; None where the system does not count it
+        anew. Of the build: `of_csr`, the size by that of compressed sparse rows, and `medges_per_s`.
 
     Raises
     ------

@@ -156,7 +156,8 @@ def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *disk,
         ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; "
-                     f"{size(streamed['least'])} in distinct chunks"),
+                     f"{size(streamed['least'])} are the least for what was looked at, {size(streamed['distinct'])} in "
+                     "distinct chunks"),
         ("chunks", f"{streamed['chunks_skipped']:,} skipped, {streamed['chunks_resident']:,} found in memory, "
                    f"{streamed['chunks_unused']:,} read in vain"),
         ("overlap", f"{streamed['overlap']:.0%} of {terminal.seconds(streamed['reading'])} s of reading; "

@@ -135,7 +135,7 @@ class DeviceWindow:
         room[:1] = 0
         self.with_indptr, self._indptr, self.scratch = True, room[: rows + 1], room[1:]
         self.queue, self.hubs = room[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
-        self.traffic = Traffic(memory=fixed + self._end)
+        self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
         log.traffic.append(self.traffic)
         self._started, self._stalled = time.perf_counter(), 0.0
 
@@ -194,7 +194,9 @@ class DeviceWindow:
             return self._again(number, place, ahead)
         self._leave()
         traffic = self.traffic
-        traffic.least += 0 if self._wanted[number] else self._sizes[number]
+        if not self._wanted[number]:
+            traffic.distinct += self._sizes[number]
+            traffic.edges += self._section.table["edges"].item(number)
         self._wanted[number] += 1
         if number in self._there:
             traffic.resident += int(self._wanted[number] > 1)

@@ -82,6 +82,11 @@ class Section:
         return len(self.table)
 
     @property
+    def per_edge(self) -> int:
+        """Bytes of an edge."""
+        return 4 if self.weights is None else 4 + self.weights.itemsize
+
+    @property
     def num_edges(self) -> int:
         return int(self.table["edges"].sum())
 

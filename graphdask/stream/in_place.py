@@ -107,5 +107,6 @@ class RowsInPlace:
         asked = np.flatnonzero(self._run.backend.to_host(self._asked)).tolist()
         traffic.in_place = SECTOR * sectors
         traffic.nbytes += traffic.in_place + (0 if self._run.store.by_number else 4 * self._run.store.num_vertices)
-        traffic.least = sum(sum(section.sizes(number)) for number in asked)
+        traffic.distinct = sum(sum(section.sizes(number)) for number in asked)
+        traffic.edges = int(section.table["edges"][asked].sum())
         traffic.skipped = len(section) - len(asked)

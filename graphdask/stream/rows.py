@@ -359,7 +359,7 @@ class StoredRows:
         traffic.reading += seconds
         traffic.nbytes += size
         traffic.chunks += 1
-        traffic.least += 0 if number in self._seen else size
+        traffic.distinct += 0 if number in self._seen else size
         self._seen.add(number)
 
     def _exchange(self, first: int, rows: int) -> None:

@@ -47,7 +47,7 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
             for first, ids in part.store.order():
                 ordered[ids] = score[first : first + len(ids)]
             result = replace(result, columns={"score": ordered})
-    traffic = search.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)} | more
+    traffic = search.log.streamed(time.perf_counter() - started, result.supersteps) | more
     state = search.per_vertex(part) * part.num_vertices
     return replace(
         result, values={"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
@@ -77,7 +77,7 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     else:
         found = pagerank.pagerank(store, primitive, memory, log, ahead)
         state = pagerank.state_bytes(primitive) * store.num_vertices
-    traffic = log.streamed(time.perf_counter() - started) | {"sweeps": len(log.history)} | more
+    traffic = log.streamed(time.perf_counter() - started) | more
     columns = {name: value for name, value in found.items() if isinstance(value, backend.xp.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
     dtypes = {name: array.dtype for name, array in columns.items()}
@@ -103,7 +103,7 @@ def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankR
         result = run_primitive(context.comm, part, shared, context.environment("selective"))
         if work is not None:
             more = {"device": "cuda", "from_disk": work.host.nbytes - before}
-    traffic = shared.log.streamed(time.perf_counter() - started) | {"sweeps": len(result.supersteps)} | more
+    traffic = shared.log.streamed(time.perf_counter() - started, result.supersteps) | more
     state = shared.per_vertex * part.num_vertices
     return replace(
         result, values=result.values | {"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
@@ -128,8 +128,8 @@ def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
 def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:
     """What all ranks have read."""
     total = dict(traffic[0])
-    for name in ("nbytes", "least", "chunks_read", "chunks_resident", "chunks_skipped", "chunks_unused", "reading",
-                 "waiting", "window", "in_place", "from_disk"):  # fmt: skip
+    for name in ("nbytes", "least", "distinct", "chunks_read", "chunks_resident", "chunks_skipped", "chunks_unused",
+                 "reading", "waiting", "window", "in_place", "from_disk"):  # fmt: skip
         if name in total:
             total[name] = sum(one[name] for one in traffic)
     total["overlap"] = max(0.0, 1.0 - total["waiting"] / total["reading"]) if total["reading"] else 0.0

@@ -85,6 +85,7 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
                 env.stored.close()
     traffic = stored.traffic
     streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(time.perf_counter() - started)
+    streamed["least"] = streamed["distinct"]  # a chunk is read whole for whatever is drawn from it
     if host is not None:
         streamed |= {"device": "cuda", "from_disk": host.nbytes - before}
     values = {"streamed": streamed, "rank": rank}

@@ -8,7 +8,7 @@ layers is followed in one sweep too. The sweep that would have nothing to do cer
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,10 @@ from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic, Window
 
 __all__ = ["FOUND", "LOOKED", "WORKED", "Log", "Sweeps", "cpu", "every_chunk", "window_of"]
+
+
+SUMS = "nbytes", "chunks", "resident", "skipped", "unused", "reading", "waiting", "distinct", "edges", "in_place"
+"""What is added up of the traffic of all windows."""
 
 
 @dataclass
@@ -57,24 +61,23 @@ class Log:
                 "if the run is as long as that"
             )
 
-    def streamed(self, seconds: float) -> dict[str, Any]:
-        """For `Stats.streamed`."""
-        total = Traffic()
+    def streamed(self, seconds: float, steps: Sequence[Superstep] | None = None) -> dict[str, Any]:
+        """For `Stats.streamed`, where these are the sweeps or supersteps, or those of the log.
+
+        What must be read at `least` are the edges that were looked at, each once: as many as were looked at, but no
+        more than stand in the chunks that were asked for. The bytes that were read are these or more.
+        """
+        total, steps = Traffic(), self.history if steps is None else steps
         for traffic in self.traffic:
-            for name in (
-                "nbytes",
-                "chunks",
-                "resident",
-                "skipped",
-                "unused",
-                "reading",
-                "waiting",
-                "least",
-                "in_place",
-            ):
+            for name in SUMS:
                 setattr(total, name, getattr(total, name) + getattr(traffic, name))
             total.memory = max(total.memory, traffic.memory)
-        return {"scheme": "layers", "sweeps": len(self.history)} | total.to_dict(seconds)
+            total.per_edge = max(total.per_edge, traffic.per_edge)
+        least = min(
+            total.per_edge * sum(step.edges for step in steps),
+            sum(traffic.per_edge * traffic.edges for traffic in self.traffic),
+        )
+        return {"scheme": "layers", "sweeps": len(steps), "least": least} | total.to_dict(seconds)
 
 
 class Sweeps:

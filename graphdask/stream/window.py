@@ -50,8 +50,12 @@ class Traffic:
     """Seconds that reads took."""
     waiting: float = 0.0
     """Seconds that computation waited for them."""
-    least: int = 0
+    distinct: int = 0
     """Bytes of all chunks that were asked for at least once."""
+    edges: int = 0
+    """In these chunks."""
+    per_edge: int = 4
+    """Bytes of an edge, which are needed at least to look at it."""
     memory: int = 0
     """Bytes of buffers and the resident region."""
     in_place: int = 0
@@ -60,8 +64,8 @@ class Traffic:
     def to_dict(self, seconds: float) -> dict[str, Any]:
         """For statistics of a run that took so long."""
         return {
-            "nbytes": self.nbytes, "least": self.least, "chunks_read": self.chunks, "chunks_resident": self.resident,
-            "chunks_skipped": self.skipped, "chunks_unused": self.unused, "reading": self.reading,
+            "nbytes": self.nbytes, "distinct": self.distinct, "chunks_read": self.chunks,
+            "chunks_resident": self.resident, "chunks_skipped": self.skipped, "chunks_unused": self.unused, "reading": self.reading,
             "waiting": self.waiting, "in_place": self.in_place,
             "overlap": max(0.0, 1.0 - self.waiting / self.reading) if self.reading else 0.0,
             "bandwidth": self.nbytes / seconds if seconds else 0.0, "window": self.memory,
@@ -149,7 +153,7 @@ class Window:
         self._kernels = get_backend("cpu").kernels("layered")
         self.queue = np.empty(rows, np.int32)
         """Room for the rows of a chunk."""
-        self.traffic = Traffic(memory=fixed + self._end)
+        self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
 
     def __enter__(self) -> Window:
         return self
@@ -174,7 +178,8 @@ class Window:
             if not place.stays:
                 self._free.append(place)
         if not self._wanted[number]:
-            traffic.least += self._sizes[number]
+            traffic.distinct += self._sizes[number]
+            traffic.edges += self._section.table["edges"].item(number)
         self._wanted[number] += 1
         if number in self._kept:
             traffic.resident += int(self._wanted[number] > 1)

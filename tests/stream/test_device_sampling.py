@@ -76,7 +76,7 @@ def test_ranks_draw_from_the_chunks_of_others_too(streamed):
         found = WALKS["uniform"](S, at)
         equal(found, expected)
         assert found.stats.streamed["from_disk"] > size - (40 << 10)
-        assert found.stats.streamed["least"] > 2 * size
+        assert found.stats.streamed["distinct"] > 2 * size
 
 
 @pytest.mark.parametrize(("memory", "host_memory"), [("16KiB", "12KiB"), ("16KiB", None), ("1MiB", "12KiB")])
@@ -89,7 +89,7 @@ def test_samples_do_not_depend_on_how_much_is_in_memory(streamed, memory, host_m
     streamed = found.stats.streamed
     assert found.placement == "on disk"
     assert found.stats.memory <= S.memory
-    assert (streamed["nbytes"] == streamed["least"]) == (memory == "1MiB")
+    assert (streamed["nbytes"] == streamed["distinct"]) == (memory == "1MiB")
     assert (streamed["from_disk"] > 0) == (host_memory is not None)  # without, what was drawn before has left it there
 
 

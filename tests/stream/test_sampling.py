@@ -75,7 +75,7 @@ def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
     assert list(read.values()) == sorted(read.values(), reverse=True)
     assert read["1MiB"] == S.chunks < read["12KiB"]
     assert found.placement == "on disk"
-    assert found.stats.streamed["nbytes"] == found.stats.streamed["least"] <= S.nbytes
+    assert found.stats.streamed["nbytes"] == found.stats.streamed["distinct"] <= S.nbytes
 
 
 @pytest.mark.parametrize("ahead", [0, None, 3])
