@@ -26,7 +26,7 @@ from graphdask.partition import TableMap
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import Quiet, StreamedPart
 from graphdask.stream.store import Store
-from graphdask.stream.window import Window
+from graphdask.stream.window import Window, room_for
 
 FIXED = 96
 """Bytes per vertex besides the tables: masks, lists of rows, levels, positions."""
@@ -37,11 +37,35 @@ def state_bytes(lanes: int, several: bool) -> int:
     return FIXED + 2 * lanes + lanes * (40 if several else 24)
 
 
-def fitting(part: StreamedPart, lanes: int, state: Callable[[int, bool], int] = state_bytes) -> int:
-    """As many lanes, or half, a quarter, ..., until tables take no more than half of the memory."""
-    while lanes > 1 and 2 * state(lanes, part.size > 1) * part.num_vertices > part.memory:
+def fitting(part: StreamedPart, lanes: int, needed: Callable[[StreamedPart, int], tuple[int, int]]) -> int:
+    """As many lanes, or half, a quarter, ..., until tables take half of the memory at most and chunks find room."""
+
+    def fits(lanes: int) -> bool:
+        tables, chunks = needed(part, lanes)
+        return 2 * tables <= part.memory and tables + chunks <= part.memory
+
+    while lanes > 1 and not fits(lanes):
         lanes //= 2
     return lanes
+
+
+def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
+    """Bytes of the tables, and of chunks at least."""
+    names = sections_of(part.store)
+    each = room_for(part.store.sections[name] for name in names) + _slots_beside(part)
+    return state_bytes(lanes, part.size > 1) * part.num_vertices, len(names) * each
+
+
+def sections_of(store: Store) -> list[str]:
+    """The sections that are streamed."""
+    return sorted({"out", gathered(store)})
+
+
+def _slots_beside(part: StreamedPart) -> int:
+    """Bytes of the slots of a chunk's neighbours, where several ranks make them beside it."""
+    if part.size == 1:
+        return 0
+    return 4 * max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
 
 
 class StreamedBetweenness(Betweenness):
@@ -63,7 +87,7 @@ class StreamedBetweenness(Betweenness):
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
         xp, owned, lanes, n, index = env.xp, part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
         store, self.log.context = part.store, env
-        names = sorted({"out", gathered(store)})
+        names = sections_of(store)
         put_aside = self._put_aside(part, names)
         room = self._room(part, env) - self.memory(part, env.allocation) - put_aside * (3 * index.itemsize + 8 * lanes)
         self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
@@ -90,10 +114,9 @@ class StreamedBetweenness(Betweenness):
 
     def _window(self, part: StreamedPart, name: str, room: int) -> Any:
         """A window on the chunks of a section."""
-        section, chunks = part.store.sections[name], part.own.chunks[name]
-        # slots of a chunk's neighbours are made beside it
-        other = 4 * int(section.table["edges"].max(initial=0)) if part.size > 1 else 0
-        window = Window(part.store, section, room - other, self.name, part.read_ahead, chunks)
+        section, chunks, room = part.store.sections[name], part.own.chunks[name], room - _slots_beside(part)
+        of = len(sections_of(part.store))
+        window = Window(part.store, section, room, self.name, part.read_ahead, chunks, of=of)
         self.log.traffic.append(window.traffic)
         return self.stack.enter_context(window)
 
@@ -228,7 +251,7 @@ def run(
 ) -> tuple[RankResult, StreamedBetweenness]:
     """The scores of own rows in the order of their positions, and what has found them."""
     with ExitStack() as stack:
-        search = kind(primitive, fitting(part, primitive.lanes), stack)
+        search = kind(primitive, fitting(part, primitive.lanes, needed), stack)
         return run_primitive(context.comm, located(part), search, context.environment("selective")), search
 
 

@@ -60,6 +60,16 @@ class Place:
     stays: bool
 
 
+def room_for(sections: Iterable[Section], per_edge: float = 0.0) -> int:
+    """Bytes of the device that a window on any of these takes at least."""
+    return max((_fixed(one.most_rows, one.most_bytes, per_edge) + one.most_bytes for one in sections), default=0)
+
+
+def _fixed(rows: int, most: int, per_edge: float) -> int:
+    """Bytes beside chunks, of which the largest have so many rows and bytes."""
+    return 16 * (rows + 1) + int(per_edge * (most // 4)) + 4096
+
+
 class DeviceWindow:
     """Chunks of a section on a device, within a number of bytes; a context manager.
 
@@ -73,6 +83,8 @@ class DeviceWindow:
         Chunks that are copied while another is worked on, where memory allows; 0: copies and kernels take turns.
     chunks : range, optional
         Those that will be asked for. Default: all.
+    of : int
+        Windows that have as much each, which whoever has too little is told.
     arrived : callable, optional
         Called with a chunk that has been copied, before it is worked on, to change it for as long as it is there.
 
@@ -94,21 +106,21 @@ class DeviceWindow:
     def __init__(
         self, host: HostChunks, backend: Backend, section: Section, memory: int, what: str, log: Log,
         ahead: int | None = None, per_edge: float = 0.0, chunks: range | None = None,
-        arrived: Callable[[DeviceChunk], None] | None = None,
+        arrived: Callable[[DeviceChunk], None] | None = None, of: int = 1,
     ):  # fmt: skip
         self._host, self._section, self._backend, self._arrived = host, section, backend, arrived
         self._chunks = chunks = range(len(section)) if chunks is None else chunks
         some, sizes = section.table[chunks.start : chunks.stop], [sum(section.sizes(number)) for number in chunks]
         self._sizes = dict(zip(chunks, sizes, strict=True))
         most, rows = max(sizes, default=0), int(some["rows"].max(initial=0))
-        fixed = 16 * (rows + 1) + int(per_edge * (most // 4)) + 4096
+        fixed = _fixed(rows, most, per_edge)
         ahead = AHEAD if ahead is None else ahead
         self.buffers = min(ahead + 1, max(1, (memory - fixed) // max(most, 1)), max(1, len(chunks)))
         if memory < fixed + most:
+            more = max(fixed + most, room_for(host.sections.values(), per_edge)) - memory  # others may be opened later
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
-                f"MiB are left for them; open with {mib_up(fixed + most - memory)} more, or build the file "
-                "with a smaller chunk="
+                f"MiB are left for them; open with {mib_up(of * more)} more, or build the file with a smaller chunk="
             )
         region = min(memory - fixed - self.buffers * most, sum(sizes))
         xp = backend.xp

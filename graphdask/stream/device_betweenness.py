@@ -16,8 +16,15 @@ from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.backend import Array, Backend
 from graphdask.engine import Environment, RankContext, RankResult, run_primitive
 from graphdask.part import Part
-from graphdask.stream.betweenness import FIXED, InnerVertices, StreamedBetweenness, fitting, located
-from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.stream.betweenness import (
+    FIXED,
+    InnerVertices,
+    StreamedBetweenness,
+    fitting,
+    located,
+    sections_of,
+)
+from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.device_runs import prepared
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.on_device import Run
@@ -27,6 +34,25 @@ from graphdask.stream.shared import StreamedPart
 def device_bytes(lanes: int, several: bool = False) -> int:
     """Per vertex of the device, which must not run out: also the levels where each lane reaches it in another one."""
     return FIXED + lanes * ((40 if several else 24) + 4 + (1 if lanes <= 8 else 8))
+
+
+def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
+    """Bytes of the device for the tables, and for chunks at least."""
+    names = sections_of(part.store)
+    each = room_for(part.store.sections[name] for name in names) + _tables(part)
+    aside = _pieces(part, names) * (12 + 8 * lanes)
+    return device_bytes(lanes, part.size > 1) * part.num_vertices, len(names) * each + aside
+
+
+def _tables(part: StreamedPart) -> int:
+    """Bytes that belong to the chunks of a section."""
+    return 4096 + 8 * max(len(section) for section in part.store.sections.values())
+
+
+def _pieces(part: StreamedPart, names: list[str]) -> int:
+    """The most pieces of rows of many edges that kernels put aside in a chunk."""
+    most = max(int(part.store.sections[name].table["edges"].max(initial=0)) for name in names)
+    return most // (HUB // 2) + most // HUB
 
 
 class DeviceBetweenness(StreamedBetweenness):
@@ -43,14 +69,13 @@ class DeviceBetweenness(StreamedBetweenness):
         return min(part.memory, int(env.backend.free_memory() * env.memory_share))
 
     def _put_aside(self, part: StreamedPart, names: list[str]) -> int:
-        most = max(int(part.store.sections[name].table["edges"].max(initial=0)) for name in names)
-        return most // (HUB // 2) + most // HUB
+        return _pieces(part, names)
 
     def _window(self, part: StreamedPart, name: str, room: int) -> Any:
         section = part.store.sections[name]
         window = DeviceWindow(
-            self.work.host, self.work.backend, section, room - 4096 - 8 * len(section), self.name, self.log,
-            part.read_ahead, chunks=part.own.chunks[name], arrived=self._in_slots,
+            self.work.host, self.work.backend, section, room - _tables(part), self.name, self.log, part.read_ahead,
+            chunks=part.own.chunks[name], arrived=self._in_slots, of=len(sections_of(part.store)),
         )  # fmt: skip
         return self.stack.enter_context(window)
 
@@ -84,9 +109,9 @@ def run(
     """The scores, on the device, of one rank by vertex number, of several those of its rows in the order of their
     positions; what has found them, and what statistics add."""
     with backend.activate(), ExitStack() as stack:
-        search = kind(primitive, fitting(part, primitive.lanes, device_bytes), stack, part, backend)
+        search = kind(primitive, fitting(part, primitive.lanes, needed), stack, part, backend)
         work = search.work
-        work.require(search.per_vertex(part), primitive.name)
+        work.require(search.per_vertex(part), primitive.name, chunks=needed(part, search.lanes)[1])
         stack.enter_context(work.host.reading())
         before = work.host.nbytes
         env = replace(context.environment("selective"), backend=backend)

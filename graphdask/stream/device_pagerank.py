@@ -136,7 +136,7 @@ class DeviceRanks:
 def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
     """Ranks by vertex number, on the device, and how the iterations ended."""
     taken = state_bytes(primitive)
-    run.require(taken + TABLES + 16, "pagerank")
+    run.require(taken + TABLES + 16, "pagerank", PER_EDGE)
     with ExitStack() as stack:
         ranks = DeviceRanks(run, primitive, taken, stack)
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]

@@ -127,6 +127,11 @@ class HostChunks:
         self._free = [(stage, None) for stage in range(count)]
 
     @property
+    def sections(self) -> dict[str, Section]:
+        """Of the store."""
+        return self._store.sections
+
+    @property
     def all_stay(self) -> bool:
         """Whether there is room for all chunks that are wanted."""
         return not self._stages

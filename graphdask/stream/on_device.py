@@ -24,8 +24,8 @@ from graphdask.errors import OverBudget
 from graphdask.kernels import layered_paths, layered_trees
 from graphdask.readback import readback_of
 from graphdask.stream.components import SAMPLES, SHARE
-from graphdask.stream.device import DeviceChunk, DeviceWindow
-from graphdask.stream.format import Section
+from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
+from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
@@ -33,6 +33,8 @@ from graphdask.stream.sweeps import LOOKED, WORKED, Log
 
 COMPONENTS = 20
 """Bytes of the device per vertex, with what the answer takes."""
+TABLES = 4096
+"""Bytes besides those for each chunk."""
 THREADS = 1 << 17
 """Of launches whose work the device knows and the host does not."""
 LOOK = 8
@@ -59,14 +61,22 @@ class Run:
     def xp(self) -> Any:
         return self.backend.xp
 
-    def require(self, per_vertex: int, what: str) -> None:
-        """Raise OverBudget where the state of the vertices does not fit."""
+    def require(self, per_vertex: int, what: str, per_edge: float = 0.0, chunks: int | None = None) -> None:
+        """Raise OverBudget where the state of the vertices does not fit; beside it are `chunks`, bytes, or a window."""
+        if chunks is None:
+            chunks = room_for(self.store.sections.values(), per_edge) + self._tables
         needed = per_vertex * self.store.num_vertices
         if needed > self.memory:
             raise OverBudget(
-                f"{what} takes {per_vertex} bytes of the device per vertex, {needed / 2**20:,.1f} MiB, and memory= "
-                f"gives {self.memory / 2**20:,.1f} MiB"
+                f"{what} takes {per_vertex} bytes of the device per vertex, {needed / 2**20:,.1f} MiB, chunks besides, "
+                f"and memory= gives {self.memory / 2**20:,.1f} MiB; open with "
+                f"{mib_up(needed + chunks - self.memory)} more"
             )
+
+    @property
+    def _tables(self) -> int:
+        """Bytes that belong to the chunks of a section."""
+        return TABLES + 16 * max(len(section) for section in self.store.sections.values())
 
     def window(
         self, name: str, per_vertex: int, what: str, per_edge: float = 0.0, coming: int = 0
@@ -74,7 +84,7 @@ class Run:
         """A window on the own chunks in what the state of the vertices leaves, of which so many bytes per vertex are
         still to come."""
         n, section = self.store.num_vertices, self.store.sections[name]
-        memory = self.memory - per_vertex * n - 4096 - 16 * len(section)
+        memory = self.memory - per_vertex * n - self._tables
         free = int(self.backend.free_memory() * self.share) - coming * n
         memory, chunks = min(memory, free), self.own.chunks[name]
         return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge, chunks)

@@ -65,7 +65,8 @@ class Traffic:
         """For statistics of a run that took so long."""
         return {
             "nbytes": self.nbytes, "distinct": self.distinct, "chunks_read": self.chunks,
-            "chunks_resident": self.resident, "chunks_skipped": self.skipped, "chunks_unused": self.unused, "reading": self.reading,
+            "chunks_resident": self.resident, "chunks_skipped": self.skipped, "chunks_unused": self.unused,
+            "reading": self.reading,
             "waiting": self.waiting, "in_place": self.in_place,
             "overlap": max(0.0, 1.0 - self.waiting / self.reading) if self.reading else 0.0,
             "bandwidth": self.nbytes / seconds if seconds else 0.0, "window": self.memory,
@@ -81,6 +82,11 @@ class Place:
     stays: bool
 
 
+def room_for(sections: Iterable[Section]) -> int:
+    """Bytes that a window on any of these takes at least."""
+    return max((12 * section.most_rows + 8 + section.most_bytes for section in sections), default=0)
+
+
 class Window:
     """Chunks of a section, within a number of bytes; a context manager.
 
@@ -92,6 +98,8 @@ class Window:
         Chunks that may be worked on at a time, where memory allows and chunks are read ahead; see `hands`.
     once : bool
         Whether each is asked for at most once, so that none needs to stay.
+    of : int
+        Windows that have as much each, which whoever has too little is told.
 
     Raises
     ------
@@ -110,6 +118,7 @@ class Window:
         *,
         hands: int = 1,
         once: bool = False,
+        of: int = 1,
     ):
         self._store, self._section = store, section
         chunks = range(len(section)) if chunks is None else chunks
@@ -127,10 +136,10 @@ class Window:
         self._rooms = rooms
         wanted = AHEAD if ahead is None else ahead
         if memory < fixed + each + most:
+            more = max(fixed + each + most, room_for(store.sections.values())) - memory  # others may be opened later
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
-                f"MiB are left for them; open with {mib_up(fixed + each + most - memory)} more, or build "
-                "the file with a smaller chunk="
+                f"MiB are left for them; open with {mib_up(of * more)} more, or build the file with a smaller chunk="
             )
         roomy = ROOMY * (each + most) <= memory - fixed
         self.hands = hands if roomy and wanted and hands < len(chunks) else 1

@@ -290,13 +290,41 @@ def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
         assert len(gd.pagerank(run, max_iter=1, tol=1, dangling="self-loop", personalization={0: 1.0}).rank) == n
 
 
-def test_so_much_more_is_enough(stored):
-    path = stored(gd.from_edges(np.zeros(9000, np.int64), np.arange(9000) % 997, num_vertices=1000)).store.path
-    for call in (gd.bfs, gd.sssp):
-        with pytest.raises(gd.OverBudget) as caught:
-            call(gd.stream.open(path, "20KiB"), 0)
-        more = float(re.search(r"open with ([\d.,]+) MiB more", str(caught.value))[1])
-        call(gd.stream.open(path, int((more + 20 / 1024) * 2**20)), 0)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_so_much_more_is_enough(stored, parts):
+    """A vertex has many edges in, another one fewer edges out: chunks of either direction are not alike."""
+    n, m = 9000, 40_000
+    src, dst = np.append(np.arange(m) % n, np.ones(n // 2, np.int64)), np.append(np.zeros(m, int), np.arange(n // 2))
+    G = gd.from_edges(src, dst, np.arange(len(src)) % 7 + 0.5, num_vertices=n)
+    path = stored(G, building="16MiB").store.path
+    enough_at_once(lambda memory: gd.stream.open(path, memory).partition(parts))
+
+
+def test_so_much_more_is_enough_on_a_device(streamed):
+    n, m = 1000, 3000
+    src, dst = np.append(np.arange(m) % n, np.ones(n // 2, np.int64)), np.append(np.zeros(m, int), np.arange(n // 2))
+    G = gd.from_edges(src, dst, np.arange(len(src)) % 7 + 0.5, num_vertices=n)
+    path = streamed(G).store.path
+    enough_at_once(lambda memory: gd.stream.open(path, memory, device="cuda", read_ahead=2))
+
+
+def enough_at_once(opened):
+    """Each algorithm runs in what it says that it needs, when it is told so for the first time."""
+    calls = {
+        "bfs": lambda S: gd.bfs(S, 0), "sssp": lambda S: gd.sssp(S, 0), "components": gd.connected_components,
+        "betweenness": lambda S: gd.betweenness(S, 64), "betweenness of one": lambda S: gd.betweenness(S, 1),
+        "pagerank": lambda S: gd.pagerank(S, max_iter=1, tol=3),
+        "pagerank with loops": lambda S: gd.pagerank(S, max_iter=1, tol=3, dangling="self-loop", weighted=False),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for kib in (1, 150):
+            try:
+                call(opened(kib << 10))
+            except gd.OverBudget as error:
+                more = float(re.search(r"open with ([\d.,]+) MiB more", str(error))[1])
+                call(opened((kib << 10) + int(more * 2**20)))
+            else:
+                assert kib > 1, name
 
 
 def test_chunks_are_small_beside_memory_and_no_smaller_than_pays():
