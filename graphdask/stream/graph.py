@@ -11,9 +11,14 @@ import numpy as np
 
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.clustering import LocalClustering
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.core_number import CoreNumber
+from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.strong import StrongComponents
+from graphdask.algorithms.triangles import Triangles
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.blocks import parse_size
 from graphdask.config import Config
@@ -26,19 +31,25 @@ from graphdask.stream.host import HostChunks, Shelf
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 
-STREAMED = (Betweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths)
+EVERYWHERE = (CoreNumber, LabelPropagation, LocalClustering, StrongComponents, Triangles)
+"""Those that go through main memory, on a GPU too."""
+STREAMED = (
+    Betweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank, ShortestPaths, *EVERYWHERE
+)  # fmt: skip
 MOST_AHEAD = 64
 PASSES = ("exact", "one")
-NAMES = "bfs, connected_components, betweenness, pagerank and sssp"
+NAMES = (
+    "bfs, connected_components, strongly_connected_components, betweenness, pagerank, sssp, core_number, "
+    "label_propagation, triangles and local_clustering_coefficient"
+)
 
 
 class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
-    It goes where a Graph goes. `bfs`, `connected_components`, `betweenness`, `pagerank` and `sssp` stream it, and most
-    samplers of `gd.sample` draw from it: in this process or on the workers of a Dask client, each of which opens the
-    file under the same name and streams its own rows, or what it draws from, through its CPU or GPU. What has no
-    streamed form says so, and takes `in_memory()`.
+    It goes where a Graph goes. All algorithms stream it, and most samplers of `gd.sample` draw from it: in this process
+    or on the workers of a Dask client, each of which opens the file under the same name and streams its own rows, or
+    what it draws from, through its CPU or GPU. What has no streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(
@@ -240,6 +251,13 @@ def open_(
     up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are those in
     memory on the same device.
 
+    `core_number` takes 13 bytes per vertex, `label_propagation` 20, `strongly_connected_components` 26, `triangles` and
+    `local_clustering_coefficient` 41, with several workers 8 more, and all of them what the largest rows take. These
+    are worked on by the CPU, for GPUs too, in as many bytes of main memory as `memory` says; their workers tell each
+    other of every vertex after a pass over the edges. An iteration of labels is a pass; core numbers, and rounds of
+    strong components, skip chunks in which nothing changes; triangles take two passes, and one more for each time that
+    5 bytes for each pair of neighbours fill half of what is left of `memory`. They are not proved from disk (`verify`).
+
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`
     functions read the chunk where most is to be drawn, and keep those that are drawn from most; the others raise
@@ -333,7 +351,7 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
         )
     if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
-    if isinstance(primitive, Betweenness | PageRank):
+    if isinstance(primitive, (Betweenness, PageRank, *EVERYWHERE)):
         pagerank.refuse(graph.store, primitive)
     if graph.passes == "one":
         _refuse_one_pass(graph, primitive)

@@ -12,21 +12,43 @@ import numpy as np
 
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.clustering import LocalClustering
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.core_number import CoreNumber
+from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.strong import StrongComponents
+from graphdask.algorithms.triangles import Triangles
 from graphdask.engine import RankContext, RankResult, run_primitive
-from graphdask.stream import betweenness, components, pagerank, paths
+from graphdask.stream import (
+    betweenness,
+    components,
+    core_numbers,
+    labels,
+    pagerank,
+    paths,
+    strong,
+    triangles,
+)
+from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
 from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
 from graphdask.stream.shared_paths import SharedDistances, SharedSearch
 from graphdask.stream.sweeps import Log
 
+EVERYWHERE: dict[type, Any] = {
+    CoreNumber: core_numbers.core_number, LabelPropagation: labels.label_propagation,
+    LocalClustering: triangles.triangles, StrongComponents: strong.strong_components, Triangles: triangles.triangles,
+}  # fmt: skip
+
 
 def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
     if isinstance(primitive, Betweenness):
         return _between(context, part, primitive)
+    if type(primitive) in EVERYWHERE:
+        return _everywhere(context, part, primitive)
     return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
 
 
@@ -53,6 +75,21 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
         result, values={"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
         allocated_end=state,
     )  # fmt: skip
+
+
+def _everywhere(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+    """Through the main memory of the host, whatever streams otherwise."""
+    started, log, backend = time.perf_counter(), Log(context, primitive.name), backend_of(context, part)
+    with ExitStack() as stack:
+        found, state = EVERYWHERE[type(primitive)](Work(context, part, log, stack), primitive)
+    with backend.activate():
+        columns = {name: backend.from_host(value) for name, value in found.items() if isinstance(value, np.ndarray)}
+    values = {name: value for name, value in found.items() if name not in columns}
+    values["streamed"] = traffic = log.streamed(time.perf_counter() - started)
+    dtypes = {name: array.dtype for name, array in columns.items()}
+    return RankResult(
+        columns, values, dtypes, log.history, context.comm.name, "CPU", state + traffic["window"], state, state
+    )
 
 
 def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:

@@ -32,6 +32,7 @@ folder, memory = sys.argv[1], int(sys.argv[2])
 calls = {
     "bfs": lambda S: gd.bfs(S, S.store.header["root"]), "components": gd.connected_components,
     "sssp": lambda S: gd.sssp(S, S.store.header["root"]), "pagerank": lambda S: gd.pagerank(S, max_iter=3, tol=0.5),
+    "labels": lambda S: gd.label_propagation(S, 2), "cores": gd.core_number, "triangles": gd.triangles,
 }
 def graph(scale):
     return gd.generate.rmat(scale, 16, seed=0).partition(device="cpu")

@@ -1,0 +1,190 @@
+"""Runs in which every rank knows something of all vertices, and goes through the chunks of its own rows on the CPU.
+
+What ranks find of their rows they tell each other after a pass, all of it: a few bytes of every vertex, beside which
+the edges are many. Where a graph is opened for a GPU these runs go through the main memory of its host, in as many
+bytes as `memory` says; answers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphdask.engine import RankContext
+from graphdask.stream.direct import BLOCK
+from graphdask.stream.pagerank import gathered
+from graphdask.stream.shared import StreamedPart
+from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu
+from graphdask.stream.window import Window, room_for
+
+TELLING = 8
+"""Bytes per vertex of what is told at a time, where there are several ranks."""
+
+
+class Rows(NamedTuple):
+    """Own rows that stand one after the other, with their edges."""
+
+    first: int
+    """The position of the first."""
+    indptr: np.ndarray
+    targets: np.ndarray
+    back_indptr: np.ndarray
+    """Of in-edges; of undirected graphs the same as those before."""
+    back_targets: np.ndarray
+
+    @property
+    def number(self) -> int:
+        return len(self.indptr) - 1
+
+
+@dataclass
+class Work:
+    """A run over a share of a store; its windows are those of `stack`."""
+
+    context: RankContext
+    part: StreamedPart
+    log: Log
+    stack: ExitStack
+
+    def __post_init__(self) -> None:
+        self.store, self.own, self.several = self.part.store, self.part.own, self.part.size > 1
+        self.num_vertices, self.both = self.store.num_vertices, bool(self.store.header["directed"])
+        self.windows: dict[str, Window] = {}
+        self.left = 0
+        """Bytes that neither the state nor windows take."""
+        self.kernels = cpu().kernels("layered_rows")
+
+    @property
+    def names(self) -> list[str]:
+        """The sections with all edges of a row."""
+        return sorted({"out", gathered(self.store)}, reverse=True)
+
+    @property
+    def most_edges(self) -> int:
+        """Of a row, at most."""
+        return sum(int(self.store.sections[name].table["edges"].max(initial=0)) for name in self.names)
+
+    def open(self, per_vertex: int, more: int = 0, chunks: dict[str, range] | None = None, share: int = 1) -> int:
+        """Open windows in what is left beside so many bytes per vertex and `more`, or a part in `share` of that.
+
+        Returns the bytes of the state.
+        """
+        state = (per_vertex + (TELLING if self.several else 0)) * self.num_vertices + more
+        names, chunks = self.names, self.own.chunks if chunks is None else chunks
+        room = self.part.memory - state
+        each = max(room // share // len(names), min(room // len(names), self.least))
+        self.left = max(0, room - len(names) * each)
+        for name in names:
+            window = Window(
+                self.store, self.store.sections[name], each, self.log.what, self.part.read_ahead, chunks[name],
+                of=len(names),
+            )  # fmt: skip
+            self.log.traffic.append(window.traffic)
+            self.windows[name] = self.stack.enter_context(window)
+        return state
+
+    @property
+    def least(self) -> int:
+        """Bytes of a window that reads chunks as blocks of the file."""
+        return room_for(self.store.sections.values()) + 2 * BLOCK
+
+    def numbers(self) -> np.ndarray:
+        """The vertex number of every position, int32."""
+        return np.arange(self.num_vertices, dtype=np.int32) if self.store.by_number else self.store.numbers()
+
+    def rows(self, name: str, begin: int | None = None, end: int | None = None) -> Iterator[Rows]:
+        """The own rows, or those of a range, chunk by chunk, with their edges in one section."""
+        begin, end = self.own.begin if begin is None else begin, self.own.end if end is None else end
+        window, table = self.windows[name], self.store.sections[name].table
+        here = [
+            k for k in range(len(table)) if table["first"][k] < end and table["first"][k] + table["rows"][k] > begin
+        ]
+        for at, number in enumerate(here):
+            chunk = window.load(number, here[at + 1 :])
+            low, high = max(begin - chunk.first, 0), min(end - chunk.first, len(chunk.degrees))
+            indptr = window.indptr(chunk)[low : high + 1]
+            yield Rows(chunk.first + low, indptr, chunk.targets, indptr, chunk.targets)
+            self.log.check()
+
+    def whole_rows(self, begin: int | None = None, end: int | None = None) -> Iterator[Rows]:
+        """The same with their in-edges, where edges have a direction: chunks of both sections at a time."""
+        if not self.both:
+            yield from self.rows("out", begin, end)
+            return
+        inward, back = self.rows("inward", begin, end), None
+        for out in self.rows("out", begin, end):
+            at, last = out.first, out.first + out.number
+            while at < last:
+                while back is None or back.first + back.number <= at:
+                    back = next(inward)
+                to = min(last, back.first + back.number)
+                yield Rows(
+                    at, out.indptr[at - out.first : to - out.first + 1], out.targets,
+                    back.indptr[at - back.first : to - back.first + 1], back.targets,
+                )  # fmt: skip
+                at = to
+
+    def until_quiet(self, name: str, active: np.ndarray, kernel: Any, *values: Any) -> int:
+        """Sweep over the own chunks with active rows until there are none; how many values have changed.
+
+        The kernel is given rows, their first position, the own positions, the edges, `active`, the values and counters.
+        """
+        total, counters, section = np.zeros(3, np.int64), np.zeros(3, np.int64), self.store.sections[name]
+        sweeps = Sweeps(self.windows[name], section, active, counters, self.log, self.own.chunks[name])
+        while sweeps.waiting:
+            for chunk in sweeps.once():
+                indptr = self.windows[name].indptr(chunk)
+                own = self.own.begin, self.own.end
+                kernel(len(chunk.degrees), chunk.first, *own, indptr, chunk.targets, active, *values, counters)
+            total += counters
+            if not self.several:
+                self.log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
+            counters[:] = 0
+        if self.several:  # who has to do with less waits for the others
+            self.log.sweep(int(total[WORKED]), int(total[LOOKED]))
+        return int(total[FOUND])
+
+    def any(self, here: bool) -> bool:
+        """Whether it is so on a rank."""
+        return here if not self.several else bool(self.sum([float(here)])[0])
+
+    def sum(self, here: list[float]) -> np.ndarray:
+        """Of all ranks."""
+        return self.context.comm.allgather(np.array(here, np.float64)).sum(axis=0)
+
+    def tell(self, values: np.ndarray) -> None:
+        """Own values, by position, go to all ranks, and those of others come."""
+        if self.several:
+            own, size = values[self.own.begin : self.own.end], self.part.size
+            mine = self.context.backend.from_host(np.ascontiguousarray(own))
+            pieces = self.context.comm.alltoallv([mine] * size)
+            values[:] = np.concatenate([self.context.backend.to_host(piece) for piece in pieces])
+
+    def join(self, values: np.ndarray, how: Callable[..., Any]) -> None:
+        """Values of all vertices by position that each rank has: what all of them say, by a function of two arrays."""
+        if not self.several:
+            return
+        backend, cuts = self.context.backend, self.part.vertex_map.offsets.tolist()
+        parts = [backend.from_host(values[a:b].copy()) for a, b in pairwise(cuts)]
+        own = values[self.own.begin : self.own.end]
+        first, *others = (backend.to_host(piece) for piece in self.context.comm.alltoallv(parts))
+        own[:] = first
+        for piece in others:
+            how(own, piece, out=own)
+        self.tell(values)
+
+    def answer(self, values: np.ndarray) -> np.ndarray:
+        """What a rank returns of values by position: of one rank all of them by vertex number, else the own ones."""
+        if self.several:
+            return values[self.own.begin : self.own.end].copy()
+        if self.store.by_number:
+            return values
+        found = np.empty_like(values)
+        for first, ids in self.store.order():
+            found[ids] = values[first : first + len(ids)]
+        return found

@@ -1,0 +1,54 @@
+"""Label propagation over a store: the labels of all vertices are in memory, and an iteration is a pass over the edges.
+
+An iteration takes all labels from the one before, so it does not matter in which order rows are found: the answer is
+that in memory. Of a directed graph in- and out-edges are read side by side.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.label_propagation import LabelPropagation
+from graphdask.stream.cores import Cores, finished
+from graphdask.stream.everywhere import Rows, Work
+
+BYTES = 20
+"""Per vertex: labels, those found, and the answer."""
+
+
+def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str, Any], int]:
+    """Labels, as vertex numbers, and how many iterations were computed; bytes of the state."""
+    own, most = slice(work.own.begin, work.own.end), work.most_edges
+    state = work.open(BYTES, 4 * most * len(os.sched_getaffinity(0)))
+    label, iterations = work.numbers(), 0
+    fresh = label[own].copy()
+    goes_on = primitive.iterations > 0 and work.num_vertices > 0
+    with Cores() as cores:
+        while goes_on:
+            looked = sum(sum(_found(work, cores, rows, label, fresh)) for rows in work.whole_rows())
+            goes_on = work.any(bool((fresh != label[own]).any()))
+            label[own] = fresh
+            work.tell(label)
+            iterations += 1
+            goes_on = goes_on and iterations < primitive.iterations
+            work.log.sweep(work.own.count, looked)
+    return {"label": work.answer(label), "iterations": iterations}, state
+
+
+def _found(work: Work, cores: Cores, rows: Rows, label: np.ndarray, fresh: np.ndarray) -> list[int]:
+    """Find the labels of some rows; edges looked at."""
+    to = fresh[rows.first - work.own.begin :]
+    return finished(cores.begin(rows.indptr, partial(_rows, work, rows, label, to)))
+
+
+def _rows(work: Work, rows: Rows, label: np.ndarray, fresh: np.ndarray, first: int, last: int) -> int:
+    degrees = np.diff(rows.indptr[first : last + 1])
+    if work.both:
+        degrees = degrees + np.diff(rows.back_indptr[first : last + 1])
+    room = np.empty(int(degrees.max(initial=0)), np.int32)
+    looked: int = work.kernels.rows_frequent(last - first, first, *rows[1:], work.both, label, room, fresh)
+    return looked

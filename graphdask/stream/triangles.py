@@ -1,0 +1,76 @@
+"""Triangles over a store: rows of higher neighbours are made for as many own vertices as memory has room for, and all
+edges stream past them.
+
+As in `graphdask.algorithms.triangles` a triangle is found once, at its lowest vertex u, for its middle vertex v: here
+v is one of those whose row is there, and every u is read from the file, once for each block of such rows. So the passes
+over the edges are two where all these rows fit, 5 bytes for each pair of neighbours, and one more for each block else.
+Of several ranks each finds those whose middle vertex is its own, and reads all edges for it.
+
+Source: Hu, Tao, Chung, Massive graph triangulation (2013).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.clustering import LocalClustering, coefficients
+from graphdask.algorithms.triangles import Triangles
+from graphdask.stream.everywhere import Work
+from graphdask.stream.own import Own
+
+BYTES = 41
+"""Per vertex: degrees, marks, neighbours, links, where rows begin, and answers."""
+ENTRY = 5
+"""Bytes of a pair of neighbours."""
+
+
+def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
+    """Counts, or coefficients; bytes of the state."""
+    n, own, store = work.num_vertices, work.own, work.store
+    arcs = sum(store.sections[name].num_edges for name in work.names)
+    longest = min(work.most_edges, math.isqrt(arcs) + 1)  # who has more higher neighbours has too many edges
+    room = np.empty(work.most_edges, np.int32), np.empty(work.most_edges, np.uint8)
+    state = work.open(BYTES, ENTRY * (work.most_edges + longest), Own.whole(store).chunks, share=2)
+    entries = max(1, min(longest + work.left // ENTRY, arcs))
+    degree, mark = np.zeros(n, np.uint32), np.zeros(n, np.uint8)
+    for name in work.names:
+        for first, degrees, _ in store.rows(store.sections[name]):
+            degree[first : first + len(degrees)] += degrees
+    joined, links, counters = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(3, np.int64)
+    begins = np.zeros(own.count + 1, np.int64)
+    ends, ties = np.empty(entries, np.int32), np.empty(entries, np.uint8)
+    begin, end, looked = own.begin, own.begin, 0
+    while work.any(begin < own.end):
+        begins[0] = 0
+        for rows in work.whole_rows(begin, own.end):
+            at = begins[rows.first - begin :]
+            made = work.kernels.rows_higher(
+                rows.number, *_of(rows), work.both, degree, mark, *room, at, ends, ties, joined
+            )  # fmt: skip
+            end = rows.first + made
+            if made < rows.number:
+                break
+        for rows in work.whole_rows(0, n) if begin < end else ():
+            work.kernels.rows_triangles(
+                rows.number, *_of(rows), work.both, degree, mark, *room, begin, end, begins, ends, ties, links, counters
+            )  # fmt: skip
+        work.log.sweep(end - begin, int(counters[1]) - looked)
+        begin, looked = end, int(counters[1])
+    del ends, ties, begins, mark, degree, room
+    found, _, added = counters.tolist()
+    if work.several:
+        found, added = (int(value) for value in work.sum([found, added]))
+        work.join(links, np.add)
+        work.join(joined, np.add)
+    links, joined = work.answer(links), work.answer(joined)
+    if not isinstance(primitive, LocalClustering):
+        return {"count": links, "triangles": found}, state
+    ways = 1 if work.both else 2
+    return {"coefficient": coefficients(np, ways * links, joined.astype(np.int64)), "added": ways * added}, state
+
+
+def _of(rows: Any) -> tuple[Any, ...]:
+    return rows.first, rows.indptr, rows.targets, rows.back_indptr, rows.back_targets

@@ -1,0 +1,115 @@
+"""Labels, cores, strong components and triangles of graphs on disk: NetworkX's answers, and those in memory."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import GRAPHS
+
+import graphdask as gd
+
+COLUMNS = {
+    gd.label_propagation: "label", gd.strongly_connected_components: "label",
+    gd.local_clustering_coefficient: "coefficient", gd.core_number: "core", gd.triangles: "count",
+}  # fmt: skip
+UNDIRECTED = gd.core_number, gd.triangles
+NAMES = (
+    "one vertex with a self-loop", "duplicates both ways", "isolated vertices", "no edges", "only self-loops",
+    "star inward", "cycle", "path backward", "binary tree", "complete", "sparse random, directed",
+    "dense random, directed", "dense random, undirected", "scale-free",
+)  # fmt: skip
+
+
+def equal(a, b):
+    assert a.dtype == b.dtype
+    np.testing.assert_array_equal(a, b)
+
+
+def compare(G, S, calls=tuple(COLUMNS)):
+    """Each algorithm over the store, beside memory."""
+    for call in calls:
+        if not (G.directed and call in UNDIRECTED):
+            equal(getattr(call(G), COLUMNS[call]), getattr(call(S), COLUMNS[call]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_those_in_memory(stored, name):
+    n, src, dst, directed = GRAPHS[name]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S = stored(G, "120KiB")
+    compare(G, S)
+    compare(G, S.partition(3))
+    compare(G, stored(G, "1MiB", order="ids").partition(2))
+
+
+def test_cores_and_triangles_are_those_of_networkx(stored):
+    n, src, dst, directed = GRAPHS["scale-free"]()
+    graph = nx.Graph(list(zip(src.tolist(), dst.tolist(), strict=True)))
+    S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), "64KiB")
+    assert gd.core_number(S).core.tolist() == [nx.core_number(graph)[v] for v in range(n)]
+    found = gd.triangles(S)
+    assert found.count.tolist() == [nx.triangles(graph)[v] for v in range(n)]
+    assert found.total == sum(nx.triangles(graph).values()) // 3
+    np.testing.assert_allclose(
+        gd.local_clustering_coefficient(S).coefficient, [nx.clustering(graph)[v] for v in range(n)]
+    )
+
+
+@pytest.mark.parametrize("parts", [1, 4, 7])
+def test_strong_components_of_rings_that_chunks_take_by_turns(stored, rng, parts):
+    n = 600
+    order = rng.permutation(n)
+    ring = np.arange(n)
+    ring = order[ring], order[np.where(ring % 50 == 49, ring - 49, ring + 1)]
+    between = order[np.arange(0, n - 50, 50)], order[np.arange(50, n, 50)]
+    src, dst = (np.concatenate(ends) for ends in zip(ring, between, strict=True))
+    G = gd.from_edges(src, dst, rng.random(len(src)), num_vertices=n)
+    S = stored(G, "120KiB", order="ids").partition(parts)
+    expected = np.empty(n, np.int64)
+    for members in order.reshape(-1, 50):
+        expected[members] = members.min()
+    np.testing.assert_array_equal(gd.strongly_connected_components(S).label, expected)
+
+
+def test_rows_of_triangles_that_do_not_fit_at_once(stored):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(np.append(src, src), np.append(dst, dst), num_vertices=n, directed=directed)
+    many = gd.triangles(stored(G, "1MiB"))
+    few = gd.triangles(gd.stream.open(many.graph.store.path, "24KiB"))
+    equal(few.count, many.count)
+    equal(few.count, gd.triangles(G).count)
+    assert few.stats.streamed["sweeps"] > many.stats.streamed["sweeps"] == 1
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_what_is_said_to_be_enough_memory_is(stored, parts):
+    n, src, dst, _ = GRAPHS["dense random, directed"]()
+    for direction in (True, False):
+        path = stored(gd.from_edges(src, dst, num_vertices=n, directed=direction)).store.path
+        for call in COLUMNS if not direction else COLUMNS.keys() - set(UNDIRECTED):
+            with pytest.raises(gd.OverBudget) as caught:
+                call(gd.stream.open(path, "3KiB").partition(parts))
+            more = float(str(caught.value).split("open with ")[1].split()[0])
+            call(gd.stream.open(path, int((3 / 1024 + more) * 2**20)).partition(parts))
+
+
+@pytest.mark.parametrize("parts", [None, 2])
+def test_through_a_device_they_go_by_the_host(streamed, parts):
+    for name in ("sparse random, directed", "scale-free"):
+        n, src, dst, directed = GRAPHS[name]()
+        G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+        compare(G.partition(1, device="cpu"), streamed(G, "160KiB", parts=parts))
+
+
+def test_what_they_cannot_do_is_said(stored):
+    S = stored(gd.from_edges([0, 1], [1, 0]), inward=False)
+    for call in COLUMNS.keys() - set(UNDIRECTED):
+        with pytest.raises(gd.errors.Unsupported, match="build it with inward=True"):
+            call(S)
+    S = stored(gd.from_edges([0, 1], [1, 2], directed=False))
+    with pytest.raises(gd.errors.Unsupported, match=r"core number of .* is not proved from disk; S\.in_memory\(\)"):
+        gd.core_number(S).verify()
+    assert gd.label_propagation(S, 0).iterations == 0
+    assert len(gd.triangles(stored(gd.from_edges([], [], directed=False))).count) == 0
+    assert len(gd.strongly_connected_components(stored(gd.from_edges([], []))).label) == 0
