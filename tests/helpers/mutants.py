@@ -124,3 +124,12 @@ class Mutants:
             )
             text = text.replace(right, f"{''.join(names)}({chain}({expression}))")
         return text.replace("\nimport numpy as np\n", "\nimport numpy as np\n\nfrom mutants import mutated\n", 1)
+
+
+def fails(check):
+    """Whether a check of a law does not hold."""
+    try:
+        check()
+    except AssertionError:
+        return True
+    return False

@@ -18,7 +18,7 @@ from draw_models import (
     check_functions_by_rejection,
     check_functions_by_weight,
 )
-from mutants import Mutants
+from mutants import Mutants, fails
 from set_laws import (
     ALIKE,
     IN_ORDER,
@@ -246,14 +246,6 @@ FAMILIES = {
 def planted(request, tmp_path_factory):
     wrong = {name: pieces[:2] for name, pieces in FAMILIES[request.param].items()}
     return Mutants(tmp_path_factory.mktemp(request.param), request.param, wrong)
-
-
-def fails(check):
-    try:
-        check()
-    except AssertionError:
-        return True
-    return False
 
 
 def test_wrong_draws_are_noticed(planted):

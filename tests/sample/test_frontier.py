@@ -96,6 +96,17 @@ def test_every_edge_of_the_pool_is_drawn_alike():
         assert p_of_independence(one[:, -1], other[:, -1]) > LEAST_P
 
 
+def test_roots_come_in_proportion_to_their_degrees():
+    """Of a pool longer than a warp, vertex v with v edges; what stands there twice comes twice as often."""
+    n, count = 45, 40_000
+    src = np.repeat(np.arange(n), np.arange(n))
+    graph = gd.from_edges(src, np.zeros(len(src), int), num_vertices=n).partition(1, device="cpu")
+    pool = np.append(np.arange(n), [7, n - 1])
+    roots = gd.sample.frontier_sampling(graph, np.tile(pool, (count, 1)), 1, seed=2).src[:, 0]
+    law = np.bincount(pool, minlength=n) * np.arange(n)
+    assert p_of_counts(np.bincount(roots, minlength=n)[None], law[None] / law.sum()) > LEAST_P
+
+
 def test_a_pool_without_edges_ends():
     graph = gd.from_edges([10, 20], [20, 30]).partition(1, device="cpu")
     r = gd.sample.frontier_sampling(graph, [[10, 30], [30, 30]], 4)

@@ -5,11 +5,9 @@ Seeds are fixed: a right law fails with a probability of 1e-4 once, when a seed 
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from mutants import Mutants, fails
 from walk_laws import (
     LEAST_P,
     adjacency,
@@ -22,8 +20,6 @@ from walk_laws import (
 )
 
 import graphdask as gd
-import graphdask.kernels.walk
-from graphdask.backend import CpuBackend, _cpu_kernels, _CpuKernels
 
 N = 7
 SRC = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 6, 6, 3])
@@ -149,8 +145,17 @@ def check_metropolis():
 @pytest.mark.parametrize(("p", "q"), [(2, 0.5), (0.25, 4), (8, 8), (0.1, 1), (1, 0.1)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_node2vec(p, q, weighted, directed):
+    check_node2vec(p, q, weighted, directed)
+
+
+@pytest.mark.parametrize("method", ["rejection", "inverse", "alias"])
+def test_node2vec_by_all_methods(method):
+    check_node2vec(0.25, 4, True, False, method)
+
+
+def check_node2vec(p, q, weighted, directed, method="auto"):
     divided = graph(WEIGHTS if weighted else None, directed)
-    walks = gd.sample.node2vec(divided, starts(3500), 80, p, q, seed=11).walks
+    walks = gd.sample.node2vec(divided, starts(3500), 80, p, q, method=method, seed=11).walks
     plain = adjacency(N, SRC, DST, directed=directed)
     matrix = adjacency(N, SRC, DST, WEIGHTS if weighted else None, directed)
     law = node2vec_matrix(plain, p, q) * np.where(plain > 0, matrix / np.maximum(plain, 1), 0)[None]
@@ -158,47 +163,62 @@ def test_node2vec(p, q, weighted, directed):
     assert p_of_counts(transitions(walks[:, :2], N), stochastic(matrix)) > LEAST_P
 
 
-PICK = "pick_uniform(row[j], row[j] + degree[j], one[j])"
+WALK = "philox(key, np.uint64(first + base + j), number, _0)"
+TAKEN = "pick_uniform(row[j], row[j] + degree[j], one[j])"
 AMONG = "pick_uniform(begin, end, first)"
-FIRST = "philox(key, np.uint64(first + base + j), number, _0)"
 OTHERS = "multiply_high(second, np.uint64(others))"
-UNBIASED = ("edge, _ = pick(", "edge, _ = begin, (")
-"""Compiles sooner."""
+BOTH = "first, coin = philox(key, instance, step, draw)"
+
+
+def check_restart():
+    check_moves(0.25, 0, None)
+
+
+def check_jump():
+    check_moves(0, 0.3, None)
+
+
+def check_node2vec_plain():
+    check_node2vec(2, 0.5, False, False)
+
+
 MUTANTS = {
-    "modulo": (PICK, "row[j] + np.int64(one[j] % np.uint64(degree[j]))"),
-    "never the last": (PICK, PICK.replace("degree[j]", "max(degree[j] - 1, 1)")),
-    "never the last among moves": (AMONG, AMONG.replace("end", "max(end - 1, begin + 1)")),
-    "no step": (FIRST, "philox(key, np.uint64(first + base + j), _1, _0)"),
-    "no instance": (FIRST, "philox(key, _1, number, _0)"),
-    "one number for two decisions": ("coin = second", "coin = first"),
-    "one number for two decisions of Metropolis": (OTHERS, OTHERS.replace("second", "first")),
-}
+    "walk": {
+        "modulo": (TAKEN, "row[j] + np.int64(one[j] % np.uint64(degree[j]))", check_definition),
+        "never the last": (
+            TAKEN, TAKEN.replace("degree[j]", "max(degree[j] - 1, 1)"), check_definition, check_simple,
+            check_independence,
+        ),
+        "never the last among moves": (AMONG, AMONG.replace("end", "max(end - 1, begin + 1)"), check_restart),
+        "one generator for all steps": (
+            WALK, WALK.replace("number", "_1"), check_definition, check_simple, check_independence,
+        ),
+        "one generator for all walks": (
+            WALK, WALK.replace("np.uint64(first + base + j)", "_1"), check_definition, check_independence,
+        ),
+        "one number for two decisions": ("coin = second", "coin = first", check_restart, check_jump),
+        "one number for two decisions of Metropolis": (OTHERS, OTHERS.replace("second", "first"), check_metropolis),
+    },
+    "second_order": {
+        "the number of the edge for the coin": (
+            BOTH, "first, coin = philox(key, instance, step, draw)[0], philox(key, instance, step, draw)[0]",
+            check_node2vec_plain,
+        ),
+        "one generator for all steps": (BOTH, BOTH.replace("step", "_0"), check_node2vec_plain),
+        "one generator for all walks": (BOTH, BOTH.replace("instance", "_0"), check_node2vec_plain),
+        "a bound of half the height": ("coin[j] >= high", "coin[j] > high >> _1", check_node2vec_plain),
+    },
+}  # fmt: skip
+"""Of each module its mutants: what is right, what stands there instead, and the checks that fail."""
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_a_wrong_draw_is_noticed(name, tmp_path, monkeypatch):
-    source = Path(graphdask.kernels.walk.__file__).read_text()
-    for right, wrong in (MUTANTS[name], UNBIASED):
-        assert right in source
-        source = source.replace(right, wrong)
-    (tmp_path / "mutant.py").write_text(source)
-    spec = importlib.util.spec_from_file_location("mutant", tmp_path / "mutant.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    mutant = _CpuKernels("walk")
-    mutant._module = module
-    monkeypatch.setattr(
-        CpuBackend, "kernels", lambda self, family, **types: mutant if family == "walk" else _cpu_kernels(family)
-    )
-    checks = {
-        "modulo": [check_definition],
-        "never the last": [check_definition, check_simple, check_independence],
-        "never the last among moves": [lambda: check_moves(0.25, 0, None)],
-        "no step": [check_definition, check_simple, check_independence],
-        "no instance": [check_definition, check_independence],
-        "one number for two decisions": [lambda: check_moves(0.25, 0, None), lambda: check_moves(0, 0.3, None)],
-        "one number for two decisions of Metropolis": [check_metropolis],
-    }
-    for check in checks[name]:
-        with pytest.raises(AssertionError):
-            check()
+@pytest.mark.parametrize("family", MUTANTS)
+def test_a_wrong_draw_is_noticed(family, tmp_path):
+    mutants = Mutants(tmp_path, family, {name: pieces[:2] for name, pieces in MUTANTS[family].items()})
+    for name, (_, _, *checks) in MUTANTS[family].items():
+        for check in checks:
+            with mutants.running(name):
+                noticed = fails(check)
+            assert noticed, f"{name}: {check.__name__} does not notice it"
+    with mutants.running(None):
+        check()
