@@ -204,14 +204,15 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "layer", "So many neighbours of all vertices of a hop together.", "layer", "seeds",
         (click.option("--sizes", type=Numbers(), default="100,100", show_default=True, help="Edges in each hop."),
-         BIAS, SIDE),
-        ("sizes", "bias", "direction"),
+         BIAS, SET_METHOD, SIDE),
+        ("sizes", "bias", "method", "direction"),
     ),
     Entry("snowball", "All neighbours, hop by hop.", "snowball", "seeds", (DEPTH, SIDE), ("depth", "direction")),
     Entry(
         "forest-fire", "A random number of neighbours of each vertex, hop by hop.", "forest_fire", "seeds",
-        (_probability("--p", 0.7, "Burning probability: p / (1 - p) neighbours on average."), DEPTH, BIAS, SIDE),
-        ("p", "depth", "bias", "direction"),
+        (_probability("--p", 0.7, "Burning probability: p / (1 - p) neighbours on average."), DEPTH, BIAS, SET_METHOD,
+         SIDE),
+        ("p", "depth", "bias", "method", "direction"),
     ),
     Entry(
         "pagerank", "Personalised PageRank, by where walks with restart end.", "personalized_pagerank", "sources",

@@ -22,12 +22,15 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
+from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
 from graphdask.sample._edge_tables import degrees_of_slots
+from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
-from graphdask.sample.hops import DIRECTIONS, checked_name, checked_seeds, checked_sizes, whole
+from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
@@ -186,10 +189,30 @@ class Layers(Traversal):
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
         out = [xp.empty(total, np.int64) for _ in range(3)]
-        self._launch_alike(kernels, env, items, pools, None, offsets, size, seed, out)
+        if self.alike:
+            self._launch_alike(kernels, env, items, pools, None, offsets, size, seed, out)
+        else:
+            self._draw_pools(State(Csr(pools, pools[:0]), None, kernels), env, items, counts, offsets, hop, out)
         places = xp.sort(out[1])
         found = xp.searchsorted(begins[1:], places, side="right")
         return found, places - begins[found]
+
+    def _draw_pools(
+        self, state: State, env: Environment, items: list[Array], counts: Array, offsets: Array, hop: int, out: Any
+    ) -> None:
+        seed, size, kept = np.uint64(self.seed & (2**64 - 1)), self.fanouts[hop], self.method == "reservoir"
+        loads = offsets if kept else rooms_of(self, env, state.rows, items[0], counts, size)
+        for a, b in self._launches(env, len(counts), loads, None):
+            self.check_deadline(env, a, hop)
+            some, of_some = [array[a:b] for array in items], offsets[a : b + 1]
+            if kept:
+                draw_kept(self, state, env, some, of_some, seed, out)
+            else:
+                draw_successively(self, state, env, some, of_some, loads[a : b + 1], size, seed, out)
+
+    def targets(self, state: State) -> Array | None:
+        """Places in pools stand for edges."""
+        return None
 
     def _requests(self, part: Part, inbox: Inbox, each: int) -> tuple[list[Array], Array]:
         """Numbers, `each` for every request, and its row here."""
@@ -245,6 +268,8 @@ def layer(
     *,
     bias: str | None = None,
     direction: str = "out",
+    method: str = "auto",
+    collisions: str = "auto",
     seed: int = 0,
     placement: str = "auto",
     client: Any = None,
@@ -267,6 +292,9 @@ def layer(
         What an edge is drawn in proportion to: nothing, its weight, or the number of the neighbour's own edges in
         `direction`; one of bias 0 is like none. Probabilities are right to within 2^-52.
     direction : {"out", "in"}
+    method, collisions
+        How edges that are all alike are drawn; as for `neighbors`. With a bias it is by exponential keys, which is what
+        "auto" and "reservoir" mean.
     seed, placement, client, progress
         As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
@@ -297,8 +325,15 @@ def layer(
     """
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
+    checked_name("method", method, METHODS)
+    if bias is not None and method not in ("auto", "reservoir"):
+        raise InputError(
+            f"method={method!r} is for layers without a bias; with one they are drawn by exponential keys, that is "
+            f"method='reservoir'"
+        )
     sampler = Layers(
         flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=whole("seed", seed),
-        direction=checked_name("direction", direction, DIRECTIONS),
+        direction=checked_name("direction", direction, DIRECTIONS), method=method if bias is None else "auto",
+        collisions=checked_collisions(collisions, method),
     )  # fmt: skip
     return sampled(G, sampler, placement, client, progress)

@@ -90,14 +90,15 @@ def test_the_mean_of_a_fire():
     assert abs(len(fire.src) / n - mean) < 4 * spread / np.sqrt(n)
 
 
-def test_a_layer_takes_all_sets_of_edges_alike():
+@pytest.mark.parametrize("method", METHODS)
+def test_a_layer_takes_all_sets_of_edges_alike(method):
     """Two seeds of 4 and 2 edges, and one of none."""
     graph = gd.from_edges([0, 0, 0, 0, 1, 1], [3, 4, 5, 6, 7, 8], num_vertices=9, directed=True).partition(
         1, device="cpu"
     )
     trials = 100_000
     for k in (1, 2, 3):
-        found = gd.sample.layer(graph, [[0, 1, 2]] * trials, [k], seed=k)
+        found = gd.sample.layer(graph, [[0, 1, 2]] * trials, [k], seed=k, method=method)
         rows = np.sort(found.dst.reshape(trials, k) - 3, axis=1)
         sets, counts = np.unique((1 << rows).sum(axis=1), return_counts=True)
         assert len(sets) == {1: 6, 2: 15, 3: 20}[k]

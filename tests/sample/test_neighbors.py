@@ -121,6 +121,7 @@ def calls(graph, seeds, placement):
     yield sample.forest_fire(graph, seeds, 0.9, 3, placement=placement)
     yield sample.forest_fire(graph, seeds, 0.9, 2, method="reservoir", placement=placement)
     yield sample.layer(graph, seeds, [9, 50], placement=placement)
+    yield sample.layer(graph, seeds, [9, 50], method="bipartite", placement=placement)
     yield sample.layer(graph, seeds, [9, 50], bias="weight", placement=placement)
     yield sample.layer(graph, seeds, [5, 5], bias="degree", direction="in", placement=placement)
 
@@ -289,6 +290,9 @@ def test_random_edges_and_vertices(directed, rng):
         (lambda G, s: s.forest_fire(G, [0], -0.1), InputError, "p=-0.1"),
         (lambda G, s: s.forest_fire(G, [0], float("nan")), InputError, "p=nan"),
         (lambda G, s: s.layer(G, [0], [-1]), InputError, r"sizes\[0\]=-1 is not a whole number of 0 or more"),
+        (lambda G, s: s.layer(G, [0], [1], method="alias"), InputError, "method='alias'"),
+        (lambda G, s: s.layer(G, [0], [1], bias="degree", method="updated"), InputError, "by exponential keys"),
+        (lambda G, s: s.layer(G, [0], [1], collisions="bitmap"), InputError, "does without"),
         (lambda G, s: s.random_nodes(G, 4), InputError, "4 vertices are asked for, and the graph has 3"),
         (lambda G, s: s.random_edges(G, 3), InputError, "3 edges are asked for, and the graph has 2"),
         (lambda G, s: s.random_edges(G, -1), InputError, "k=-1"),

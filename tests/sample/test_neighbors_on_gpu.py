@@ -40,6 +40,8 @@ CALLS = {
     "reservoir by weight": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="reservoir"),
     "updated": lambda G, seeds: gd.sample.neighbors(G, seeds, [4, 3], bias="weight", method="updated"),
     "layer": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70]),
+    "layer by redraws": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], method="repeated"),
+    "layer by a reservoir": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], method="reservoir"),
     "layer by weight": lambda G, seeds: gd.sample.layer(G, seeds, [3, 70], bias="weight"),
     "layer by degree, against the edges": lambda G, seeds: gd.sample.layer(
         G, seeds, [9], bias="degree", direction="in"
@@ -104,7 +106,11 @@ def test_the_same_of_many_on_a_gpu(rng):
         lambda G: gd.sample.neighbors(G, seeds[:3], [-1]),
         lambda G: gd.sample.neighbors(G, seeds, [10, 10], bias="weight"),
         lambda G: gd.sample.neighbors(G, seeds[:9], [100], bias="degree"),
+        lambda G: gd.sample.neighbors(G, seeds[:9], [100, 40], bias="weight", method="bipartite", collisions="bitmap"),
+        lambda G: gd.sample.neighbors(G, seeds[:9], [5000, 3], method="repeated"),
+        lambda G: gd.sample.neighbors(G, seeds, [10, 3], method="reservoir"),
         lambda G: gd.sample.layer(G, seeds, [300, 3000]),
+        lambda G: gd.sample.layer(G, seeds, [300, 3000], method="bipartite"),
         lambda G: gd.sample.forest_fire(G, seeds, 0.9, 2),
     ):
         expected, found = call(on_cpu), call(on_gpu).verify()
