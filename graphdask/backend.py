@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import host_memory
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels.inserted import cuda_text, digests, python_module
 from graphdask.launch import make_current, packed_arguments
@@ -160,11 +161,7 @@ class CpuBackend(Backend):
         return nullcontext()
 
     def free_memory(self) -> int:
-        with open("/proc/meminfo") as meminfo:
-            for line in meminfo:
-                if line.startswith("MemAvailable:"):
-                    return min(int(line.split()[1]) * 1024, _cgroup_free())
-        return _cgroup_free()
+        return host_memory.free()
 
     @property
     def description(self) -> str:
@@ -174,23 +171,6 @@ class CpuBackend(Backend):
 @cache
 def _cpu_kernels(family: str) -> _CpuKernels:
     return _CpuKernels(family)
-
-
-def _cgroup_free(root: str = "/sys/fs/cgroup") -> int:
-    """Bytes that the control group still allows; a very large number where there is no limit.
-
-    The kernel counts file pages as used, and takes the inactive ones back before it refuses memory.
-    """
-    try:
-        with open(f"{root}/memory.max") as limit, open(f"{root}/memory.current") as used:
-            text, current = limit.read().strip(), int(used.read())
-        if text == "max":
-            return 1 << 62
-        with open(f"{root}/memory.stat") as stat:
-            inactive = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
-    except OSError:
-        return 1 << 62
-    return max(0, int(text) - max(0, current - inactive))
 
 
 class CudaBackend(Backend):

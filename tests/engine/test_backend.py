@@ -11,7 +11,8 @@ from threading import local
 import numpy as np
 import pytest
 
-from graphdask.backend import CudaBackend, _cgroup_free, _CudaKernels, get_backend
+from graphdask import host_memory
+from graphdask.backend import CudaBackend, _CudaKernels, get_backend
 from graphdask.errors import KernelError
 from graphdask.launch import packed_arguments
 
@@ -29,11 +30,11 @@ def test_file_pages_that_the_kernel_takes_back_are_free(tmp_path, limit, current
     (tmp_path / "memory.max").write_text(f"{limit}\n")
     (tmp_path / "memory.current").write_text(f"{current}\n")
     (tmp_path / "memory.stat").write_text(stat)
-    assert _cgroup_free(str(tmp_path)) == free
+    assert host_memory.of_control_group(str(tmp_path)) == free
 
 
 def test_without_a_control_group_there_is_no_limit(tmp_path):
-    assert _cgroup_free(str(tmp_path / "none")) == 1 << 62
+    assert host_memory.of_control_group(str(tmp_path / "none")) == 1 << 62
 
 
 def test_a_rank_may_load_kernels_while_another_synchronizes(monkeypatch):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from source_tree import Import
 
 LAYERS = (
-    ("kernels", "launch"),
+    ("kernels", "host_memory", "launch"),
     ("backend",),
     (
         "adapters",
