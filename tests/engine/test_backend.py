@@ -143,7 +143,7 @@ def cuda_kernels(monkeypatch):
 
     launches = []
     backend = object.__new__(CudaBackend)
-    backend.xp, backend._launched, backend.processors, backend.device = Cupy, deque(), 5, 3
+    backend.xp, backend._launched, backend.processors, backend.device, backend.watch = Cupy, deque(), 5, 3, None
     monkeypatch.setattr(CudaBackend, "_named_failures", lambda self: nullcontext())
     monkeypatch.setattr(CudaBackend, "activate", lambda self: nullcontext())
 
