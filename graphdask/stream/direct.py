@@ -7,6 +7,7 @@ disk that gives more than a gigabyte a second is read again about as soon; what 
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 from contextlib import suppress
@@ -18,6 +19,8 @@ BLOCK = 4096
 """Places in the file, in memory, and lengths are multiples of it."""
 LEAST = 1 << 18
 """Bytes of a chunk from which the blocks that it shares with others do not matter."""
+HUGE = 1 << 22
+"""Bytes of memory from which it is of huge pages, as that of NumPy's arrays."""
 FAST, TRIES = 6e8, 16
 """Bytes per second that one of the first reads must reach, beside others that are under way, so that more follow."""
 
@@ -29,10 +32,18 @@ def around(offset: int, size: int) -> tuple[int, int]:
 
 
 def aligned_room(size: int) -> np.ndarray:
-    """Memory that begins at a multiple of BLOCK, uint8; what nothing is written to takes none."""
-    memory = np.empty(size + BLOCK, np.uint8)
-    skip = -memory.ctypes.data % BLOCK
-    return memory[skip : skip + size]
+    """Memory that begins at a multiple of BLOCK, uint8; what nothing is written to takes none.
+
+    It is the operating system's again as soon as nobody has it: what `malloc` is given back may stay with the process.
+    """
+    try:
+        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"{size:,} bytes for chunks: {error.strerror}") from error
+    if size >= HUGE:
+        with suppress(AttributeError, OSError):  # of systems that have no such pages
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, np.uint8, size)
 
 
 class Direct:

@@ -83,6 +83,15 @@ def state_bytes(primitive: PageRank) -> int:
     return 3 * real + 8 + 8 + 4 + optional + 8
 
 
+def copied_weights(store: Store, primitive: PageRank) -> int:
+    """Bytes of the weights of the chunks that are worked on, where kernels take another type than the file has."""
+    real = np.dtype(primitive.real)
+    if not primitive.weighted or store.weights is None or store.weights == real:
+        return 0
+    most = max(int(section.table["edges"].max(initial=0)) for section in store.sections.values())
+    return (HANDS + 1) * real.itemsize * most
+
+
 def refuse(store: Store, primitive: Any) -> None:
     """Raise where the store has not what the primitive needs, before anything is read."""
     if store.header["directed"] and "inward" not in store.sections:
@@ -161,7 +170,7 @@ def gathered(store: Store) -> str:
 def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
     """Ranks by vertex number, and how the iterations ended."""
     n, own = store.num_vertices, Own.whole(store)
-    memory -= state_bytes(primitive) * n
+    memory -= state_bytes(primitive) * n + copied_weights(store, primitive)
     edges = primitive.weighted or primitive.self_loops  # which go through a window of their own
     ranks = Ranks(store, primitive, memory, log, ahead, own) if edges else None
     with window_of(store, gathered(store), memory, "pagerank", log, ahead, hands=HANDS) as window, Cores() as cores:

@@ -156,6 +156,9 @@ class Streaming(Primitive[Any]):
     per_vertex = 0
     """Bytes of the state, for every vertex of the graph, and of what is told at a time."""
 
+    beside = 0
+    """Bytes that are taken besides."""
+
     def __init__(self, name: str, stack: ExitStack):
         self.name, self.stack = name, stack
         self.log: Log = Quiet(what=name)
@@ -166,7 +169,7 @@ class Streaming(Primitive[Any]):
     def window(self, part: StreamedPart, section: str, env: Environment, **options: Any) -> Window:
         """A window on the own chunks of a section, in the memory that the state leaves; options are those of it."""
         self.log.context = env
-        store, room = part.store, part.memory - self.per_vertex * part.num_vertices
+        store, room = part.store, part.memory - self.per_vertex * part.num_vertices - self.beside
         chunks = part.own.chunks[section]
         window = Window(store, store.sections[section], room, self.name, part.read_ahead, chunks, **options)
         self.log.traffic.append(window.traffic)

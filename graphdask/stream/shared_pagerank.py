@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.algorithms.pagerank import PageRank
 from graphdask.engine import ALL, Environment, Inbox, Messages
 from graphdask.stream.cores import Cores
-from graphdask.stream.pagerank import HANDS, Ranks, gathered, state_bytes
+from graphdask.stream.pagerank import HANDS, Ranks, copied_weights, gathered, state_bytes
 from graphdask.stream.shared import StreamedPart, Streaming
 
 
@@ -48,7 +48,8 @@ class SharedPageRank(Streaming):
 
     def begin(self, part: StreamedPart, env: Environment) -> State:
         """The state before the first iteration."""
-        room = part.memory - self.per_vertex * part.num_vertices
+        self.beside = copied_weights(part.store, self.primitive)
+        room = part.memory - self.per_vertex * part.num_vertices - self.beside
         self.log.context = env
         ranks = Ranks(part.store, self.primitive, room, self.log, part.read_ahead, part.own)
         window = self.window(part, gathered(part.store), env, hands=HANDS)

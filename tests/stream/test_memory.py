@@ -92,6 +92,46 @@ def test_parquet_is_read_piece_by_piece(tmp_path, alone):
     assert int(done.stdout) <= 1.1 * memory + libraries < (tmp_path / "large.parquet").stat().st_size
 
 
+LOOPS = (
+    PROGRAM.split("calls = {")[0]
+    + """
+import warnings
+
+def rank(S, **how):
+    return gd.pagerank(S, max_iter=3, tol=9, dangling="self-loop", **how)
+
+def weighted(scale, directed):
+    src, dst, _ = gd.generate.rmat(scale, 16, seed=0, directed=directed).edges("cpu")
+    weights = np.random.default_rng(0).random(len(src)).astype(np.float32)
+    return gd.from_edges(src, dst, weights, directed=directed, num_vertices=1 << scale)
+
+found = {}
+ways = {"loops": {"weighted": False}, "weights": {}, "from one": {"personalization": {0: 1.0}}}
+for directed in (False, True):
+    path = f"{folder}/small.gdl"
+    small = gd.stream.build(weighted(6, directed), path, memory="1MiB", overwrite=True)
+    for how in ways.values():
+        rank(small, **how)
+    gd.stream.build(weighted(15, directed), path, memory="64MiB", chunk="256KiB", overwrite=True)
+    for name, how in ways.items():
+        found[f"{name}, {directed}"], _ = grown(lambda: rank(gd.stream.open(path, memory, device="cpu"), **how))
+print(json.dumps(found))
+"""
+)
+
+
+@pytest.mark.parametrize("memory", [6 << 20, 12 << 20])
+def test_windows_of_pagerank_are_not_there_at_the_same_time(tmp_path, alone, memory):
+    done = subprocess.run(
+        [sys.executable, "-c", LOOPS, str(tmp_path), str(memory)],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    if "clear_refs" in done.stderr:
+        pytest.skip("the peak of a process cannot be reset here")
+    assert done.returncode == 0, done.stderr
+    assert {name: size for name, size in json.loads(done.stdout).items() if size > 1.1 * memory} == {}
+
+
 def test_the_peak_is_below_the_budget_and_a_tenth(tmp_path, alone):
     memory = 12 << 20
     done = subprocess.run(
