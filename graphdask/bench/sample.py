@@ -73,6 +73,7 @@ WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("random_walk", "weight", "rejection"),
     ("random_walk", "weight", "inverse"),
     ("random_walk", "weight", "alias"),
+    ("random_walk", "weight", "reservoir"),
     ("random_walk", "degree", "rejection"),
     ("restart 0.15", None, "uniform"),
     ("jump 0.15", None, "uniform"),
@@ -97,6 +98,7 @@ NEIGHBORHOODS: tuple[tuple[str, str | None, str], ...] = (
     ("neighbors", "weight", "repeated"),
     ("neighbors", "weight", "updated"),
     ("neighbors", "weight", "bipartite"),
+    ("neighbors", "weight", "reservoir"),
     ("layer", None, "auto"),
     ("forest_fire", None, "auto"),
 )

@@ -63,11 +63,13 @@ BUILT_IN: dict[tuple[bool, str | None, str], tuple[str, str | None, str]] = {
     (True, None, "uniform"): ("random_walk", None, "uniform"),
     (True, "weight", "inverse"): ("random_walk", "weight", "inverse"),
     (True, "weight", "rejection"): ("random_walk", "weight", "rejection"),
+    (True, "weight", "alias"): ("random_walk", "weight", "alias"),
+    (True, "weight", "reservoir"): ("random_walk", "weight", "reservoir"),
     (True, "node2vec 2 0.5", "rejection"): ("node2vec 2 0.5", None, "uniform"),
     (False, None, "uniform"): ("neighbors", None, "auto"),
     (False, "weight", "inverse"): ("neighbors", "weight", "auto"),
     (False, "weight", "rejection"): ("neighbors", "weight", "auto"),
-    (False, "weight", "reservoir"): ("neighbors", "weight", "auto"),
+    (False, "weight", "reservoir"): ("neighbors", "weight", "reservoir"),
 }
 """The built-in sampler that draws the same as functions, by whether they walk, their bias and method."""
 OF_PEERS = {"random_walk": "uniform", "node2vec 2 0.5": "uniform", "neighbors": "auto"}
