@@ -9,7 +9,7 @@ from set_laws import by_weight, by_weight_anywhere, drawn, drawn_by_spec, star
 
 import graphdask as gd
 from graphdask.kernels.hash import hashed, key
-from graphdask.kernels.philox import DRAW_EDGE, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
+from graphdask.kernels.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
 from graphdask.kernels.successive import MOST_REDRAWS
 from graphdask.sample._expand import TRIALS
 from graphdask.sample.spec import Spec
@@ -183,3 +183,25 @@ def check_frontier(seed):
             place, v = edges[int(first) * len(edges) >> 64]
             assert (sampled.src[instance, step], sampled.dst[instance, step]) == (pool[place], v)
             pool[place] = v
+
+
+def check_ends(seed=5, walks=200):
+    """A walk of personalised PageRank ends where the second number says so, and else goes where the first one says."""
+    rows = [[1, 2, 3], [0], [1, 3], [0, 1, 2, 3]]
+    src = np.repeat(np.arange(4), [len(row) for row in rows])
+    graph = gd.from_edges(src, np.concatenate(rows)).partition(1, device="cpu")
+    made = gd.sample.personalized_pagerank(graph, [0, 3], walks, restart=0.25, seed=seed)
+    of_all = np.uint64(key(np.uint64(seed), DRAW_END, 0))
+    for number, source in enumerate((0, 3)):
+        ends = np.zeros(4)
+        for walk in range(walks):
+            at, step = source, 0
+            while True:
+                first, second = philox(of_all, np.uint64(number * walks + walk), np.uint64(step), np.uint64(0))
+                if int(second) < 2**62:
+                    break
+                at, step = rows[at][int(first) * len(rows[at]) >> 64], step + 1
+            ends[at] += 1
+        found = np.zeros(4)
+        found[made.vertex[made.source == source]] = made.estimate[made.source == source]
+        np.testing.assert_allclose(found, ends / walks)

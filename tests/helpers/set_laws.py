@@ -238,3 +238,17 @@ def check_vertices():
     one, other = (gd.sample.neighbors(graph, [np.arange(n)] * 10, [1], seed=seed).dst - n for seed in (7, 8))
     for left, right in ((one[:-1], one[1:]), (one[:-n], one[n:]), (one, other)):
         assert p_of_independence(left, right) > LEAST
+
+
+def check_one_pass(trials):
+    """All orders of two edges, and all sets of two vertices, come alike; a seed has one of each."""
+    graph = gd.from_edges([0, 0, 1, 2, 3], [1, 2, 2, 3, 3], directed=False).partition(1, device="cpu")
+    of_edges, sets = [], []
+    for seed in range(trials):
+        found = gd.sample.random_edges(graph, 2, seed=seed, progress=False)
+        of_edges.append(tuple(zip(found.src.tolist(), found.dst.tolist(), strict=True)))
+        sets.append(frozenset(gd.sample.random_nodes(graph, 2, seed=seed).tolist()))
+    for drawn_ones, number in ((of_edges, 20), (sets, 6)):
+        counts = [drawn_ones.count(one) for one in set(drawn_ones)]
+        assert len(counts) == number
+        assert fits(counts, np.full(number, trials / number))

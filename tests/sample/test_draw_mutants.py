@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from draw_models import (
     check_by_weight,
+    check_ends,
     check_fire,
     check_floyd,
     check_frontier,
@@ -21,12 +22,15 @@ from draw_models import (
 from mutants import Mutants, fails
 from set_laws import (
     ALIKE,
+    AS_SETS,
     IN_ORDER,
     by_weight,
     by_weight_anywhere,
     check_instances,
+    check_one_pass,
     check_orders,
     check_row_of_40,
+    check_sets,
     check_sets_alike,
     check_vertices,
     drawn,
@@ -48,6 +52,14 @@ def in_order(way, weights=WEIGHTS, k=2):
 
 def row_of_40():
     check_row_of_40(IN_ORDER["auto"])
+
+
+def layer_by_weight():
+    check_sets(AS_SETS["layer"], [5, 1, 3, 1, 2], 2, TRIALS)
+
+
+def one_pass():
+    check_one_pass(400)
 
 
 def floyd():
@@ -140,6 +152,18 @@ FAMILIES = {
         "one generator for all vertices": (
             "hashed(key_0, key_1, np.uint64(vertex))", "hashed(key_0, key_1, _ZERO)", check_vertices, floyd,
         ),
+        "a key of another edge": (
+            "word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)",
+            "word_of(pair, of_item, np.uint64(instances[i]), _TWO, place - (place & 1))", layer_by_weight,
+        ),
+    },
+    "one_pass": {
+        "one key for all edges of a row": (
+            "philox(of_row, np.uint64(e - begin), _ZERO, _ZERO)", "philox(of_row, _ZERO, _ZERO, _ZERO)", one_pass,
+        ),
+        "one generator for all rows": (
+            "hashed(key_0, key_1, np.uint64(vertices[row]))", "hashed(key_0, key_1, _ZERO)", one_pass,
+        ),
     },
     "successive": {
         "CTPS off by one": (
@@ -216,6 +240,10 @@ FAMILIES = {
         "the number of a trial in vain again": (
             "np.uint64(made * trials + trial)", "np.uint64(made * trials)", rejection,
         ),
+        "a key of another edge": (
+            "exponential_key(second if place & 1 else first, bias)", "exponential_key(first, bias)",
+            in_order("functions, by keys", [5, 1, 3, 1, 2]),
+        ),
         "one generator for all walks": (
             "philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)",
             "philox(of_edge, _0, np.uint64(step), _0)", walks, walks_by_sums,
@@ -224,6 +252,20 @@ FAMILIES = {
             "philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)",
             "philox(of_edge, np.uint64(first + block + j), _0, _0)", walks, walks_by_sums,
         ),
+    },
+    "walk_ends": {
+        "a draw modulo": (
+            "multiply_high(word[j], np.uint64(degree[j]))", "word[j] % np.uint64(degree[j])", check_ends,
+        ),
+        "one generator for all walks": (
+            "philox(key, np.uint64(instance[i]), np.uint64(step[i]), _0)", "philox(key, _0, np.uint64(step[i]), _0)",
+            check_ends,
+        ),
+        "one generator for two steps": (
+            "philox(key, np.uint64(instance[i]), np.uint64(step[i]), _0)",
+            "philox(key, np.uint64(instance[i]), np.uint64(step[i] >> 1), _0)", check_ends,
+        ),
+        "one number for two decisions": ("second >> _1 >= stop", "first >> _1 >= stop", check_ends),
     },
     "frontier": {
         "a draw modulo": ("multiply_high(first, np.uint64(total))", "first % np.uint64(total)", frontier),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from draw_models import (
     check_by_weight,
+    check_ends,
     check_fire,
     check_floyd,
     check_frontier,
@@ -119,6 +120,10 @@ def test_functions_by_weight(seed, rng):
 def test_walks_by_functions(options):
     for seed in SEEDS:
         check_function_walks([3, 7, 1, 4, 2], seed, **options)
+
+
+def test_ends_of_walks_of_personalised_pagerank():
+    check_ends()
 
 
 def test_frontiers():

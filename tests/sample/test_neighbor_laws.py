@@ -10,6 +10,7 @@ from set_laws import (
     METHODS,
     check_inclusion,
     check_instances,
+    check_one_pass,
     check_row_of_40,
     check_vertices,
     drawn,
@@ -135,13 +136,4 @@ def test_hops_of_a_layer_are_independent():
 
 
 def test_random_edges_and_vertices_are_all_alike():
-    graph = gd.from_edges([0, 0, 1, 2, 3], [1, 2, 2, 3, 3], directed=False).partition(1, device="cpu")
-    orders, sets = [], []
-    for seed in range(3000):
-        found = gd.sample.random_edges(graph, 2, seed=seed, progress=False)
-        orders.append(tuple(zip(found.src.tolist(), found.dst.tolist(), strict=True)))
-        sets.append(frozenset(gd.sample.random_nodes(graph, 2, seed=seed).tolist()))
-    for drawn_ones, number in ((orders, 20), (sets, 6)):
-        counts = [drawn_ones.count(one) for one in set(drawn_ones)]
-        assert len(counts) == number
-        assert fits(counts, np.full(number, len(drawn_ones) / number))
+    check_one_pass(3000)

@@ -5,15 +5,20 @@ Seeds are fixed: a right law fails with a probability of 1e-4 once, when a seed 
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from mutants import Mutants, fails
 from walk_laws import (
     LEAST_P,
     adjacency,
+    key_of,
     node2vec_matrix,
     p_of_counts,
     p_of_independence,
+    philox,
     simple_walk,
     stochastic,
     transitions,
@@ -47,6 +52,34 @@ def check_definition():
         walks = gd.sample.random_walk(graph(), starts(40), 12, seed=seed).walks
         for instance, walk in enumerate(walks.tolist()):
             assert walk == simple_walk(ROWS, instance % N, 12, seed, instance)
+
+
+@pytest.mark.parametrize("method", ["rejection", "inverse", "alias"])
+def test_numbers_below_sums_of_weights_name_the_neighbour(method):
+    check_definition_by_weight(method)
+
+
+def check_definition_by_weight(method):
+    seed, length = 3, 12
+    found = gd.sample.random_walk(graph(WEIGHTS), starts(40), length, bias="weight", method=method, seed=seed)
+    part, key = found.built.parts[0], key_of(seed)
+    tables, indptr = part.tables.get(("edge biases", "weight", method)), part.out.indptr.tolist()
+    for instance, walk in enumerate(found.walks.tolist()):
+        for step, (v, u) in enumerate(pairwise(walk), 1):
+            row = slice(indptr[v], indptr[v + 1])
+            weights, draw = part.out.weights[row].tolist(), 0
+            first, second = philox(key, instance, step, 0)
+            if method == "inverse":
+                place = np.searchsorted(np.cumsum(weights), first * sum(weights) >> 64, side="right")
+            elif method == "alias":
+                place = first * len(weights) >> 64
+                if second * sum(weights) >> 64 >= tables.alias_share[row][place]:
+                    place = tables.alias_other[row][place]
+            else:
+                while second * max(weights) >> 64 >= weights[place := first * len(weights) >> 64]:
+                    draw += 1
+                    first, second = philox(key, instance, step, draw)
+            assert u == part.out.indices[row][place]
 
 
 def test_simple_walks():
@@ -83,6 +116,10 @@ def check_independence():
 @pytest.mark.parametrize("method", ["rejection", "inverse", "alias", "reservoir"])
 def test_walks_by_weights(method, kind):
     weights = WEIGHTS.astype(kind) / kind(8) if np.dtype(kind).kind == "f" else WEIGHTS.astype(kind)
+    check_by_weight(method, weights)
+
+
+def check_by_weight(method, weights=WEIGHTS):
     walks = gd.sample.random_walk(graph(weights), starts(3500), 80, bias="weight", method=method, seed=6).walks
     expected = stochastic(adjacency(N, SRC, DST, WEIGHTS, directed=False))
     assert p_of_counts(transitions(walks, N), expected) > LEAST_P
@@ -182,7 +219,39 @@ def check_node2vec_plain():
     check_node2vec(2, 0.5, False, False)
 
 
+def by_weight(method):
+    return partial(check_by_weight, method)
+
+
+def digits(method):
+    return partial(check_definition_by_weight, method)
+
+
 MUTANTS = {
+    "pick": {
+        "modulo by sums": (
+            "multiply_high(number, prefix[end - 1])", "number % prefix[end - 1]", digits("inverse"),
+        ),
+        "CTPS off by one": (
+            "prefix[middle] > digit", "prefix[middle] >= digit", by_weight("inverse"), digits("inverse"),
+        ),
+        "modulo in alias tables": (
+            "multiply_high(first, np.uint64(end - begin))", "first % np.uint64(end - begin)", digits("alias"),
+        ),
+        "shares off by one": (
+            "multiply_high(second, total) < share[e]", "multiply_high(second, total) <= share[e]", by_weight("alias"),
+            digits("alias"),
+        ),
+        "modulo of trials": ("multiply_high(first, degree)", "first % degree", digits("rejection")),
+        "trials kept once too often": (
+            "multiply_high(second, most) < units(values[e], shift)",
+            "multiply_high(second, most) <= units(values[e], shift)", by_weight("rejection"), digits("rejection"),
+        ),
+        "the number of the edge for its trial": (
+            "multiply_high(second, most) < units(values[e], shift)",
+            "multiply_high(first, most) < units(values[e], shift)", by_weight("rejection"), digits("rejection"),
+        ),
+    },
     "walk": {
         "modulo": (TAKEN, "row[j] + np.int64(one[j] % np.uint64(degree[j]))", check_definition),
         "never the last": (
@@ -217,8 +286,8 @@ def test_a_wrong_draw_is_noticed(family, tmp_path):
     mutants = Mutants(tmp_path, family, {name: pieces[:2] for name, pieces in MUTANTS[family].items()})
     for name, (_, _, *checks) in MUTANTS[family].items():
         for check in checks:
+            with mutants.running(None):
+                check()
             with mutants.running(name):
                 noticed = fails(check)
-            assert noticed, f"{name}: {check.__name__} does not notice it"
-    with mutants.running(None):
-        check()
+            assert noticed, f"{name}: {check} does not notice it"
