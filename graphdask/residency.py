@@ -81,6 +81,13 @@ HOST_MEMORY = 1
 """What CUDA calls page-locked memory of the host; other memory of the host is 0, unregistered."""
 
 
+def give_back(backend: Backend) -> None:
+    """Let memory of a device that nobody has any more go back to it, of which a pool would make no larger array."""
+    if backend.name == "cuda" and hasattr(backend.xp, "get_default_memory_pool"):
+        backend.synchronize()
+        backend.xp.get_default_memory_pool().free_all_blocks()
+
+
 def seen_in_place(backend: Backend, array: np.ndarray) -> Array:
     """An array as kernels read it over the bus, page-locked first if it is not; on a CPU the array itself."""
     if not isinstance(backend, CudaBackend):

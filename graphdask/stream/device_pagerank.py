@@ -17,6 +17,7 @@ from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.backend import Array
 from graphdask.kernels import layered_trees
+from graphdask.residency import give_back
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_sums import PER_EDGE, TABLES, TOGETHER, Sums
 from graphdask.stream.on_device import THREADS, Run
@@ -43,6 +44,7 @@ class DeviceRanks:
         """Chunks of one launch each."""
         if streamed and name != "out":
             out_weight, self._extra = _out_weights(run, primitive, per_vertex)
+            give_back(run.backend)  # the window on out-edges, before there is one on in-edges
         self._window = stack.enter_context(_window(run, name, per_vertex))
         if streamed and name == "out":
             out_weight, self._extra = _out_weights(run, primitive, per_vertex, self._window)

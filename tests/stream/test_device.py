@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from graphs import GRAPHS, two_stars
 from streams import Late, weights_of
 
 import graphdask as gd
-from graphdask.stream import device
+from graphdask.stream import device, device_pagerank
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
@@ -256,6 +257,26 @@ def test_a_distance_that_is_too_large_names_the_vertex(streamed):
 def test_a_graph_without_vertices(streamed):
     S = streamed(gd.from_edges([], []))
     assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
+
+
+def test_one_window_is_gone_before_the_next_is_made(streamed, monkeypatch):
+    windows, there = weakref.WeakSet(), []
+    made, given_back = device_pagerank._window, device_pagerank.give_back
+
+    def window(*arguments):
+        windows.add(found := made(*arguments))
+        return found
+
+    def give_back(backend):
+        there.append(len(windows))
+        given_back(backend)
+
+    monkeypatch.setattr(device_pagerank, "_window", window)
+    monkeypatch.setattr(device_pagerank, "give_back", give_back)
+    n, src, dst, _ = GRAPHS["dense random, directed"]()
+    G = gd.from_edges(src, dst, np.ones(len(src)), num_vertices=n)
+    equal(gd.pagerank(streamed(G), max_iter=4, tol=1e-30).rank, gd.pagerank(G, max_iter=4, tol=1e-30).rank)
+    assert there == [0]
 
 
 def test_too_little_memory_is_said_beforehand(streamed):
