@@ -12,6 +12,7 @@ from graphdask.kernels.hash import hashed, key
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
 from graphdask.kernels.successive import MOST_REDRAWS
 from graphdask.sample._expand import TRIALS
+from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.spec import Spec
 
 
@@ -89,6 +90,21 @@ def by_rejection(pairs, weights, k, bound):
     return chosen
 
 
+def vitter(numbers, degree, k):
+    chosen = list(range(k))
+    for place in range(k, degree):
+        slot = next(numbers) * (place + 1) >> 64
+        if slot < k:
+            chosen[slot] = place
+    return chosen
+
+
+def check_reservoir(degree, k, seed):
+    rows = drawn(degree, k, 4, seed=seed, method="reservoir")
+    for instance in range(4):
+        assert rows[instance].tolist() == vitter(numbers_of(seed, instance, degree), degree, k)
+
+
 def check_floyd(degree, k, seed):
     rows = drawn(degree, k, 4, seed=seed)
     again = drawn(degree, k, 4, seed=seed, replace=True)
@@ -98,12 +114,15 @@ def check_floyd(degree, k, seed):
         assert again[instance].tolist() == [next(numbers) * degree >> 64 for _ in range(k)]
 
 
-def check_by_weight(weights, values, k, instances=3):
-    """Of weights that are multiples of whole numbers, `values`, by a power of two."""
+def check_by_weight(weights, values, k, instances=3, collisions=None):
+    """Of weights that are multiples of whole numbers, `values`, by a power of two; of methods that come upon what is
+    drawn already, where it is said how they see it."""
     degree = len(values)
     after = {"auto": 8 if degree > 32 else 0, "updated": 0, "repeated": MOST_REDRAWS, "bipartite": MOST_REDRAWS}
     for method, redraws in after.items():
-        rows = drawn(degree, k, instances, weights, method=method)
+        if collisions and method not in REDRAWN:
+            continue
+        rows = drawn(degree, k, instances, weights, method=method, collisions=collisions or "auto")
         for instance in range(instances):
             numbers = numbers_of(0, instance, degree)
             redrawn = 0 if method == "auto" and k > 32 else redraws
@@ -155,6 +174,8 @@ def check_function_walks(weights, seed, **options):
     n, length = len(weights), 9
     src, dst = np.divmod(np.arange(n * n), n)
     graph = gd.from_edges(src, dst, np.array(weights)[dst], num_vertices=n).partition(1, device="cpu")
+    if "edge_bias" in options and "edge_bound" not in options:
+        options["select"] = "inverse"
     spec = Spec(depth=length, replace=True, **options)
     walks = gd.sample.run(graph, spec, [0], instances=20, seed=seed).dst.reshape(20, length)
     bound = options.get("edge_bound")

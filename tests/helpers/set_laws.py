@@ -79,7 +79,7 @@ ALIKE: dict[str, Callable] = {
 """Samplers of neighbours that are all alike."""
 IN_ORDER: dict[str, Callable] = {
     **{method: _neighbours(method) for method in METHODS},
-    "functions": drawn_by_spec,
+    "functions": lambda *arguments, **options: drawn_by_spec(*arguments, select="inverse", **options),
     "functions, all edges looked at": drawn_by_looking_at_all,
     "functions, by rejection": drawn_by_rejection,
     "functions, by keys": lambda *arguments, **options: drawn_by_spec(*arguments, select="reservoir", **options),

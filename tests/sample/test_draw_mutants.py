@@ -18,6 +18,7 @@ from draw_models import (
     check_functions_alike,
     check_functions_by_rejection,
     check_functions_by_weight,
+    check_reservoir,
 )
 from mutants import Mutants, fails
 from set_laws import (
@@ -76,6 +77,20 @@ def by_digits():
 
 def by_digits_of_many():
     check_by_weight(np.arange(1, 41), np.arange(1, 41).tolist(), 36)
+
+
+def by_digits_with_bits():
+    check_by_weight(np.arange(1, 41), np.arange(1, 41).tolist(), 36, collisions="strided")
+    check_by_weight(np.arange(1, 41), np.arange(1, 41).tolist(), 36, collisions="bitmap")
+
+
+def by_digits_with_bits_in_vain():
+    values = [1, 10**6, 1, 1, 10**6]
+    check_by_weight(np.array(values), values, 4, instances=8, collisions="bitmap")
+
+
+def reservoir():
+    check_reservoir(50, 10, 3)
 
 
 def fire():
@@ -141,6 +156,12 @@ FAMILIES = {
         "what is next to a collided number": (
             "place = begin + last", "place = begin + (places[before] - begin + 1) % (last + 1)", alike("auto"), floyd,
         ),
+        "a draw modulo by a reservoir": (
+            "multiply_high(word, np.uint64(place + 1))", "word % np.uint64(place + 1)", reservoir,
+        ),
+        "a reservoir that never takes the last": (
+            "range(count, degree)", "range(count, degree - 1)", alike("reservoir"),
+        ),
         "one generator for all instances": (
             "philox(key, instance, step, np.uint64(number >> 1))", "philox(key, _ZERO, step, np.uint64(number >> 1))",
             instances, floyd, fire,
@@ -186,6 +207,7 @@ FAMILIES = {
         "a collided number for the regions": (
             f"word = {WORD.format('number + 1')}", f"word = {WORD.format('number')}", by_digits, in_order("bipartite"),
         ),
+        "a draw modulo for the regions": ("multiply_high(word, total - width)", "word % (total - width)", by_digits),
         "a draw modulo": (
             f"multiply_high({WORD.format('number')}, total)", f"{WORD.format('number')} % total", by_digits,
         ),
@@ -196,6 +218,14 @@ FAMILIES = {
             f"np.int64(multiply_high({WORD.format('s')}, left))", f"np.int64({WORD.format('s')} % left)",
             by_digits_of_many,
         ),
+    },
+    "marked": {
+        "a draw modulo": ("multiply_high(word, total)", "word % total", by_digits_with_bits),
+        "a draw modulo among what is left": ("multiply_high(word, left)", "word % left", by_digits_with_bits_in_vain),
+        "a collided number for the regions": (
+            f"word = {WORD.format('number + 1')}", f"word = {WORD.format('number')}", by_digits_with_bits,
+        ),
+        "bits of other edges": ("_ONE << np.uint32(bit)", "_ONE << np.uint32(bit & 15)", by_digits_with_bits),
     },
     "selection": {
         "a draw modulo": (
@@ -240,9 +270,8 @@ FAMILIES = {
         "the number of a trial in vain again": (
             "np.uint64(made * trials + trial)", "np.uint64(made * trials)", rejection,
         ),
-        "a key of another edge": (
-            "exponential_key(second if place & 1 else first, bias)", "exponential_key(first, bias)",
-            in_order("functions, by keys", [5, 1, 3, 1, 2]),
+        "one number for every second edge": (
+            "number = seconds[s]", "number = of_draws[s]", in_order("functions, by keys", [5, 1, 3, 1, 2]),
         ),
         "one generator for all walks": (
             "philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)",

@@ -14,6 +14,7 @@ from draw_models import (
     check_functions_alike,
     check_functions_by_rejection,
     check_functions_by_weight,
+    check_reservoir,
     in_turn,
     numbers_of,
 )
@@ -77,18 +78,7 @@ def test_draws_that_end_among_what_is_left(backend, monkeypatch, method):
 @pytest.mark.parametrize("seed", [0, -3])
 @pytest.mark.parametrize(("degree", "k"), [(1, 1), (7, 0), (7, 6), (40, 33), (500, 3)])
 def test_a_reservoir_by_digits_of_the_numbers(degree, k, seed):
-    rows = drawn(degree, k, 4, seed=seed, method="reservoir")
-    for instance in range(4):
-        assert rows[instance].tolist() == vitter(numbers_of(seed, instance, degree), degree, k)
-
-
-def vitter(numbers, degree, k):
-    chosen = list(range(k))
-    for place in range(k, degree):
-        slot = next(numbers) * (place + 1) >> 64
-        if slot < k:
-            chosen[slot] = place
-    return chosen
+    check_reservoir(degree, k, seed)
 
 
 def test_a_reservoir_of_weights_keeps_the_smallest_keys():
