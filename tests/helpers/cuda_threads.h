@@ -39,7 +39,7 @@ enum Waiting { READY, SYNC_THREADS, ACTIVE_MASK, SYNC_WARP, BALLOT, SHUFFLE, MAT
 static const char *const names[] = {"", "__syncthreads", "__activemask", "__syncwarp", "__ballot_sync", "__shfl_sync",
                                     "__match_any_sync", "__reduce_sync", ""};
 constexpr unsigned WARP = 32, MOST_BLOCKS = 8, MOST_THREADS = 1024, SHARED = 1 << 18;
-constexpr unsigned MOST_TURNS = 20000000;
+constexpr unsigned MOST_TURNS = 100000000;  // some 14,000 for each level of a search
 constexpr size_t STACK = 1 << 16;
 
 struct Block;

@@ -259,6 +259,13 @@ def test_a_graph_without_vertices(streamed):
     assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
 
 
+def test_a_deep_road_in_place_is_one_launch_once_its_chunks_are_there(streamed):
+    n = 1400
+    S = streamed(gd.from_edges(np.arange(n - 1), np.arange(1, n), num_vertices=n, directed=False), "1MiB")
+    gd.bfs(S, n - 1)
+    assert gd.sssp(S, 0).distance.tolist() == list(range(n))
+
+
 def test_one_window_is_gone_before_the_next_is_made(streamed, monkeypatch):
     windows, there = weakref.WeakSet(), []
     made, given_back = device_pagerank._window, device_pagerank.give_back
