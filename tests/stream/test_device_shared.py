@@ -53,11 +53,11 @@ def same(G, S, calls=CALLS):
         ("dense random, directed", "zeros", "layers", 3),
         ("sparse random, undirected", "zeros", "layers", 2),
         ("sparse random, directed", "floats", "ids", 2),
-        ("dense random, undirected", "whole", "layers", 3),
+        ("dense random, undirected", "whole", "layers", 4),
         ("scale-free", None, "ids", 1),
         ("scale-free", None, "layers", 7),
         ("hubs", "floats", "layers", 3),
-        ("no edges", None, "layers", 2),
+        ("no edges", None, "layers", 4),
         ("only self-loops", "floats", "layers", 3),
     ],
 )
