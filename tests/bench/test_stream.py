@@ -25,7 +25,7 @@ def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
     states = {"bfs from the root": 18, "bfs from elsewhere": 18, "components": 16, "pagerank, 5 iterations": 52}
     for row in measured:  # the edges of R-MAT 8 are fewer bytes than a few chunks
         assert states[row["record"]] * 256 < row["budget_mb"] * 1e6 < states[row["record"]] * 256 + 100_000
-        assert row["of_budget"] is None or row["of_budget"] > 0
+        assert row["of_budget"] is None or row["of_budget"] >= 0  # Linux counts many pages at a time
     assert sum("ns_per_edge" in row for row in rows if row["record"] == "sum over ends") == 1
     assert all(row["of_csr"] < 1.5 for row in rows if row["record"] == "build")
     assert list(tmp_path.iterdir()) == []
