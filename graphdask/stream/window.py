@@ -247,9 +247,11 @@ class Window:
         for number, (place, future) in list(self._coming.items()):
             if place.stays and future.done() and future.exception() is None:
                 self._arrived(number)
+        wanted = []
         for number in ahead:
+            wanted.append(number)
             if number not in self._kept and number not in self._coming:
-                room = self._place(number, int(self._wanted[number]) + 1)
+                room = self._place(number, int(self._wanted[number]) + 1) or self._spared(wanted)
                 if room is None:
                     return
                 self._begin(number, room)
@@ -279,7 +281,17 @@ class Window:
 
     def _given_up(self) -> Place:
         """The buffer of the chunk that was asked for last."""
-        number = next(key for key in reversed(self._coming) if not self._coming[key][0].stays)
+        return self._let_go(next(key for key in reversed(self._coming) if not self._coming[key][0].stays))
+
+    def _spared(self, wanted: list[int]) -> Place | None:
+        """The buffer of a chunk that was wanted, and now is not, if it has been read or need not be."""
+        for number, (place, future) in self._coming.items():
+            if not place.stays and number not in wanted and (future.done() or future.cancel()):
+                return self._let_go(number)
+        return None
+
+    def _let_go(self, number: int) -> Place:
+        """The buffer of a chunk that was to be read ahead."""
         place, future = self._coming.pop(number)
         if not future.cancel():
             self._count(number, future.result()[1])

@@ -93,3 +93,18 @@ def test_what_is_asked_for_once_does_not_stay(store):
 
 def memory_of(section):
     return np.empty(section.most_bytes, np.uint8)
+
+
+def test_what_is_read_ahead_and_not_wanted_any_more_makes_way(store):
+    """Else chunks would be read one at a time from then on."""
+    section = store.sections["out"]
+    memory = 3 * section.most_bytes + 12 * (section.most_rows + 1)
+    with Window(store, section, memory, "a test", ahead=2, once=True) as window:
+        window.ask([0, 1, 2])
+        window.load(0, [1, 2])
+        for number in (1, 3, 4, 5):
+            for _, future in window._coming.values():
+                future.result(60)
+            window.load(number, [later for later in (number + 1, number + 2) if later != 2])
+        assert sorted(window._coming) == [6, 7]
+        assert window.traffic.unused == 1
