@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from emulated import emulated, stand_in
 
@@ -29,6 +30,14 @@ def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
     assert sum("ns_per_edge" in row for row in rows if row["record"] == "sum over ends") == 1
     assert all(row["of_csr"] < 1.5 for row in rows if row["record"] == "build")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_call_takes_at_its_peak_is_what_the_operating_system_says():
+    size = 64 << 20
+    peak = stream._grown(lambda: np.ones(size, np.uint8).sum())
+    if peak is None:
+        pytest.skip("the peak of a process cannot be reset here")
+    assert 0.9 * size < peak < 1.5 * size
 
 
 def test_another_answer_is_an_error(tmp_path, monkeypatch):
