@@ -173,15 +173,16 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
     room = 0 if backend.name == "cpu" else min(max(out.used, back.used) // SHARE_MADE, MOST_MADE)
     room = room if room >= HUB else 0
     pieces = backend.xp.empty(8 * (room // PIECE + 1), np.int64)
+    pools = [(entries.columns, out.indices, back.indices)]
+    if entries.weights is not None:
+        pools.insert(0, (entries.weights, out.weights, back.weights))
+    made_of_all = backend.xp.empty(room * max(values.itemsize for values, *_ in pools), np.uint8)  # or nothing is done
     backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
         n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin, out.length,
         out.room, out.used, back.begin, back.length, back.room, back.used, HUB, room, pieces, listed, plan,
         entries.counters,
     )  # fmt: skip
     blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
-    pools = [(entries.columns, out.indices, back.indices)]
-    if entries.weights is not None:
-        pools.insert(0, (entries.weights, out.weights, back.weights))
     for k, (values, out_pool, back_pool) in enumerate(pools):
         kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
         arguments = (
@@ -190,7 +191,7 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
             back.room, back_pool, int(k == len(pools) - 1),
         )  # fmt: skip
         if room:
-            made, sizes = backend.xp.empty(room, values.dtype), arguments[7:11]
+            made, sizes = made_of_all[: room * values.itemsize].view(values.dtype), arguments[7:11]
             rows = out.begin, out.length, out_pool, back.begin, back.length, back_pool
             given = n, entries.counters, pieces, plan, entries.place
             kernels.dynamic_rows_merge(*given, entries.sums, values, *sizes, *rows, made, **blocks)
