@@ -8,18 +8,19 @@ out anew then, and rewritten after that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
-from graphdask.dynamic_rows import WARP, DynamicPart, DynamicRows
+from graphdask.dynamic_rows import DynamicPart, DynamicRows
 
-FEW = 256
-"""Entries that a row of few has at most: what a warp holds in its registers."""
+FEW = 2048
+"""Entries of a row at most that a warp takes; a block takes one of more."""
 BLOCK = 512
-"""Threads that take a row of more."""
+"""Threads of the kernels that find what is to be done with rows, and that rewrite them."""
 PER_PROCESSOR = 4
 """Blocks of these."""
 PIECE = 8 * BLOCK
@@ -27,25 +28,56 @@ HUB = 4 * PIECE
 """Entries from which on a row that stays where it is is shared out among blocks of a GPU, PIECE of them each."""
 MOST_MADE, SHARE_MADE = 1 << 23, 8
 """Entries that there is room for to put such rows together, and their share of all."""
-COUNTERS = 80
+AT_ONCE = 1 << 16
+"""Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
+COUNTERS = 88
 """Bytes, which come to the host with what is said of the edges."""
 
 
 @dataclass
 class _Entries:
-    """Entries that change their rows, by row and then by column; arrays as kernels/dynamic_batch.py has them."""
+    """Entries of a batch, sorted by row and then by column, and what is planned for their rows; arrays as
+    kernels/dynamic_batch.py has them."""
 
     keys: Array
+    row: Array
+    slot: Array
     place: Array
+    steps: Array
     sums: Array
-    columns: Array
     weights: Array | None
+    listed: Array
+    plan: Array
     counters: Array
 
-    def only(self, span: slice, counters: Array) -> _Entries:
+    def only(self, xp: Any, span: slice, counters: Array) -> _Entries:
+        """Those of one direction, nothing planned."""
+        n = span.stop - span.start
+        parts = {name: getattr(self, name)[span] for name in ("keys", "row", "slot", "place")}
+        steps = {name: getattr(self, name)[span.start : span.stop + 1] for name in ("steps", "sums")}
         weights = None if self.weights is None else self.weights[span]
-        sums = self.sums[span.start : span.stop + 1]
-        return _Entries(self.keys[span], self.place[span], sums, self.columns[span], weights, counters)
+        planned = {"listed": xp.empty(n, np.int64), "plan": xp.empty(3 * n, np.int64), "counters": counters}
+        return replace(self, weights=weights, **parts, **steps, **planned)
+
+
+@dataclass
+class _Scratch:
+    """Where the longest rows are put together."""
+
+    room: int
+    """Entries."""
+    pieces: Array
+    """int64; see kernels/dynamic_batch.py."""
+    made: Array
+    """uint8: room for the largest of what an entry holds."""
+
+    @classmethod
+    def of(cls, backend: Backend, part: DynamicPart) -> _Scratch:
+        room = min(max(part.outward.used, part.backward.used) // SHARE_MADE, MOST_MADE)
+        room = room if room >= HUB and backend.name != "cpu" else 0
+        widest = max(pool.itemsize for pool in (part.outward.indices, part.outward.weights) if pool is not None)
+        pieces = backend.xp.empty(8 * (room // PIECE + 1), np.int64)
+        return cls(room, pieces, backend.xp.empty(room * widest, np.uint8))
 
 
 def whole_batch(
@@ -93,37 +125,10 @@ def apply_batch(
 
 
 def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
-    xp, dtype, count, n = backend.xp, part.vertex_map.dtype, len(edges), 2 * len(edges)
-    kernels, ids, at = backend.kernels("dynamic_batch", index_t=dtype), xp.empty(n, dtype), xp.empty(n, dtype)
-    report, keys = xp.empty(COUNTERS + count, np.uint8), xp.empty(n, np.uint64)
-    counters = report[:COUNTERS].view(np.uint64)
-    kernels.dynamic_batch_ends(count, edges, part.alive, part.slots, ids, at, counters)
-    where = xp.empty(0 if weights is None else n, np.int64)
-    directed, numbers = int(part.backward is not part.outward), (part.num_owned, part.vertex_map.num_vertices)
-    looked = *part.outward.looked, *part.backward.looked, part.names
-    kernels.dynamic_batch_look(
-        n, edges, ids, at, *numbers, directed, int(weights is not None), *looked, report[COUNTERS:],
-        where, keys,
-    )  # fmt: skip
-    values = None
-    if weights is None:
-        keys.sort()
-    else:
-        backend.kernels("dynamic_rows", entry_t=weights.dtype).dynamic_rows_weigh(
-            n, where, directed, weights, part.outward.weights, part.backward.weights
-        )
-        order = xp.argsort(keys)
-        keys, values = keys[order], weights[order % count]
-    row, slot = ids, at  # nobody needs these any more
-    place, steps = xp.empty(n, np.int64), xp.empty(n + 1, np.int64)
-    kernels.dynamic_batch_place(n, keys, *numbers, *looked, part.slots, row, slot, place, steps, counters)
-    if part.size > 1:
-        says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
-        kernels.dynamic_batch_note(
-            n, counters, row, slot, _bounds(backend, part), part.size, part.rank, part.num_owned, says, part.held, said
-        )
-    entries = _Entries(keys, place, xp.cumsum(steps), slot, values, counters)
-    plan = _rewrite(backend, part, entries)
+    report = backend.xp.zeros(COUNTERS + len(edges), np.uint8)
+    scratch = _Scratch.of(backend, part)  # before anything is changed
+    entries, directed = _found(backend, part, edges, weights, report, scratch), int(part.backward is not part.outward)
+    _rewrite(backend, part, entries, scratch)
     from graphdask.kernels.dynamic_batch import CLAIMED  # with Numba, which takes long to import
 
     on_host = backend.to_host(report)
@@ -135,10 +140,13 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
         if rows.used + claimed[k] <= len(rows.indices):
             rows.used += claimed[k]
             continue
-        rows.lay_out(backend, _wanted(backend, rows, entries, plan, spans[k]), memory_share)
+        rows.lay_out(backend, _wanted(backend, rows, entries, spans[k]), memory_share)
         size = spans[k].stop - spans[k].start
         counts = np.array([0 if k else size, size, *[0] * (COUNTERS // 8 - 2)], np.uint64)
-        _rewrite(backend, part, entries.only(spans[k], backend.from_host(counts)))
+        again = entries.only(backend.xp, spans[k], backend.from_host(counts))
+        _plan(backend, part, again, scratch)
+        _rewrite(backend, part, again, scratch)
+    row, steps = entries.row, entries.steps
     if outward:
         part.sources.append(row[:outward])
         if part.degrees is not None:
@@ -150,14 +158,63 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
         part.targets.append(row[span][steps[span.start + 1 : span.stop + 1] != 1])
 
 
+def _found(
+    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, report: Array, scratch: _Scratch
+) -> _Entries:
+    """The entries of the rank's rows, sorted, and what is to be done with those."""
+    xp, dtype, n = backend.xp, part.vertex_map.dtype, 2 * len(edges)
+    weighted, directed = int(weights is not None), int(part.backward is not part.outward)
+    found, keys, where = report[COUNTERS:], xp.empty(n, np.uint64), xp.empty(n if weighted else 0, np.int64)
+    numbers, sides = (part.num_owned, part.vertex_map.num_vertices), (*part.outward.looked, *part.backward.looked)
+    entries = _Entries(
+        keys, xp.empty(n, dtype), xp.empty(n, dtype), xp.empty(n, np.int64), xp.empty(n + 1, np.int64),
+        xp.empty(n + 1, np.int64), None, xp.empty(n, np.int64), xp.empty(3 * n, np.int64),
+        report[:COUNTERS].view(np.uint64),
+    )  # fmt: skip
+    looks = edges, part.alive, part.slots, *numbers, directed, weighted, *sides, part.names, found, where, keys
+    each = entries.row, entries.slot, entries.place, entries.steps
+    says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
+    notes = _bounds(backend, part), part.size, part.rank
+    if backend.name != "cpu" and n <= AT_ONCE:
+        order, of = (xp.empty(n if weighted else 0, np.int64) for _ in range(2))
+        out, back = part.outward, part.backward
+        backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
+            n, *looks, xp.empty(n, np.uint64), of, order, *each, entries.sums, *notes, says, part.held, said, FEW,
+            out.room, out.used, back.room, back.used, HUB, scratch.room, scratch.pieces, entries.listed, entries.plan,
+            entries.counters, threads=BLOCK, per_processor=1,
+        )  # fmt: skip
+    else:
+        kernels = backend.kernels("dynamic_batch", index_t=dtype)
+        kernels.dynamic_batch_look(n, *looks)
+        order = xp.argsort(keys) if weighted else None
+        if order is None:
+            keys.sort()
+        else:
+            keys = entries.keys = keys[order]
+        kernels.dynamic_batch_place(n, keys, *numbers, *sides, part.names, part.slots, *each, entries.counters)
+        xp.cumsum(entries.steps, out=entries.sums)
+        if part.size > 1:
+            kernels.dynamic_batch_note(
+                n, entries.counters, entries.row, entries.slot, *notes, part.num_owned, says, part.held, said
+            )
+        _plan(backend, part, entries, scratch)
+    if weights is not None:
+        entries.weights = xp.empty(n, weights.dtype)
+        backend.kernels("dynamic_rows", entry_t=weights.dtype).dynamic_rows_weigh(
+            n, where, directed, order, weights, entries.weights, part.outward.weights, part.backward.weights
+        )
+    return entries
+
+
 def _bounds(backend: Backend, part: DynamicPart) -> Array:
     """Where the slots of each rank begin, which on a device are kept there."""
     kept = part.tables.get("slot bounds")
     return part.tables.keep("slot bounds", backend.from_host(part.slot_bounds), 0) if kept is None else kept
 
 
-def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, plan: Array, span: slice) -> Array:
+def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, span: slice) -> Array:
     """The lengths that the rows of one direction are to have."""
+    plan = entries.plan
     first = backend.xp.flatnonzero(plan[span]) + span.start
     of = plan[2 * len(entries.keys) + first]
     step = entries.sums[plan[first]] - entries.sums[first]
@@ -166,36 +223,34 @@ def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, plan: Array,
     return wanted
 
 
-def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries) -> Array:
-    """Rewrite the rows that the entries are of, but for those of a direction that needs a larger pool; the plan."""
+def _plan(backend: Backend, part: DynamicPart, entries: _Entries, scratch: _Scratch) -> None:
+    """Find what is to be done with the rows of the entries."""
+    out, back = part.outward, part.backward
+    backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
+        len(entries.keys), entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin,
+        out.length, out.room, out.used, back.begin, back.length, back.room, back.used, HUB, scratch.room,
+        scratch.pieces, entries.listed, entries.plan, entries.counters,
+    )  # fmt: skip
+
+
+def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, scratch: _Scratch) -> None:
+    """Rewrite the rows as it is planned, but for those of a direction that needs a larger pool."""
     n, out, back = len(entries.keys), part.outward, part.backward
-    listed, plan = backend.xp.empty(n, np.int64), backend.xp.empty(3 * n, np.int64)
-    room = 0 if backend.name == "cpu" else min(max(out.used, back.used) // SHARE_MADE, MOST_MADE)
-    room = room if room >= HUB else 0
-    pieces = backend.xp.empty(8 * (room // PIECE + 1), np.int64)
-    pools = [(entries.columns, out.indices, back.indices)]
+    pools = [(entries.slot, out.indices, back.indices)]
     if entries.weights is not None:
         pools.insert(0, (entries.weights, out.weights, back.weights))
-    made_of_all = backend.xp.empty(room * max(values.itemsize for values, *_ in pools), np.uint8)  # or nothing is done
-    backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
-        n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin, out.length,
-        out.room, out.used, back.begin, back.length, back.room, back.used, HUB, room, pieces, listed, plan,
-        entries.counters,
-    )  # fmt: skip
     blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
+    sizes = out.used, len(out.indices), back.used, len(back.indices)
     for k, (values, out_pool, back_pool) in enumerate(pools):
-        kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
-        arguments = (
-            n, entries.counters, listed, plan, entries.place, entries.sums, values, out.used, len(out.indices),
-            back.used, len(back.indices), out.begin, out.length, out.room, out_pool, back.begin, back.length,
-            back.room, back_pool, int(k == len(pools) - 1),
+        kernels, last = backend.kernels("dynamic_rows", entry_t=values.dtype), int(k == len(pools) - 1)
+        made = scratch.made[: scratch.room * values.itemsize].view(values.dtype)
+        kernels.dynamic_rows_change(
+            n, entries.counters, scratch.pieces, entries.listed, entries.plan, entries.place, entries.sums, values,
+            *sizes, out.begin, out.length, out.room, out_pool, back.begin, back.length, back.room, back_pool, made,
+            last, **blocks,
         )  # fmt: skip
-        if room:
-            made, sizes = made_of_all[: room * values.itemsize].view(values.dtype), arguments[7:11]
-            rows = out.begin, out.length, out_pool, back.begin, back.length, back_pool
-            given = n, entries.counters, pieces, plan, entries.place
-            kernels.dynamic_rows_merge(*given, entries.sums, values, *sizes, *rows, made, **blocks)
-            kernels.dynamic_rows_settle(*given, *sizes, *rows, made, int(k == len(pools) - 1), **blocks)
-        kernels.dynamic_rows_change(*arguments, per_item=WARP)
-        kernels.dynamic_rows_change_high(*arguments, **blocks)
-    return plan
+        if scratch.room:
+            kernels.dynamic_rows_settle(
+                n, entries.counters, scratch.pieces, entries.plan, entries.place, *sizes, out.begin, out.length,
+                out_pool, back.begin, back.length, back_pool, made, last, **blocks,
+            )  # fmt: skip

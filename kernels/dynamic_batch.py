@@ -6,14 +6,12 @@ column, and looked up once more for their places; and of every row it is said wh
 entries.
 
 edges          uint64 per edge: (source * num_vertices + destination) * 2, and 1 where it is to be there afterwards
-slots          index dtype: of each id
-ids            index dtype per entry, the sources first: the vertex whose row it is in; `at` are their slots, of which
-               this rank owns those below `owned`
+slots          index dtype: of each id; this rank owns those below `owned`
 found          uint8 per edge: whether the row of its source holds it; 0 where another rank has that row
 again          int64 per entry, where the graph is weighted: where in the pool the weight is to be set, or -1
-keys           uint64 per entry: row * capacity + column, rows of in-edges after all of out-edges; NOTHING where nothing
-               is to be done: the entry is as it should be, or another rank's, or the second one of a self-loop without
-               a direction
+keys           uint64 per entry, those of sources first: row * capacity + column, rows of in-edges after all of
+               out-edges; NOTHING where nothing is to be done: the entry is as it should be, or another rank's, or the
+               second one of a self-loop without a direction
 out_, in_      the rows of both directions, and names, as in dynamic.py; twice the same where the graph is undirected
 place          int64 per sorted entry: how many of its row are less
 row, slot      index dtype per sorted entry: its row, a local number, and the slot of its column
@@ -29,10 +27,12 @@ plan           int64, three arrays in one: of the first entry of each row that c
 pieces         int64, four each: of the rows of more than `hub` entries, before or after, that stay where they are, as
                long as what they take of `room` entries is there, every PIECE entries: the row's first entry, the first
                entry of the piece, where what the row is to be is put together, and how long it is to be
-counters       uint64: how many of the sorted entries are of out-edges, and of both directions; deletions of each
-               direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their room,
-               whether they fit or not; rows listed at the front, and at the back; pieces, and what their rows
-               would take of the room
+of, order      int64 per entry, where the graph is weighted: which one of the batch a key in `tiles`, which are sorted
+               piece by piece, and a sorted key is of
+counters       uint64, 0 before: how many of the sorted entries are of out-edges, and of both directions; deletions of
+               each direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their
+               room, whether they fit or not; rows listed at the front, and at the back; pieces, and what their rows
+               would take of the room; and blocks that came to a barrier
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ from graphdask.kernels.twin import twin, within
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NOTHING = np.uint64(2**64 - 1)
 CLAIMED, FRONT, BACK = 4, 6, 7
-"""Places among the counters, of which there are ten."""
+"""Places among the counters, of which there are eleven."""
 PIECE = 4096
 AHEAD = 8
 """Entries whose rows a twin has on their way."""
@@ -69,29 +69,24 @@ def _place(indices, names, first, length, wanted):
     return low
 
 
-@twin
-def dynamic_batch_ends(n, edges, num_vertices, slots, ids, at, counters):
-    """Here n is the number of edges; counters are set to 0."""
-    counters[:] = 0
-    many = np.uint64(num_vertices)
-    for i in range(n):
-        edge = edges[i] >> np.uint64(1)
-        source = edge // many
-        ids[i] = source
-        ids[n + i] = edge - source * many
-    for i in range(2 * n):
-        at[i] = slots[ids[i]]
+@within
+def _ends(edges, i, half, num_vertices):
+    """The vertex whose row entry i is in, and that of its column."""
+    edge = edges[i % half] >> np.uint64(1)
+    source = np.int64(edge // np.uint64(num_vertices))
+    destination = np.int64(edge - np.uint64(source) * np.uint64(num_vertices))
+    return (source, destination) if i < half else (destination, source)
 
 
 @twin
 def dynamic_batch_look(
-    n, edges, ids, at, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin, in_length,
-    in_indices, names, found, again, keys,
+    n, edges, num_vertices, slots, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
+    in_length, in_indices, names, found, again, keys,
 ):  # fmt: skip
     half = n // 2
     for i in range(n):
         if i + 2 * AHEAD < n:
-            local = np.int64(at[i + 2 * AHEAD])
+            local = np.int64(slots[_ends(edges, i + 2 * AHEAD, half, num_vertices)[0]])
             if local < owned:
                 if directed and i + 2 * AHEAD >= half:
                     prefetch(in_begin, local)
@@ -99,7 +94,7 @@ def dynamic_batch_look(
                 else:
                     prefetch(out_begin, local)
                     prefetch(out_length, local)
-            local = np.int64(at[i + AHEAD])
+            local = np.int64(slots[_ends(edges, i + AHEAD, half, num_vertices)[0]])
             if local < owned:
                 if directed and i + AHEAD >= half:
                     _fetch(in_indices, in_begin[local], in_length[local])
@@ -107,11 +102,11 @@ def dynamic_batch_look(
                     _fetch(out_indices, out_begin[local], out_length[local])
         backward = i >= half
         edge = i - half if backward else i
-        column = ids[edge if backward else half + edge]
-        local = np.int64(at[i])
+        own, column = _ends(edges, i, half, num_vertices)
+        local = np.int64(slots[own])
         inserts = (edges[edge] & np.uint64(1)) != 0
         there, key, where = False, NOTHING, np.int64(-1)
-        if local < owned and not (backward and not directed and ids[i] == column):
+        if local < owned and not (backward and not directed and own == column):
             row = np.uint64(local)
             if backward and directed:
                 begin, length = in_begin[local], in_length[local]
@@ -231,3 +226,30 @@ def dynamic_batch_plan(
         i = end
     counters[4], counters[5], counters[6], counters[7] = claimed[0], claimed[1], front, back
     counters[8], counters[9] = number, taken
+
+
+@twin
+def dynamic_batch_prepare(
+    n, edges, num_vertices, slots, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
+    in_length, in_indices, names, found, again, keys, tiles, of, order, row, slot, place, steps, sums, bounds, size,
+    rank, says, held, said, most, out_room, out_used, in_room, in_used, hub, room, pieces, listed, plan, counters,
+):  # fmt: skip
+    """All of the above, and what stands between them."""
+    dynamic_batch_look(
+        n, edges, num_vertices, slots, owned, capacity, directed, weighted, out_begin, out_length, out_indices,
+        in_begin, in_length, in_indices, names, found, again, keys,
+    )  # fmt: skip
+    if weighted:
+        order[:] = np.argsort(keys, kind="mergesort")
+    keys.sort()
+    dynamic_batch_place(
+        n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, slots,
+        row, slot, place, steps, counters,
+    )  # fmt: skip
+    sums[:] = np.cumsum(steps)
+    if size > 1:
+        dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, says, held, said)
+    dynamic_batch_plan(
+        n, keys, owned, capacity, sums, most, out_begin, out_length, out_room, out_used, in_begin, in_length, in_room,
+        in_used, hub, room, pieces, listed, plan, counters,
+    )  # fmt: skip

@@ -99,12 +99,14 @@ __device__ __forceinline__ void gd_insert(const Entries &of, const entry_t *valu
     }
 }
 
-extern "C" __global__ void dynamic_rows_weigh(long long n, const long long *where, long long directed,
-                                              const entry_t *weights, entry_t *out_pool, entry_t *in_pool) {
+extern "C" __global__ void dynamic_rows_weigh(long long n, const long long *where, long long directed, const long long *order,
+                                              const entry_t *weights, entry_t *values, entry_t *out_pool,
+                                              entry_t *in_pool) {
     const long long half = n / 2;
     GD_FOR(i, n) {
         const bool backward = i >= half;
         if (where[i] >= 0) (backward && directed ? in_pool : out_pool)[where[i]] = weights[backward ? i - half : i];
+        values[i] = weights[order[i] % half];
     }
 }
 
@@ -149,103 +151,76 @@ __device__ __forceinline__ void gd_commit(const Row &row, long long *out_begin, 
     (row.inward ? in_room : out_room)[row.v] = row.after + row.after / 4 + 2;
 }
 
-// Rows of 32 * GD_EACH entries at most: a warp has all of one in its registers.
-extern "C" __global__ void dynamic_rows_change(long long n, const unsigned long long *counters, const long long *listed,
-                                               const long long *plan, const long long *place, const long long *sums,
-                                               const entry_t *values, long long out_used, long long out_size,
-                                               long long in_used, long long in_size, long long *out_begin,
-                                               long long *out_length, long long *out_room, entry_t *out_pool,
-                                               long long *in_begin, long long *in_length, long long *in_room,
-                                               entry_t *in_pool, long long commits) {
-    const int lane = threadIdx.x & 31;
-    const long long rows = (long long)counters[6];
-    for (long long k = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; k < rows;
-         k += ((long long)gridDim.x * blockDim.x) >> 5) {
-        Row row;
-        if (!gd_row(n, listed[k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
-                    out_length, in_begin, in_length, &row))
-            continue;
-        entry_t *pool = row.inward ? in_pool : out_pool;
-        Held held;
-        gd_read<ANY>(row.of, pool + row.begin, 0, row.size, lane, held);
-        __syncwarp();
-        gd_write(pool + row.goes, held);
-        gd_insert(row.of, values, pool + row.goes, lane, 32);
-        if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
-    }
+template <bool of_block> __device__ __forceinline__ void gd_wait() {
+    if (of_block) __syncthreads();
+    else __syncwarp();
 }
 
-// Longer rows: a block reads what comes next before it writes, to where nobody reads any more.
-extern "C" __global__ void __launch_bounds__(512, 2)
-dynamic_rows_change_high(long long n, const unsigned long long *counters, const long long *listed,
-                         const long long *plan, const long long *place, const long long *sums, const entry_t *values,
-                         long long out_used, long long out_size, long long in_used, long long in_size,
-                         long long *out_begin, long long *out_length, long long *out_room, entry_t *out_pool,
-                         long long *in_begin, long long *in_length, long long *in_room, entry_t *in_pool,
-                         long long commits) {
-    const int lane = threadIdx.x & 31;
-    const long long rows = (long long)counters[7], tile = (long long)blockDim.x * GD_EACH;
-    const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
-    for (long long k = blockIdx.x; k < rows; k += gridDim.x) {
-        Row row;
-        if (!gd_row(n, listed[n - 1 - k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
-                    out_length, in_begin, in_length, &row))
-            continue;
-        entry_t *pool = row.inward ? in_pool : out_pool;
-        entry_t *was = pool + row.begin, *goes = pool + row.goes;
-        const long long step = sums[row.of.to] - sums[row.of.from];
-        Held held, then;
-        if (goes != was) {
-            for (long long first = mine; first < row.size; first += tile) {
-                gd_read<ANY>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
+// A block, or a warp, rewrites a row: it reads what comes next before it writes, to where nobody reads any more.
+template <bool of_block>
+__device__ __forceinline__ void gd_rewrite(const Row &row, entry_t *pool, const entry_t *values) {
+    const int lane = threadIdx.x & 31, thread = of_block ? (int)threadIdx.x : lane;
+    const int threads = of_block ? (int)blockDim.x : 32;
+    const long long tile = (long long)threads * GD_EACH, mine = (long long)(thread - lane) * GD_EACH;
+    const entry_t *was = pool + row.begin;
+    entry_t *goes = pool + row.goes;
+    const long long step = row.of.sums[row.of.to] - row.of.sums[row.of.from];
+    Held held, then;
+    const long long base = goes == was ? row.of.place[row.of.from] : 0;  // what stands before stays
+    if (row.size - base <= tile) {                                       // all of it is in registers
+        gd_read<ANY>(row.of, was, base + mine, min(base + mine + 32 * GD_EACH, row.size), lane, held);
+        gd_wait<of_block>();
+        gd_write(goes, held);
+    } else if (goes != was) {
+        for (long long first = mine; first < row.size; first += tile) {
+            gd_read<ANY>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
+            gd_write(goes, held);
+        }
+    } else {
+        if (gd_deleted(step)) {
+            long long first = row.of.place[gd_first(row.of, true)] + mine;
+            gd_read<FRONT>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
+            for (; first - mine < row.size; first += tile) {
+                const long long next = first + tile;
+                gd_read<FRONT>(row.of, was, next, min(next + 32 * GD_EACH, row.size), lane, then);
+                gd_wait<of_block>();
                 gd_write(goes, held);
+                held = then;
             }
-        } else {
-            if (gd_deleted(step)) {
-                long long base = place[gd_first(row.of, true)] + mine;
-                gd_read<FRONT>(row.of, was, base, min(base + 32 * GD_EACH, row.size), lane, held);
-                for (; base - mine < row.size; base += tile) {
-                    const long long next = base + tile;
-                    gd_read<FRONT>(row.of, was, next, min(next + 32 * GD_EACH, row.size), lane, then);
-                    __syncthreads();
-                    gd_write(was, held);
-                    held = then;
-                }
-                __syncthreads();
-            }
-            if (gd_inserted(step)) {
-                const long long some = gd_first(row.of, false);
-                const long long least = place[some] - gd_deleted(sums[some] - sums[row.of.from]);
-                long long end = row.size - gd_deleted(step), first = max(end - tile, least) + mine;
-                gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held);
-                for (; end > least; end -= tile) {
-                    first = max(end - 2 * tile, least) + mine;
-                    gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end - tile), lane, then);
-                    __syncthreads();
-                    gd_write(was, held);
-                    held = then;
-                }
+            gd_wait<of_block>();
+        }
+        if (gd_inserted(step)) {
+            const long long some = gd_first(row.of, false);
+            const long long least = row.of.place[some] - gd_deleted(row.of.sums[some] - row.of.sums[row.of.from]);
+            long long end = row.size - gd_deleted(step), first = max(end - tile, least) + mine;
+            gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held);
+            for (; end > least; end -= tile) {
+                first = max(end - 2 * tile, least) + mine;
+                gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end - tile), lane, then);
+                gd_wait<of_block>();
+                gd_write(goes, held);
+                held = then;
             }
         }
-        gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
-        __syncthreads();  // all have read where the row is
-        if (commits && threadIdx.x == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
     }
+    gd_insert(row.of, values, goes, thread, threads);
+    gd_wait<of_block>();  // all have read where the row is
 }
 
-// The longest rows, by as many blocks as they have pieces: they are put together elsewhere, and then copied to where they
-// were. What stands before the first entry of the batch stays.
+// Pieces of the longest rows, put together elsewhere, for dynamic_rows_settle to copy to where the rows were; what stands
+// before the first entry of the batch stays. Then long rows, which a block takes, and the others, which a warp does.
 extern "C" __global__ void __launch_bounds__(512, 2)
-dynamic_rows_merge(long long n, const unsigned long long *counters, const long long *pieces, const long long *plan,
-                   const long long *place, const long long *sums, const entry_t *values, long long out_used,
-                   long long out_size, long long in_used, long long in_size, const long long *out_begin,
-                   const long long *out_length, const entry_t *out_pool, const long long *in_begin,
-                   const long long *in_length, const entry_t *in_pool, entry_t *made) {
+dynamic_rows_change(long long n, const unsigned long long *counters, const long long *pieces, const long long *listed,
+                    const long long *plan, const long long *place, const long long *sums, const entry_t *values,
+                    long long out_used, long long out_size, long long in_used, long long in_size, long long *out_begin,
+                    long long *out_length, long long *out_room, entry_t *out_pool, long long *in_begin,
+                    long long *in_length, long long *in_room, entry_t *in_pool, entry_t *made, long long commits) {
     const int lane = threadIdx.x & 31;
-    const long long mine = (long long)(threadIdx.x - lane) * GD_EACH, number = (long long)counters[8];
-    for (long long k = blockIdx.x; k < number; k += gridDim.x) {
+    const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
+    const long long many = (long long)counters[8], high = (long long)counters[7], low = (long long)counters[6];
+    Row row;
+    for (long long k = blockIdx.x; k < many; k += gridDim.x) {
         const long long i = pieces[4 * k], from = pieces[4 * k + 1];
-        Row row;
         if (!gd_row(n, i, counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin, out_length,
                     in_begin, in_length, &row))
             continue;
@@ -258,6 +233,21 @@ dynamic_rows_merge(long long n, const unsigned long long *counters, const long l
             gd_write(goes, held);
         }
         if (from == 0) gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
+    }
+    for (long long k = blockIdx.x; k < high; k += gridDim.x) {
+        if (!gd_row(n, listed[n - 1 - k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
+                    out_length, in_begin, in_length, &row))
+            continue;
+        gd_rewrite<true>(row, row.inward ? in_pool : out_pool, values);
+        if (commits && threadIdx.x == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
+    }
+    for (long long k = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; k < low;
+         k += ((long long)gridDim.x * blockDim.x) >> 5) {
+        if (!gd_row(n, listed[k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
+                    out_length, in_begin, in_length, &row))
+            continue;
+        gd_rewrite<false>(row, row.inward ? in_pool : out_pool, values);
+        if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
     }
 }
 

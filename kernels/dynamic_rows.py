@@ -14,8 +14,11 @@ back, a piece of the row at a time, which is read as a whole before any of it is
 Of the longest rows a block takes a piece: they are put together in `made`, and then copied to where they were.
 
 where          int64 per entry of a batch, half of them of sources: where in the pool its weight is set, or -1
+order          int64 per sorted entry: which one of the batch it is; `values` are its weights then
 begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries; it goes to where `target` says
 """
+
+import numpy as np
 
 from graphdask.kernels.prefetch import prefetch
 from graphdask.kernels.twin import twin, within
@@ -27,8 +30,9 @@ MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]
 
 
 @twin
-def dynamic_rows_weigh(n, where, directed, weights, out_pool, in_pool):
+def dynamic_rows_weigh(n, where, directed, order, weights, values, out_pool, in_pool):
     for i in range(n):
+        values[i] = weights[order[i] % (n // 2)]
         if where[i] >= 0:
             if directed and i >= n // 2:
                 in_pool[where[i]] = weights[i % (n // 2)]
@@ -94,24 +98,25 @@ def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
 
 @twin
 def dynamic_rows_change(
-    n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
-    out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+    n, counters, pieces, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
+    out_room, out_pool, in_begin, in_length, in_room, in_pool, made, commits,
 ):  # fmt: skip
-    _change(
-        0, int(counters[6]), n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
-        out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
-    )  # fmt: skip
-
-
-@twin
-def dynamic_rows_change_high(
-    n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
-    out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
-):  # fmt: skip
-    _change(
-        n - int(counters[7]), n, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
-        out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
-    )  # fmt: skip
+    """A row of pieces is put together with the first of them."""
+    for k in range(int(counters[8])):
+        i, goes = pieces[4 * k], pieces[4 * k + 2]
+        if pieces[4 * k + 1]:
+            continue
+        v = plan[2 * n + i]
+        if i < int(counters[0]):
+            _merge(out_pool, out_begin[v], out_length[v], i, plan[i], place, sums, values, made, goes)
+        else:
+            _merge(in_pool, in_begin[v], in_length[v], i, plan[i], place, sums, values, made, goes)
+    for part in range(2):
+        start, stop = (n - np.int64(counters[7]), n) if part else (0, np.int64(counters[6]))
+        _change(
+            start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
+            out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+        )  # fmt: skip
 
 
 @twin
@@ -148,23 +153,6 @@ def _change(
                 in_length[v] = after
                 if goes != in_begin[v]:
                     in_begin[v], in_room[v] = goes, after + after // 4 + 2
-
-
-@twin
-def dynamic_rows_merge(
-    n, counters, pieces, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
-    out_pool, in_begin, in_length, in_pool, made,
-):  # fmt: skip
-    """A row is put together with the first of its pieces."""
-    for k in range(int(counters[8])):
-        i, goes = pieces[4 * k], pieces[4 * k + 2]
-        if pieces[4 * k + 1]:
-            continue
-        v = plan[2 * n + i]
-        if i < int(counters[0]):
-            _merge(out_pool, out_begin[v], out_length[v], i, plan[i], place, sums, values, made, goes)
-        else:
-            _merge(in_pool, in_begin[v], in_length[v], i, plan[i], place, sums, values, made, goes)
 
 
 @twin

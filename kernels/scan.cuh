@@ -1,8 +1,10 @@
-// Prefix sums over the threads of a block, which has GD_SCANNED of them.
+// Prefix sums over the threads of a block, which has GD_SCANNED of them: 256, unless the file says another number first.
 #pragma once
 #include "common.cuh"
 
+#ifndef GD_SCANNED
 #define GD_SCANNED 256
+#endif
 
 typedef long long gd_word;
 

@@ -11,7 +11,6 @@ import pytest
 from kernel_launch import POISON
 
 from graphdask.dynamic_batch import BLOCK, FEW, PER_PROCESSOR, PIECE
-from graphdask.dynamic_rows import WARP
 from graphdask.kernels.dynamic_batch import NOTHING
 
 LENGTHS = (0, 1, 2, 31, 32, 33, 250, 255, 256, 257, 4095, 4096, 4097, 9000)
@@ -70,7 +69,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     n, owned = len(batch.keys), len(both[0].sets)
     to, back = (lambda array: backend.from_host(np.array(array))), backend.to_host
     out, inward = ([to(array) for array in rows.arrays()] for rows in both)
-    counters, keys = to(np.zeros(10, np.uint64)), to(batch.keys)
+    counters, keys = to(np.zeros(11, np.uint64)), to(batch.keys)
     row, column = (to(np.full(n, POISON, dtype)) for _ in range(2))
     place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
     kernels = backend.kernels("dynamic_batch", index_t=dtype)
@@ -149,17 +148,14 @@ def change(backend, n, counters, pieces, room, listed, plan, place, sums, column
     ]:
         kernels = backend.kernels("dynamic_rows", entry_t=values.dtype)
         sizes = both[0].used, len(both[0].pool), both[1].used, len(both[1].pool)
-        arguments = (
-            n, counters, listed, plan, place, sums, values, *sizes, *out[:3], pools[0], *inward[:3], pools[1],
-            int(pools is last[0][1]),
-        )  # fmt: skip
-        made = backend.from_host(np.full(room, POISON).astype(values.dtype))
-        rows = *out[:2], pools[0], *inward[:2], pools[1]
+        made, commits = backend.from_host(np.full(room, POISON).astype(values.dtype)), int(pools is last[0][1])
         wide = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
-        kernels.dynamic_rows_merge(n, counters, pieces, plan, place, sums, values, *sizes, *rows, made, **wide)
-        kernels.dynamic_rows_settle(n, counters, pieces, plan, place, *sizes, *rows, made, arguments[-1], **wide)
-        kernels.dynamic_rows_change(*arguments, per_item=WARP)
-        kernels.dynamic_rows_change_high(*arguments, **wide)
+        kernels.dynamic_rows_change(
+            n, counters, pieces, listed, plan, place, sums, values, *sizes, *out[:3], pools[0], *inward[:3], pools[1],
+            made, commits, **wide,
+        )  # fmt: skip
+        rows = *out[:2], pools[0], *inward[:2], pools[1]
+        kernels.dynamic_rows_settle(n, counters, pieces, plan, place, *sizes, *rows, made, commits, **wide)
         backend.synchronize()
     for k, arrays in enumerate((out, inward)):
         begin, length, _, pool = (backend.to_host(array) for array in arrays)
@@ -184,24 +180,21 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     inserts = rng.integers(0, 2, len(pairs))
     n = 2 * len(pairs)
     edges = backend.from_host((2 * pairs + inserts).astype(np.uint64))
-    ids, at = (backend.from_host(np.full(n, POISON, dtype)) for _ in range(2))
-    kernels, counters = backend.kernels("dynamic_batch", index_t=dtype), backend.from_host(np.ones(10, np.uint64))
-    kernels.dynamic_batch_ends(len(pairs), edges, vertices, backend.from_host(slots), ids, at, counters)
-    backend.synchronize()
-    assert not backend.to_host(counters).any()
+    kernels = backend.kernels("dynamic_batch", index_t=dtype)
     ends = np.concatenate([pairs // vertices, pairs % vertices])
-    np.testing.assert_array_equal(backend.to_host(ids), ends)
     sent = [backend.from_host(array) for array in (begin, length, pools[0], begin, length, pools[-1], names)]
     found, where = backend.from_host(np.full(len(pairs), 77, np.uint8)), backend.from_host(np.full(n, POISON))
     keys = backend.from_host(np.full(n, 77, np.uint64))
-    np.testing.assert_array_equal(backend.to_host(at), slots[ends])
-    kernels.dynamic_batch_look(n, edges, ids, at, owned, vertices, directed, 1, *sent, found, where, keys)
+    on = backend.from_host(slots)
+    kernels.dynamic_batch_look(n, edges, vertices, on, owned, vertices, directed, 1, *sent, found, where, keys)
     weights = [np.full(len(pool), -1.0) for pool in pools]
     given, on = rng.random(len(pairs)), [backend.from_host(each.copy()) for each in weights]
+    order, sorted_weights = rng.permutation(n), backend.from_host(np.full(n, np.nan))
     backend.kernels("dynamic_rows", entry_t=np.float64).dynamic_rows_weigh(
-        n, where, directed, backend.from_host(given), on[0], on[-1]
+        n, where, directed, backend.from_host(order), backend.from_host(given), sorted_weights, on[0], on[-1]
     )
     backend.synchronize()
+    np.testing.assert_array_equal(backend.to_host(sorted_weights), np.tile(given, 2)[order])
     expected, told = [], []
     for i, (own, other) in enumerate(zip(ends.tolist(), np.roll(ends, len(pairs)).tolist(), strict=True)):
         edge, backward = i % len(pairs), i >= len(pairs)
@@ -218,3 +211,75 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     assert backend.to_host(found).tolist() == told
     for one, other in zip(on, weights, strict=True):
         np.testing.assert_array_equal(backend.to_host(one), other)
+
+
+@pytest.mark.parametrize("directed", [0, 1])
+@pytest.mark.parametrize("count", [1, 511, 2600])
+def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
+    """Tiles of keys sorted side by side, most of them of nothing; of blocks that wait for each other."""
+    rng = np.random.default_rng(count)
+    vertices, owned, size, each = 3000, 1700, 2, 40
+    slots, begin = rng.permutation(vertices).astype(dtype), each * np.arange(owned)
+    names, to = np.argsort(slots).astype(dtype), lambda array: backend.from_host(np.array(array))
+    pools = [np.concatenate([slots[np.sort(rng.choice(vertices, each, replace=False))] for _ in range(owned)])
+             for _ in range(1 + directed)]  # fmt: skip
+    length = rng.choice([0, 7, each], owned)
+    pairs = np.sort(rng.choice(vertices**2, count, replace=False))
+    ends, bounds = 2 * count, np.array([0, owned, vertices])
+    edges = to((2 * pairs + rng.integers(0, 2, count)).astype(np.uint64))
+    looks = (
+        edges, vertices, to(slots), owned, vertices, directed, 1,
+        to(begin), to(length), to(pools[0]), to(begin), to(length), to(pools[-1]), to(names),
+    )  # fmt: skip
+    most, pool = 12, len(pools[0])
+
+    def taken():
+        empty = lambda n, kind: to(np.full(n, 77, kind))  # noqa: E731
+        rows = to(np.full(owned, each)), pool
+        return {
+            "looked": (empty(count, np.uint8), empty(ends, np.int64), empty(ends, np.uint64)),
+            "found": (empty(ends, dtype), empty(ends, dtype), empty(ends, np.int64), empty(ends + 1, np.int64)),
+            "sums": empty(ends + 1, np.int64), "notes": (0, to(np.zeros((size, owned), np.uint8)), to(np.zeros(0))),
+            "plans": (*rows, *rows, 2**62, 0, empty(8, np.int64), empty(ends, np.int64), empty(3 * ends, np.int64),
+                      to(np.zeros(11, np.uint64))),
+        }  # fmt: skip
+
+    one, several = taken(), taken()
+    order, told = to(np.zeros(ends, np.int64)), (to(bounds), size, 1)
+    backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
+        ends, *looks, *one["looked"], to(np.zeros(ends, np.uint64)), to(np.zeros(ends, np.int64)), order, *one["found"],
+        one["sums"], *told, *one["notes"], most, *one["plans"], threads=BLOCK, per_processor=1,
+    )  # fmt: skip
+    kernels, (found, where, keys) = backend.kernels("dynamic_batch", index_t=dtype), several["looked"]
+    kernels.dynamic_batch_look(ends, *looks, found, where, keys)
+    backend.synchronize()
+    unsorted = backend.to_host(keys)
+    keys = to(np.sort(unsorted))
+    out_room, out_used, in_room, in_used, *plans, counters = several["plans"]
+    kernels.dynamic_batch_place(ends, keys, owned, vertices, *looks[7:], looks[2], *several["found"], counters)
+    sums = to(np.cumsum(backend.to_host(several["found"][3])))
+    kernels.dynamic_batch_note(ends, counters, *several["found"][:2], *told, owned, *several["notes"])
+    kernels.dynamic_batch_plan(
+        ends, keys, owned, vertices, sums, most, *looks[7:9], out_room, out_used, *looks[10:12], in_room, in_used,
+        *plans, counters,
+    )  # fmt: skip
+    backend.synchronize()
+
+    def same(first, second):
+        np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
+
+    needed, (front, back) = int((unsorted != NOTHING).sum()), backend.to_host(counters)[6:8].tolist()
+    assert needed >= count // 4
+    for first, second in zip((*one["looked"][:2], *one["found"], one["sums"], one["notes"][1]),
+                             (found, where, *several["found"], sums, several["notes"][1]), strict=True):  # fmt: skip
+        same(first, second)
+    same(one["looked"][2], keys)
+    same(one["plans"][-1][:10], counters[:10])
+    np.testing.assert_array_equal(unsorted[backend.to_host(order)[:needed]], backend.to_host(keys)[:needed])
+    lists, plans = ([backend.to_host(each["plans"][k]) for each in (one, several)] for k in (7, 8))
+    np.testing.assert_array_equal(*(np.sort(each[:front]) for each in lists))  # the order is nobody's
+    np.testing.assert_array_equal(*(np.sort(each[ends - back :]) for each in lists))
+    first = np.flatnonzero(plans[0][:ends])
+    assert len(first) == front + back
+    np.testing.assert_array_equal(plans[0][:ends], plans[1][:ends])
+    np.testing.assert_array_equal(*(each.reshape(3, -1)[2, first] for each in plans))
