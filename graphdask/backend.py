@@ -30,6 +30,7 @@ from graphdask import host_memory
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels.inserted import cuda_text, digests, python_module
 from graphdask.launch import make_current, packed_arguments
+from graphdask.page_locked import READ, PageLocked
 
 Array = Any
 """A NumPy or CuPy array; which one follows from the backend."""
@@ -55,8 +56,6 @@ STATUS = {
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 """Number of this attribute of a device in CUDA's runtime."""
 
-SMALL = 8192
-"""Bytes up to which an array is read through pinned memory that is kept, faster than into new memory."""
 BLOCK = 256
 PER_PROCESSOR = 32
 """Blocks of a launch at most, for each processor."""
@@ -190,8 +189,7 @@ class CudaBackend(Backend):
         self._launched: deque[str] = deque(maxlen=8)
         self.watch: Callable[[str], AbstractContextManager[None]] | None = None
         """Around every launch, if there is one; told the kernel's name."""
-        self._pinned = local()
-        """`memory`: of each thread, for small arrays that are read."""
+        self._page_locked = PageLocked(cupy)
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
         self._by_request: dict[tuple[Any, ...] | None, _CudaKernels] = {}
         with self.activate():
@@ -214,50 +212,28 @@ class CudaBackend(Backend):
         return self._modules[key]
 
     def to_host(self, array: Array) -> np.ndarray:
-        small = array.nbytes <= SMALL and array.flags.c_contiguous
+        small = array.nbytes <= READ and array.flags.c_contiguous
         try:
-            return self._read(array) if small else self.xp.asnumpy(array)
+            return self._page_locked.read(array) if small else self.xp.asnumpy(array)
         except (self.xp.cuda.runtime.CUDARuntimeError, self.xp.cuda.driver.CUDADriverError) as error:
             raise self.failure(error) from error
 
-    @property
-    def _page_locked(self) -> Any:
-        """SMALL bytes of page-locked memory of this thread."""
-        if getattr(self._pinned, "memory", None) is None:
-            self._pinned.memory = self.xp.cuda.alloc_pinned_memory(SMALL)
-        return self._pinned.memory
-
-    def _read(self, array: Array) -> np.ndarray:
-        """A small array, once the stream has got that far."""
-        cuda, memory = self.xp.cuda, self._page_locked
-        stream = cuda.get_current_stream()
-        cuda.runtime.memcpyAsync(memory.ptr, array.data.ptr, array.nbytes, cuda.runtime.memcpyDeviceToHost, stream.ptr)
-        stream.synchronize()
-        return np.frombuffer(memory, array.dtype, array.size).reshape(array.shape).copy()
-
     def from_host(self, array: np.ndarray) -> Array:
-        return self.xp.asarray(array)
+        return self._page_locked.send(array) if isinstance(array, np.ndarray) else self.xp.asarray(array)
 
     def synchronize(self) -> None:
         every = list(self._modules.values())  # another rank of this device may be adding one
         modules = [(module, module.last) for module in every if module.unseen]
-        for begin in range(0, max(len(modules), 1), SMALL // 4):
-            some = modules[begin : begin + SMALL // 4]
+        for begin in range(0, max(len(modules), 1), READ // 4):
+            some = modules[begin : begin + READ // 4]
             for (module, last), code in zip(some, self._statuses([module for module, _ in some]), strict=True):
                 module.check(code, last)
         self._launched.clear()
 
     def _statuses(self, modules: list[_CudaKernels]) -> list[int]:
         """The status words of modules, once the stream has got that far: one wait for all of them."""
-        cuda, memory = self.xp.cuda, self._page_locked
-        stream = cuda.get_current_stream()
         with self._named_failures():
-            for k, module in enumerate(modules):
-                cuda.runtime.memcpyAsync(
-                    memory.ptr + 4 * k, module.status.data.ptr, 4, cuda.runtime.memcpyDeviceToHost, stream.ptr
-                )
-            stream.synchronize()
-        return np.frombuffer(memory, np.int32, len(modules)).tolist()
+            return self._page_locked.read_words([module.status.data.ptr for module in modules])
 
     @contextmanager
     def _named_failures(self) -> Iterator[None]:

@@ -31,18 +31,19 @@ from graphdask.algorithms import dynamic_marking as marking
 from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import (
     COUNTERS,
-    EVERY,
     GOES,
     LISTS,
     DynamicPageRankResult,
     Lists,
     State,
+    degrees_of,
+    every_of,
     listed_of,
+    start_of,
     votes_of,
 )
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
 from graphdask.algorithms.rank_error import MASS, Residual
-from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.dynamic_rows import DynamicPart
 from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
@@ -154,12 +155,12 @@ class DynamicPageRank(Primitive[State]):
         assert isinstance(part, DynamicPart)
         xp, owned, most, size = env.xp, part.num_owned, part.num_vertices, part.size
         dtype = part.vertex_map.dtype
-        inverse, loop = self._degrees(part, env)
+        inverse, loop = degrees_of(part, env)
         kernels, x, told = env.kernels("dynamic", index_t=dtype), part.contributions, part.said
         if x is None or told is None or not self.keeps or self.everywhere:
             x, told = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
         rank = xp.empty(owned)
-        kernels.dynamic_begin(owned, self._start(part, env), inverse, rank, x)
+        kernels.dynamic_begin(owned, start_of(part, env, self.method, self.start), inverse, rank, x)
         traverses = self.method == "dt"
         mode = "dfp" if self.method == AUTO else self.method
         marks = 0 if self.everywhere else owned
@@ -171,7 +172,7 @@ class DynamicPageRank(Primitive[State]):
             xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
             xp.empty(marking.pieces(part) if marks else 0, np.int64),
             xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
-            self._every(part, env),
+            every_of(part, env),
             (1.0 - self.damping) / max(part.alive, 1), part.alive, part.num_in_edges, mode, False,
             Residual(self.damping, self.drift), traverses, part.ids[:0],
         )  # fmt: skip
@@ -191,43 +192,20 @@ class DynamicPageRank(Primitive[State]):
         if self._may_sweep and self.method in (*WHOLE, AUTO):
             state.row_kinds = Sweep.count(part, env)
         every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # nobody is told
-        return state, self._say(part, state, env, Lists([every], [state.every]))
+        said = self._say(part, state, env, Lists([every], [state.every]))
+        if self._ranks_all(part, state, said):  # while the host goes on
+            state.sweep = Sweep.of(part, state, env) if self._may_sweep else None
+            if state.sweep is not None and size == 1:
+                state.sweep.sum(part, state, env)
+                state.ahead = True
+        return state, said
 
-    def _every(self, part: DynamicPart, env: Environment) -> Array:
-        """EVERY on the device, made once."""
-        kept = part.tables.get("every")
-        return part.tables.keep("every", env.xp.full(1, EVERY, np.uint64), 0) if kept is None else kept
-
-    def _degrees(self, part: DynamicPart, env: Environment) -> tuple[Array, Array]:
-        """Of the own vertices 1 / out-degree, self-loop included, and whether the self-loop is stored; looked up where
-        the rows have changed since it was last done."""
-        xp = env.xp
-        if part.degrees is None:
-            part.degrees = xp.empty(part.num_owned, np.float64), xp.empty(part.num_owned, np.uint8)
-            part.stale = [xp.arange(part.num_owned, dtype=part.vertex_map.dtype)]
-        inverse, loop = part.degrees
-        out, kernels = part.outward, env.kernels("dynamic", index_t=part.vertex_map.dtype)
-        for rows in part.stale:
-            kernels.dynamic_degrees(
-                len(rows), rows, part.ids, out.begin, out.length, out.indices, part.names, inverse, loop
-            )
-        part.stale = []
-        return inverse, loop
-
-    def _start(self, part: DynamicPart, env: Environment) -> Array:
-        """Ranks of the own vertices to begin with, not to be written to; 0 of those that have not appeared."""
-        xp = env.xp
-        if self.start is None and self.method != "static" and part.ranked == part.alive:
-            assert part.pagerank is not None
-            return part.pagerank
-        alive = part.ids < part.alive
-        if self.start is not None:
-            return xp.where(alive, self.start, 0.0)
-        even = alive.astype(np.float64) / max(part.alive, 1)
-        if self.method == "static":
-            return even
-        assert part.pagerank is not None
-        return xp.where(part.ids < part.ranked, part.pagerank * (part.ranked / part.alive), even)
+    def _ranks_all(self, part: DynamicPart, state: State, said: Messages) -> bool:
+        """Whether it is known on this rank that the first iteration ranks all vertices."""
+        if self.method != AUTO or part.size > 1:
+            return self.everywhere
+        assert callable(said.votes)
+        return state.num_vertices > 0 and _soon(said.votes()[7], state) >= MOST_EDGES
 
     def _list_affected(self, part: DynamicPart, state: State, env: Environment) -> None:
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
@@ -357,7 +335,7 @@ class DynamicPageRank(Primitive[State]):
 
         def votes() -> Sequence[float]:
             found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
-            state.ahead = state.ahead and bool(found[GOES])
+            state.ahead = state.ahead and (not state.iterations or bool(found[GOES]))
             return votes_of(found, ranked, reached, state)
 
         state.looked = ranked.edges
@@ -403,8 +381,8 @@ class DynamicPageRank(Primitive[State]):
             return
         if state.swept:  # all that says of the next frontier is what was marked
             looked -= state.all_edges
-        if not state.iterations:  # edges to so many vertices are looked at, and those that they mark in their turn
-            looked = -2.0 * math.expm1(-looked / state.num_vertices) * state.all_edges
+        if not state.iterations:
+            looked = _soon(looked, state) * state.all_edges
         if (self.method == AUTO and looked >= MOST_EDGES * state.all_edges) or (
             self.method == "dt" and lost > RANK_ALL
         ):
@@ -441,3 +419,9 @@ class DynamicPageRank(Primitive[State]):
             "drift": drift,
             "left": left,
         }
+
+
+def _soon(marking: float, state: State) -> float:
+    """The share of all edges that is looked at where so many edges are marked over to begin with: those of the vertices
+    that they lead to, and of those that these mark in their turn."""
+    return -2.0 * math.expm1(-marking / state.num_vertices)

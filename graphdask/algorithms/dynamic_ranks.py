@@ -1,4 +1,4 @@
-"""What PageRank of a dynamic graph keeps while it runs, and what it returns; the primitive is dynamic_pagerank.py."""
+"""What PageRank of a dynamic graph begins with, keeps, and returns; the primitive is dynamic_pagerank.py."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from graphdask.algorithms.rank_error import Residual, halves
 from graphdask.backend import Array
+from graphdask.dynamic_rows import DynamicPart
+from graphdask.engine import Environment
 from graphdask.errors import InputError
 from graphdask.readback import Readback
 from graphdask.result import Result
@@ -137,6 +139,46 @@ def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: State) ->
         float(counters[3:4].view(np.float64)[0]), float(counted[4]), float(reached), *halves(counted[5]),
         *halves(counted[6]), float(ranked.edges + counted[LISTS + 2]), float(state.num_edges), *halves(counted[10]),
     )  # fmt: skip
+
+
+def every_of(part: DynamicPart, env: Environment) -> Array:
+    """EVERY on the device, made once."""
+    kept = part.tables.get("every")
+    return part.tables.keep("every", env.xp.full(1, EVERY, np.uint64), 0) if kept is None else kept
+
+
+def degrees_of(part: DynamicPart, env: Environment) -> tuple[Array, Array]:
+    """Of the own vertices 1 / out-degree, self-loop included, and whether the self-loop is stored; looked up where the
+    rows have changed since it was last done."""
+    xp = env.xp
+    if part.degrees is None:
+        part.degrees = xp.empty(part.num_owned, np.float64), xp.empty(part.num_owned, np.uint8)
+        part.stale = [xp.arange(part.num_owned, dtype=part.vertex_map.dtype)]
+    inverse, loop = part.degrees
+    out, kernels = part.outward, env.kernels("dynamic", index_t=part.vertex_map.dtype)
+    for rows in part.stale:
+        kernels.dynamic_degrees(
+            len(rows), rows, part.ids, out.begin, out.length, out.indices, part.names, inverse, loop
+        )
+    part.stale = []
+    return inverse, loop
+
+
+def start_of(part: DynamicPart, env: Environment, method: str, given: Array | None) -> Array:
+    """Ranks of the own vertices to begin with, not to be written to; 0 of those that have not appeared. `given` stand
+    in for those of the last run."""
+    xp = env.xp
+    if given is None and method != "static" and part.ranked == part.alive:
+        assert part.pagerank is not None
+        return part.pagerank
+    alive = part.ids < part.alive
+    if given is not None:
+        return xp.where(alive, given, 0.0)
+    even = alive.astype(np.float64) / max(part.alive, 1)
+    if method == "static":
+        return even
+    assert part.pagerank is not None
+    return xp.where(part.ids < part.ranked, part.pagerank * (part.ranked / part.alive), even)
 
 
 class DynamicPageRankResult(Result):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from source_tree import Import
 
 LAYERS = (
-    ("kernels", "host_memory", "launch"),
+    ("kernels", "host_memory", "launch", "page_locked"),
     ("backend",),
     (
         "adapters",

@@ -1,0 +1,68 @@
+"""Small arrays between the host and a device by way of page-locked memory that each thread keeps: a copy through memory
+that is new costs more than the copy."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from threading import local
+from typing import Any
+
+import numpy as np
+
+READ = 8192
+"""Bytes up to which an array is read so."""
+SENT = 1 << 18
+"""Bytes up to which one is sent so."""
+
+
+class PageLocked(local):
+    """The memory of one device, of the thread that asks.
+
+    Parameters
+    ----------
+    cupy : module
+    """
+
+    def __init__(self, cupy: Any):
+        self._xp, self._cuda = cupy, cupy.cuda
+        self._for_reading: Any = None
+        self._for_sending: Any = None
+        self._sent: Any = None
+        """An event after what was sent last."""
+
+    def _read(self) -> Any:
+        if self._for_reading is None:
+            self._for_reading = self._cuda.alloc_pinned_memory(READ)
+        return self._for_reading
+
+    def read(self, array: Any) -> np.ndarray:
+        """A contiguous array of READ bytes at most, once the stream has got that far."""
+        runtime, memory, stream = self._cuda.runtime, self._read(), self._cuda.get_current_stream()
+        runtime.memcpyAsync(memory.ptr, array.data.ptr, array.nbytes, runtime.memcpyDeviceToHost, stream.ptr)
+        stream.synchronize()
+        return np.frombuffer(memory, array.dtype, array.size).reshape(array.shape).copy()
+
+    def read_words(self, addresses: Sequence[int]) -> list[int]:
+        """The int32 at each of READ / 4 addresses at most, once the stream has got that far: one wait for all."""
+        runtime, memory, stream = self._cuda.runtime, self._read(), self._cuda.get_current_stream()
+        for k, address in enumerate(addresses):
+            runtime.memcpyAsync(memory.ptr + 4 * k, address, 4, runtime.memcpyDeviceToHost, stream.ptr)
+        stream.synchronize()
+        return np.frombuffer(memory, np.int32, len(addresses)).tolist()
+
+    def send(self, array: np.ndarray) -> Any:
+        """A copy on the device; through other memory where the array is large, or what was sent last is under way."""
+        if not array.size or array.nbytes > SENT or not array.flags.c_contiguous:
+            return self._xp.asarray(array)
+        if self._for_sending is None:
+            self._for_sending = self._cuda.alloc_pinned_memory(SENT)
+            self._sent = self._cuda.Event(block=False, disable_timing=True)
+        if not self._sent.done:
+            return self._xp.asarray(array)
+        runtime, memory, stream = self._cuda.runtime, self._for_sending, self._cuda.get_current_stream()
+        found = self._xp.empty(array.shape, array.dtype)
+        ctypes.memmove(memory.ptr, array.ctypes.data, array.nbytes)
+        runtime.memcpyAsync(found.data.ptr, memory.ptr, array.nbytes, runtime.memcpyHostToDevice, stream.ptr)
+        self._sent.record(stream)
+        return found
