@@ -16,12 +16,12 @@ struct Rows {
     const index_t *indices;
 };
 
-// Look entry i up: whether its row holds it, where its weight is to be set, and its key.
-__device__ __forceinline__ void gd_look(long long i, long long half, const unsigned long long *edges,
-                                        unsigned long long num_vertices, const index_t *slots, long long owned,
-                                        unsigned long long capacity, bool directed, bool weighted, const Rows &out,
-                                        const Rows &in, const index_t *names, unsigned char *found, long long *again,
-                                        unsigned long long *keys) {
+// Look entry i up: whether its row holds it, where its weight is to be set, and its key; how many of its row are less.
+__device__ __forceinline__ long long gd_look(long long i, long long half, const unsigned long long *edges,
+                                             unsigned long long num_vertices, const index_t *slots, long long owned,
+                                             unsigned long long capacity, bool directed, bool weighted,
+                                             const Rows &out, const Rows &in, const index_t *names,
+                                             unsigned char *found, long long *again, unsigned long long *keys) {
     const bool backward = i >= half, inward = backward && directed;
     const long long edge = backward ? i - half : i;
     const unsigned long long given = edges[edge], source = (given >> 1) / num_vertices;
@@ -30,11 +30,11 @@ __device__ __forceinline__ void gd_look(long long i, long long half, const unsig
     const index_t column = (index_t)(backward ? source : destination);
     bool there = false;
     unsigned long long key = GD_NOTHING;
-    long long where = -1;
+    long long where = -1, low = 0;
     if (local < owned && !(backward && !directed && source == destination)) {
         const Rows &rows = inward ? in : out;
         const long long begin = rows.begin[local], length = rows.length[local];
-        const long long low = gd_place(rows.indices, names, begin, length, column);
+        low = gd_place(rows.indices, names, begin, length, column);
         there = low < length && names[rows.indices[begin + low]] == column;
         if (there != (bool)(given & 1))
             key = (unsigned long long)(inward ? owned + local : local) * capacity + (unsigned long long)column;
@@ -43,6 +43,7 @@ __device__ __forceinline__ void gd_look(long long i, long long half, const unsig
     if (!backward) found[edge] = there;
     if (weighted) again[i] = where;
     keys[i] = key;
+    return low;
 }
 
 extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long long *edges, long long num_vertices,
@@ -64,31 +65,14 @@ __device__ __forceinline__ int gd_kind(unsigned long long key, unsigned long lon
     return key == GD_NOTHING ? 2 : key >= inward;
 }
 
-// Find the row and the place of sorted entry i, and count how many entries there are of each kind; what it changes.
-__device__ __forceinline__ long long gd_find(long long i, long long n, const unsigned long long *keys, long long owned,
-                                             unsigned long long capacity, const Rows &out, const Rows &in,
-                                             const index_t *names, const index_t *slots, index_t *row, index_t *slot,
-                                             long long *place, unsigned long long *counters) {
-    const unsigned long long inward = (unsigned long long)owned * capacity, key = keys[i];
-    const int kind = gd_kind(key, inward), before = i ? gd_kind(keys[i - 1], inward) : 0;
+// Of which rows sorted entry i is; how many there are of each kind is counted where the next one begins.
+__device__ __forceinline__ int gd_counted(long long i, long long n, const unsigned long long *keys,
+                                          unsigned long long inward, unsigned long long *counters) {
+    const int kind = gd_kind(keys[i], inward), before = i ? gd_kind(keys[i - 1], inward) : 0;
     for (int k = before; k < kind; k++) counters[k] = (unsigned long long)i;
     if (i == n - 1)
         for (int k = kind; k < 2; k++) counters[k] = (unsigned long long)n;
-    long long local = 0, low = 0, step = 0;
-    index_t wanted = 0;
-    if (kind < 2) {
-        const unsigned long long of = key / capacity;
-        wanted = (index_t)(key - of * capacity);
-        local = (long long)of - (kind ? owned : 0);
-        const Rows &rows = kind ? in : out;
-        const long long begin = rows.begin[local], length = rows.length[local];
-        low = gd_place(rows.indices, names, begin, length, wanted);
-        step = low < length && names[rows.indices[begin + low]] == wanted ? 1ll << 32 : 1;
-    }
-    row[i] = (index_t)local;
-    slot[i] = slots[wanted];
-    place[i] = low;
-    return step;
+    return kind;
 }
 
 extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long long *keys, long long owned,
@@ -99,10 +83,25 @@ extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long 
                                                const index_t *slots, index_t *row, index_t *slot, long long *place,
                                                long long *steps, unsigned long long *counters) {
     const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+    const unsigned long long of_all = (unsigned long long)capacity;
     GD_FOR(i, n) {
+        const int kind = gd_counted(i, n, keys, (unsigned long long)owned * of_all, counters);
         if (i == 0) steps[0] = 0;
-        steps[i + 1] = gd_find(i, n, keys, owned, (unsigned long long)capacity, out, in, names, slots, row, slot, place,
-                               counters);
+        long long local = 0, low = 0, step = 0;
+        index_t wanted = 0;
+        if (kind < 2) {
+            const unsigned long long of = keys[i] / of_all;
+            wanted = (index_t)(keys[i] - of * of_all);
+            local = (long long)of - (kind ? owned : 0);
+            const Rows &rows = kind ? in : out;
+            const long long begin = rows.begin[local], length = rows.length[local];
+            low = gd_place(rows.indices, names, begin, length, wanted);
+            step = low < length && names[rows.indices[begin + low]] == wanted ? 1ll << 32 : 1;
+        }
+        row[i] = (index_t)local;
+        slot[i] = slots[wanted];
+        place[i] = low;
+        steps[i + 1] = step;
     }
 }
 
@@ -209,8 +208,8 @@ extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long l
     }
 }
 
-// A block sorts GD_TILE keys, and where entries have weights, with them which entries they are of.
-__device__ __forceinline__ void gd_sort_tile(long long first, long long n, const unsigned long long *keys, bool orders,
+// A block sorts GD_TILE keys, and with them which entries they are of.
+__device__ __forceinline__ void gd_sort_tile(long long first, long long n, const unsigned long long *keys,
                                              unsigned long long *sorted, long long *of) {
     __shared__ unsigned long long key[GD_TILE];
     __shared__ int at[GD_TILE];
@@ -222,23 +221,20 @@ __device__ __forceinline__ void gd_sort_tile(long long first, long long n, const
         for (int apart = size / 2; apart; apart /= 2) {
             __syncthreads();
             for (int k = (int)threadIdx.x; k < GD_TILE / 2; k += GD_SCANNED) {
-                const int low = 2 * k - (k & (apart - 1)), high = low + apart;
+                const int low = 2 * k - (k & (apart - 1)), high = low + apart, held = at[low];
                 const unsigned long long one = key[low], other = key[high];
-                if ((one > other) == ((low & size) == 0) && one != other) {
-                    key[low] = other;
-                    key[high] = one;
-                    if (!orders) continue;
-                    const int held = at[low];
-                    at[low] = at[high];
-                    at[high] = held;
-                }
+                if (one == other || (one > other) != ((low & size) == 0)) continue;
+                key[low] = other;
+                key[high] = one;
+                at[low] = at[high];
+                at[high] = held;
             }
         }
     }
     __syncthreads();
     for (int k = (int)threadIdx.x; k < GD_TILE && first + k < n; k += GD_SCANNED) {
         sorted[first + k] = key[k];
-        if (orders) of[first + k] = first + at[k];
+        of[first + k] = first + at[k];
     }
     __syncthreads();
 }
@@ -265,51 +261,52 @@ __device__ __forceinline__ long long gd_rank(long long i, long long n, const uns
 }
 
 // All of the above in one launch, whose blocks wait for each other: few entries are done with sooner than the host has
-// launched a kernel for each step.
+// launched a kernel for each step. What the plan takes is put to other use until then.
 extern "C" __global__ void __launch_bounds__(512)
 dynamic_batch_prepare(long long n, const unsigned long long *edges, long long num_vertices, const index_t *slots,
                       long long owned, long long capacity, long long directed, long long weighted,
                       const long long *out_begin, const long long *out_length, const index_t *out_indices,
                       const long long *in_begin, const long long *in_length, const index_t *in_indices,
                       const index_t *names, unsigned char *found, long long *again, unsigned long long *keys,
-                      unsigned long long *tiles, long long *of, long long *order, index_t *row, index_t *slot, long long *place,
-                      long long *steps, long long *sums, const long long *bounds, long long size, long long rank,
-                      long long says, unsigned char *held, double *said, long long most, const long long *out_room,
-                      long long out_used, const long long *in_room, long long in_used, long long hub, long long room,
-                      long long *pieces, long long *listed, long long *plan, unsigned long long *counters) {
-    const unsigned long long of_all = (unsigned long long)capacity;
+                      long long *order, index_t *row, index_t *slot, long long *place, long long *sums,
+                      const long long *bounds, long long size, long long rank, long long says, unsigned char *held,
+                      double *said, long long most, const long long *out_room, long long out_used,
+                      const long long *in_room, long long in_used, long long hub, long long room, long long *pieces,
+                      long long *listed, long long *plan, unsigned long long *counters) {
+    const unsigned long long of_all = (unsigned long long)capacity, inward = (unsigned long long)owned * of_all;
     gd_count *const arrived = counters + 10;
-    long long *const totals = listed;  // nobody lists anything yet
-    {
-        const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
-        GD_FOR(i, n) {
-            gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, of_all, directed, weighted, out,
-                    in, names, found, again, keys);
-        }
-        gd_grid_barrier(arrived);
-        for (long long first = (long long)blockIdx.x * GD_TILE; first < n; first += (long long)gridDim.x * GD_TILE)
-            gd_sort_tile(first, n, keys, weighted, tiles, of);
-        gd_grid_barrier(arrived);
-        GD_FOR(i, n) {
-            const long long to = gd_rank(i, n, tiles);
-            keys[to] = tiles[i];
-            if (weighted) order[to] = of[i];
-        }
-        gd_grid_barrier(arrived);
-        for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n;
-             first += (long long)gridDim.x * GD_SCANNED) {
-            const long long i = first + threadIdx.x;
-            const long long step =
-                i < n ? gd_find(i, n, keys, owned, of_all, out, in, names, slots, row, slot, place, counters) : 0;
-            long long all;
-            const long long before = gd_block_scan(step, &all);
-            if (i < n) {
-                steps[i + 1] = step;
-                sums[i + 1] = before + step;
-            }
-            if (i == 0) steps[0] = sums[0] = 0;
-            if (threadIdx.x == 0) totals[first / GD_SCANNED] = all;
-        }
+    long long *const low = plan, *const of = plan + n, *const totals = listed;
+    unsigned long long *const tiles = (unsigned long long *)(plan + 2 * n);
+    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+    GD_FOR(i, n) {
+        low[i] = gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, of_all, directed, weighted,
+                         out, in, names, found, again, keys);
+    }
+    gd_grid_barrier(arrived);
+    for (long long first = (long long)blockIdx.x * GD_TILE; first < n; first += (long long)gridDim.x * GD_TILE)
+        gd_sort_tile(first, n, keys, tiles, of);
+    gd_grid_barrier(arrived);
+    GD_FOR(i, n) {
+        const unsigned long long key = tiles[i], by = key / of_all;
+        const bool some = key != GD_NOTHING;
+        const long long to = gd_rank(i, n, tiles), entry = of[i];
+        const index_t wanted = some ? (index_t)(key - by * of_all) : 0;
+        keys[to] = key;
+        order[to] = entry;
+        row[to] = some ? (index_t)(key >= inward ? (long long)by - owned : (long long)by) : 0;
+        slot[to] = slots[wanted];
+        place[to] = some ? low[entry] : 0;
+        sums[to + 1] = some ? (edges[entry % (n / 2)] & 1 ? 1 : 1ll << 32) : 0;
+    }
+    gd_grid_barrier(arrived);
+    for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n; first += (long long)gridDim.x * GD_SCANNED) {
+        const long long i = first + threadIdx.x, step = i < n ? sums[i + 1] : 0;
+        if (i < n) gd_counted(i, n, keys, inward, counters);
+        long long all;
+        const long long before = gd_block_scan(step, &all);
+        if (i < n) sums[i + 1] = before + step;
+        if (i == 0) sums[0] = 0;
+        if (threadIdx.x == 0) totals[first / GD_SCANNED] = all;
     }
     gd_grid_barrier(arrived);
     for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n; first += (long long)gridDim.x * GD_SCANNED) {
@@ -320,10 +317,10 @@ dynamic_batch_prepare(long long n, const unsigned long long *edges, long long nu
         if (i < n) sums[i + 1] += all;
     }
     gd_grid_barrier(arrived);
-    const Room out = {out_begin, out_length, out_room, out_used}, in = {in_begin, in_length, in_room, in_used};
+    const Room to_out = {out_begin, out_length, out_room, out_used}, to_in = {in_begin, in_length, in_room, in_used};
     const long long outward = (long long)counters[0];
     GD_FOR(i, n) {
         if (size > 1 && i < outward) gd_note(i, row, slot, bounds, size, rank, owned, says, held, said);
-        gd_plan(i, n, keys, owned, of_all, sums, most, out, in, hub, room, pieces, listed, plan, counters);
+        gd_plan(i, n, keys, owned, of_all, sums, most, to_out, to_in, hub, room, pieces, listed, plan, counters);
     }
 }

@@ -27,8 +27,7 @@ plan           int64, three arrays in one: of the first entry of each row that c
 pieces         int64, four each: of the rows of more than `hub` entries, before or after, that stay where they are, as
                long as what they take of `room` entries is there, every PIECE entries: the row's first entry, the first
                entry of the piece, where what the row is to be is put together, and how long it is to be
-of, order      int64 per entry, where the graph is weighted: which one of the batch a key in `tiles`, which are sorted
-               piece by piece, and a sorted key is of
+order          int64 per sorted entry: which one of the batch it is, but for those of NOTHING
 counters       uint64, 0 before: how many of the sorted entries are of out-edges, and of both directions; deletions of
                each direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their
                room, whether they fit or not; rows listed at the front, and at the back; pieces, and what their rows
@@ -231,22 +230,21 @@ def dynamic_batch_plan(
 @twin
 def dynamic_batch_prepare(
     n, edges, num_vertices, slots, owned, capacity, directed, weighted, out_begin, out_length, out_indices, in_begin,
-    in_length, in_indices, names, found, again, keys, tiles, of, order, row, slot, place, steps, sums, bounds, size,
-    rank, says, held, said, most, out_room, out_used, in_room, in_used, hub, room, pieces, listed, plan, counters,
+    in_length, in_indices, names, found, again, keys, order, row, slot, place, sums, bounds, size, rank, says, held,
+    said, most, out_room, out_used, in_room, in_used, hub, room, pieces, listed, plan, counters,
 ):  # fmt: skip
-    """All of the above, and what stands between them."""
+    """All of the above, and what stands between them. Arrays may be longer than the batch."""
     dynamic_batch_look(
         n, edges, num_vertices, slots, owned, capacity, directed, weighted, out_begin, out_length, out_indices,
         in_begin, in_length, in_indices, names, found, again, keys,
     )  # fmt: skip
-    if weighted:
-        order[:] = np.argsort(keys, kind="mergesort")
-    keys.sort()
+    order[:n] = np.argsort(keys[:n], kind="mergesort")
+    keys[:n] = keys[:n][order[:n]]
     dynamic_batch_place(
         n, keys, owned, capacity, out_begin, out_length, out_indices, in_begin, in_length, in_indices, names, slots,
-        row, slot, place, steps, counters,
+        row, slot, place, sums, counters,
     )  # fmt: skip
-    sums[:] = np.cumsum(steps)
+    sums[: n + 1] = np.cumsum(sums[: n + 1])
     if size > 1:
         dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, says, held, said)
     dynamic_batch_plan(

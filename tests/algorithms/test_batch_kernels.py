@@ -239,7 +239,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
         return {
             "looked": (empty(count, np.uint8), empty(ends, np.int64), empty(ends, np.uint64)),
             "found": (empty(ends, dtype), empty(ends, dtype), empty(ends, np.int64), empty(ends + 1, np.int64)),
-            "sums": empty(ends + 1, np.int64), "notes": (0, to(np.zeros((size, owned), np.uint8)), to(np.zeros(0))),
+            "notes": (0, to(np.zeros((size, owned), np.uint8)), to(np.zeros(0))),
             "plans": (*rows, *rows, 2**62, 0, empty(8, np.int64), empty(ends, np.int64), empty(3 * ends, np.int64),
                       to(np.zeros(11, np.uint64))),
         }  # fmt: skip
@@ -247,8 +247,8 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     one, several = taken(), taken()
     order, told = to(np.zeros(ends, np.int64)), (to(bounds), size, 1)
     backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
-        ends, *looks, *one["looked"], to(np.zeros(ends, np.uint64)), to(np.zeros(ends, np.int64)), order, *one["found"],
-        one["sums"], *told, *one["notes"], most, *one["plans"], threads=BLOCK, per_processor=1,
+        ends, *looks, *one["looked"], order, *one["found"], *told, *one["notes"], most, *one["plans"], threads=BLOCK,
+        per_processor=1,
     )  # fmt: skip
     kernels, (found, where, keys) = backend.kernels("dynamic_batch", index_t=dtype), several["looked"]
     kernels.dynamic_batch_look(ends, *looks, found, where, keys)
@@ -270,10 +270,10 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
 
     needed, (front, back) = int((unsorted != NOTHING).sum()), backend.to_host(counters)[6:8].tolist()
     assert needed >= count // 4
-    for first, second in zip((*one["looked"][:2], *one["found"], one["sums"], one["notes"][1]),
-                             (found, where, *several["found"], sums, several["notes"][1]), strict=True):  # fmt: skip
+    for first, second in zip((*one["looked"], *one["found"], one["notes"][1]),
+                             (found, where, keys, *several["found"][:3], sums, several["notes"][1]),
+                             strict=True):  # fmt: skip
         same(first, second)
-    same(one["looked"][2], keys)
     same(one["plans"][-1][:10], counters[:10])
     np.testing.assert_array_equal(unsorted[backend.to_host(order)[:needed]], backend.to_host(keys)[:needed])
     lists, plans = ([backend.to_host(each["plans"][k]) for each in (one, several)] for k in (7, 8))
