@@ -38,6 +38,7 @@ Array = Any
 C_TYPES = {
     "int8": "signed char",
     "uint8": "unsigned char",
+    "uint16": "unsigned short",
     "int32": "int",
     "uint32": "unsigned int",
     "int64": "long long",

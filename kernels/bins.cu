@@ -8,6 +8,7 @@
 // Source: Beamer, Asanovic, Patterson, Reducing PageRank communication via propagation blocking (IPDPS 2017), of which
 // this is the deterministic form, where each edge has its place in a bin. Twins and arguments: bins.py.
 #include "common.cuh"
+#include "codes.cuh"
 #include "copied.cuh"
 #include "lanes.cuh"
 #include "staged.cuh"
@@ -108,12 +109,13 @@ struct Edges {
     const weight_t *weights;
     const real_t *x, *values;  // the first `hot` of x, and what the bin gathers of the rest, of places from there on
     int hot;
+    double unit;
 };
 
 template <bool weighted> __device__ __forceinline__ double gathered(const Edges &e, int k) {
     const int at = e.places[k];
     const double value = (double)(at < e.hot ? e.x : e.values)[at];
-    return weighted ? __dmul_rn((double)__ldcs(e.weights + k), value) : value;
+    return weighted ? __dmul_rn(gd_weight(__ldcs(e.weights + k), e.unit), value) : value;
 }
 
 // This lane's share of the edges k = begin + lane, + 8, ... below end; in the order of pagerank.cu.
@@ -184,9 +186,9 @@ __device__ __forceinline__ Bin gd_fetch(long long bin, const long long *first_ed
 extern "C" __global__ void __launch_bounds__(1024, 1)
 bins_sum(long long n, long long bins, long long teams, long long room, const long long *first_edge,
          const int *first_packet, long long packet, const real_t *x, long long hot, const real_t *values,
-         const gd_place *places, const weight_t *weights, long long weighted, const int *first_chunk, const int *chunks,
-         const index_t *targets, const int *first_row, const int *rows, const index_t *goes, double *sums,
-         double *partial) {
+         const gd_place *places, const weight_t *weights, long long weighted, double unit, const int *first_chunk,
+         const int *chunks, const index_t *targets, const int *first_row, const int *rows, const index_t *goes,
+         double *sums, double *partial) {
     const int threads = blockDim.x / (int)teams, number = threadIdx.x / threads;
     const Team team{number, (int)threadIdx.x % threads, threads};
     Half *const here = (Half *)((char *)(real_t *)gd_staged + hot * sizeof(real_t) + number * room);
@@ -197,7 +199,7 @@ bins_sum(long long n, long long bins, long long teams, long long room, const lon
         const int c = first_chunk[at], r = first_row[at], count = first_chunk[at + 1] - c;
         const int few = first_row[at + 1] - r;
         const Edges e{(const gd_place *)(here + bin.halves) + bin.offset, weights + bin.begin,
-                      gd_staged, (const real_t *)here - hot, (int)hot};
+                      gd_staged, (const real_t *)here - hot, (int)hot, unit};
         gd_copied();
         gd_meet(team);
         if (weighted) sum_bin<true>(e, team, chunks + c, targets + c, count, rows + r, goes + r, few, sums, partial);

@@ -20,6 +20,7 @@ first_packet  int32 per bin and one more: where it begins in `values`
 chunks        int32: first edge, from the bin's first one on, times 256, plus number of edges less one; `targets` as in
               pagerank.py; first_chunk, int32 per bin and one more: which are the bin's
 rows          the same of rows of up to 8 edges, whose sums go to sums[goes]; first_row likewise
+weights       weight_t per edge, of unit `unit` (codes.py); counts where `weighted`
 partial       float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
 
 The order of additions in a row is that of lanes.py. Sums of rows without edges are not written.
@@ -30,7 +31,11 @@ import numpy as np
 from graphdask.kernels.lanes import tree, u64
 from graphdask.kernels.twin import twin
 
-MACROS = [{"index_t": index, "real_t": "float", "weight_t": "float"} for index in ("int", "long long")]
+MACROS = [
+    {"index_t": index, "real_t": "float", "weight_t": weight}
+    for index in ("int", "long long")
+    for weight in ("unsigned char", "unsigned short", "float")
+]
 
 
 @twin
@@ -77,34 +82,34 @@ def bins_fill(n, items, item_segment, item_packet, hot, width, length, packet, x
 
 
 @twin
-def _sum_of(first, length, places, weights, weighted, x, hot, values, begin, lane):
+def _sum_of(first, length, places, weights, weighted, unit, x, hot, values, begin, lane):
     lane[:] = 0.0
     for i in range(length):
         k = u64(first + i)
         at = np.int64(places[k])
         value = np.float64(x[at] if at < hot else values[begin + at - hot])
-        lane[i & 7] += np.float64(weights[k]) * value if weighted else value
+        lane[i & 7] += np.float64(weights[k]) * unit * value if weighted else value
     return tree(lane)
 
 
 @twin
 def bins_sum(
-    n, bins, teams, room, first_edge, first_packet, packet, x, hot, values, places, weights, weighted, first_chunk,
-    chunks, targets, first_row, rows, goes, sums, partial,
+    n, bins, teams, room, first_edge, first_packet, packet, x, hot, values, places, weights, weighted, unit,
+    first_chunk, chunks, targets, first_row, rows, goes, sums, partial,
 ):  # fmt: skip
     lane = np.zeros(8)
     for b in range(bins):
         begin = first_packet[b] * packet
         for c in range(first_chunk[b], first_chunk[b + 1]):
             first, length = first_edge[b] + (chunks[c] >> 8), (chunks[c] & 255) + 1
-            total = _sum_of(first, length, places, weights, weighted, x, hot, values, begin, lane)
+            total = _sum_of(first, length, places, weights, weighted, unit, x, hot, values, begin, lane)
             if targets[c] < 0:
                 partial[-1 - targets[c]] = total
             else:
                 sums[targets[c]] = total
         for r in range(first_row[b], first_row[b + 1]):
             first, length = first_edge[b] + (rows[r] >> 8), (rows[r] & 255) + 1
-            sums[goes[r]] = _sum_of(first, length, places, weights, weighted, x, hot, values, begin, lane)
+            sums[goes[r]] = _sum_of(first, length, places, weights, weighted, unit, x, hot, values, begin, lane)
 
 
 @twin

@@ -22,8 +22,9 @@ targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-
 partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
 The order of additions in a row is that of lanes.py. On a GPU `pagerank_sum` takes rows of up to 8 edges with a thread,
-`pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several. On a
-CPU there is nothing to balance: `pagerank_sum` does every row, and the twins of the other two do nothing.
+`pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several; they
+take edges as they stand; slices.py has them laid out. On a CPU there is nothing to balance: `pagerank_sum` does every
+row, and the twins of the other two do nothing.
 """
 
 import numpy as np

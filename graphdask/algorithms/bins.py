@@ -169,8 +169,9 @@ class Bins:
         """Bytes of what is kept."""
         return sum(getattr(self, field.name).nbytes for field in fields(self)[3:])
 
-    def sum(self, x: Array, weights: Array, values: Array, sums: Array, partial: Array) -> None:
-        """Write to `sums`, or `partial`, what rows and chunks gather; `values` has room for all packets, as x is."""
+    def sum(self, x: Array, weights: Array, unit: float, values: Array, sums: Array, partial: Array) -> None:
+        """Write to `sums`, or `partial`, what rows and chunks gather; `values` has room for all packets, as x is;
+        weights are codes of this unit."""
         shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
         self.kernels.bins_fill(
             THREADS * items, items, self.item_segment, self.item_packet, shape.hot, shape.width, shape.length,
@@ -179,8 +180,8 @@ class Bins:
         )  # fmt: skip
         self.kernels.bins_sum(
             THREADS * count, count, TEAMS, shape.room, self.first_edge, self.first_packet, shape.packet, x, shape.hot,
-            values, self.places, weights, int(len(weights) > 0), self.first_chunk, self.chunks, self.chunk_targets,
-            self.first_row, self.rows, self.goes, sums, partial,
+            values, self.places, weights, int(len(weights) > 0), unit, self.first_chunk, self.chunks,
+            self.chunk_targets, self.first_row, self.rows, self.goes, sums, partial,
             threads=THREADS, per_processor=1, shared=shape.shared,
         )  # fmt: skip
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.bins import Shape
+from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.distribution import LOOKING, Distribution
 from graphdask.algorithms.rank_error import falling
 from graphdask.algorithms.rank_layout import Layout, Layouts
@@ -191,13 +192,14 @@ class PageRank(Primitive[State]):
         return Layouts(self.real, self.weighted, self.self_loops)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return self._memory(part, None)
+        return self._memory(part, None, None)
 
     def memory_on(self, part: Part, env: Environment) -> int:
-        kept = self._layouts.kept(part) is not None
-        return self._memory(part, None if kept else self._layouts.shape(part, env))
+        if self._layouts.kept(part) is not None:
+            return self._memory(part, None, None)
+        return self._memory(part, self._layouts.shape(part, env), self._layouts.codes(part, env))
 
-    def _memory(self, part: Part, shape: Shape | None) -> int:
+    def _memory(self, part: Part, shape: Shape | None, codes: Codes | None) -> int:
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
         owned, slots = part.num_owned, part.num_slots
         given = [each for each in (self.start, self.personalization) if each is not None]
@@ -208,7 +210,7 @@ class PageRank(Primitive[State]):
         layout = self._layouts.kept(part)
         if layout is not None:
             return max(state + 8 * layout.rows.size, looking) + 2**16
-        made, making = self._layouts.memory(part, shape)
+        made, making = self._layouts.memory(part, shape, codes)
         if shape is not None:
             assert part.inward is not None
             state += 32 * shape.packets(part.inward.num_edges)

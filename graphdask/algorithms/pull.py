@@ -1,10 +1,11 @@
 """Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
 
-The rows of few edges are found by the kernel itself. Those of more are cut into chunks, which stand in a list made
-once, the longest first, so that neighbours in it take the same time. Of a large graph what rows gather is taken to them
-by way of bins (graphdask.algorithms.bins) where x is float32; of float64, whose bins take twice the bytes, it is not
-worth it. The order of additions in a row depends on nothing but the row (kernels/pagerank.py), so a sum has the same
-bits on every device and for every division of the graph.
+A CPU goes from row to row. For a GPU rows of more than a few edges are cut into chunks, the longest first, so that
+neighbours take the same time, and edges are laid out as warps read them (graphdask.algorithms.slices), their weights as
+codes of few bytes where these hold them exactly (graphdask.algorithms.codes). Of a large graph what rows gather is
+taken to them by way of bins (graphdask.algorithms.bins) where x is float32; of float64, whose bins take twice the
+bytes, it is not worth it. The order of additions in a row depends on nothing but the row (kernels/pagerank.py), so a
+sum has the same bits on every device and for every division of the graph.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
 for low and high in-degree.
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.bins import Bins, Shape
+from graphdask.algorithms.codes import Codes
+from graphdask.algorithms.slices import Slices
 from graphdask.backend import Array, Backend
 from graphdask.engine import HUB_THREADS, Environment
 from graphdask.errors import InputError
@@ -32,8 +35,8 @@ PACKET = 4
 """float64 in the 32 bytes of a packet of kernels/bins.py."""
 STAGING = {"threads": 1024, "per_processor": 1}
 """Blocks that keep the hottest of x in shared memory."""
-STAGED, STAGED_WEIGHTED = 192 << 10, 96 << 10
-"""Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache, which weights need more of."""
+STAGED = 192 << 10
+"""Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache."""
 STAGED_FROM = CHUNK * STAGING["threads"] // LANES
 """Edges of chunks for each block, below which it does not pay to fill its shared memory first."""
 BINNED_FROM, BINNED_ROOM = 1 << 18, 160 << 10
@@ -110,7 +113,8 @@ class Rows:
     indices: Array
     """Into x."""
     weights: Array
-    """float32 where that holds every weight exactly, or where x is float32; empty where there are none."""
+    """Codes of bins; without them floats: float32 where that holds every weight exactly, or where x is float32. Empty
+    where there are none."""
     long: Chunks
     goes: Array
     """Where the sum of each row goes; empty where sums stand in the order of rows."""
@@ -118,6 +122,10 @@ class Rows:
     """How many of x, from the first, chunks find in shared memory."""
     bins: Bins | None = None
     """By way of which x is gathered; then there are neither indices nor lists of chunks."""
+    slices: Slices | None = None
+    """The edges as a GPU reads them; likewise, and then weights are there, too."""
+    unit: float = 1.0
+    """Of the codes of weights."""
 
     @classmethod
     def of(
@@ -129,28 +137,49 @@ class Rows:
         place: Array | None = None,
         goes: Array | None = None,
         shape: Shape | None = None,
+        codes: Codes | None = None,
     ) -> Rows:
         """Lay out a Csr; with `place`, x stands in another order than slots, those that are read most first, and the
-        indices are copied; with `goes`, the sum of row i is to stand at goes[i]; with `shape`, by way of bins."""
+        indices are copied, for a GPU in slices; with `goes`, the sum of row i is to stand at goes[i]; with `shape`, by
+        way of bins; with `codes`, the weights of those are held so."""
         xp, dtype = env.xp, csr.indices.dtype
+        if place is not None and (shape is not None or sliced(csr)):
+            if weighted and codes is None:
+                assert csr.weights is not None
+                codes = Codes.of(env, csr.weights, real)
+            return cls._by_warps(env, csr, codes if weighted else None, real, place, goes, shape)
         weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
-        if shape is None and place is not None and goes is not None and laid_out(csr, weighted):
+        if place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
-        long = Chunks.of(xp, csr.indptr, dtype, goes)
-        indices, hot = csr.indices, 0
-        if shape is not None:
-            assert place is not None
-            listed, long = long.parted()
-            bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, listed)
-            return cls(kernels, csr, indices[:0], weights, long, indices[:0] if goes is None else goes, 0, bins)
+        long, indices = Chunks.of(xp, csr.indptr, dtype, goes), csr.indices
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
-            if min(csr.num_edges, CHUNK * len(long.chunks)) >= STAGED_FROM * env.backend.processors:
-                room = min(STAGED_WEIGHTED if len(weights) else STAGED, env.backend.shared_memory)
-                hot = min(room // np.dtype(real).itemsize, len(place))
-        return cls(kernels, csr, indices, weights, long, xp.empty(0, dtype) if goes is None else goes, hot)
+        return cls(kernels, csr, indices, weights, long, xp.empty(0, dtype) if goes is None else goes, 0)
+
+    @classmethod
+    def _by_warps(
+        cls, env: Environment, csr: Csr, codes: Codes | None, real: Any, place: Array, goes: Array | None,
+        shape: Shape | None,
+    ) -> Rows:  # fmt: skip
+        """In slices, or by way of bins."""
+        xp, dtype = env.xp, csr.indices.dtype
+        kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=np.float32)
+        listed, long = Chunks.of(xp, csr.indptr, dtype, goes).parted()
+        none, unit = csr.indices[:0], codes.unit if codes else 1.0
+        if shape is None:
+            slices = Slices.of(env, csr, real, codes, place, goes, listed)
+            hot = 0
+            if min(csr.num_edges, CHUNK * slices.chunks) >= STAGED_FROM * env.backend.processors:
+                hot = min(min(STAGED, env.backend.shared_memory) // np.dtype(real).itemsize, len(place))
+            return cls(kernels, csr, none, xp.zeros(0, np.float32), long, none, hot, None, slices, unit)
+        weights = xp.zeros(0, np.float32)
+        if codes:
+            assert csr.weights is not None
+            weights = codes.write(env, csr.weights)
+        bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, listed)
+        return cls(kernels, csr, none, weights, long, none if goes is None else goes, 0, bins, None, unit)
 
     def room(self, xp: Any) -> Array:
         """What `sum` writes to besides sums; not kept here, as several runs may share rows."""
@@ -169,19 +198,22 @@ class Rows:
     def sum(self, x: Array, sums: Array, room: Array) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`. Those of rows
         without edges are 0 before and after."""
-        kernels, long, weighted = self.kernels, self.long, int(len(self.weights) > 0)
+        kernels, long = self.kernels, self.long
         if self.bins is not None:
-            self.bins.sum(x, self.weights, room[self._before :].view(x.dtype), sums, room)
+            self.bins.sum(x, self.weights, self.unit, room[self._before :].view(x.dtype), sums, room)
             self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
-        else:
-            edges = self.indices, self.weights, weighted, x
+            return
+        if self.slices is not None:
             blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
-            kernels.pagerank_sum_chunks(
-                LANES * len(long.chunks), long.chunks, long.targets, *edges, self.hot, 1, len(x), sums, room, None,
-                **blocks,
-            )  # fmt: skip
-            kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
-            kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+            self.slices.sum(x, self.hot, sums, room, blocks)
+            self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+            return
+        edges = self.indices, self.weights, int(len(self.weights) > 0), x
+        kernels.pagerank_sum_chunks(
+            LANES * len(long.chunks), long.chunks, long.targets, *edges, 0, 1, len(x), sums, room, None
+        )
+        kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
+        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
 
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:
@@ -191,6 +223,11 @@ def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None
         return None
     shape = Shape.of(backend, real, length)
     return shape if shape.pays else None
+
+
+def sliced(csr: Csr) -> bool:
+    """Whether edges are laid out for a GPU."""
+    return not isinstance(csr.indptr, np.ndarray)
 
 
 def laid_out(csr: Csr, weighted: bool) -> bool:

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.bins import Shape
-from graphdask.algorithms.pull import Chunks, Rows, binned, laid_out, refuse_weights, without_loop
+from graphdask.algorithms.codes import Codes
+from graphdask.algorithms.pull import CHUNK, Chunks, Rows, binned, laid_out, refuse_weights, sliced, without_loop
+from graphdask.algorithms.slices import Slices
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.errors import InputError
@@ -55,8 +57,8 @@ class Layout:
             self.mirror,
         )  # fmt: skip
         begin = rows.csr.indptr.nbytes if rows.csr.indices is rows.indices else 0  # else the partition's
-        bins = 0 if rows.bins is None else rows.bins.nbytes
-        return begin + bins + rows.long.nbytes + sum(array.nbytes for array in arrays)
+        warps = sum(each.nbytes for each in (rows.bins, rows.slices) if each is not None)
+        return begin + warps + rows.long.nbytes + sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,14 @@ class Layouts:
         assert part.inward is not None
         return None if env.frugal else binned(env.backend, part.inward.num_edges, self.real, _read(part))
 
-    def memory(self, part: Part, shape: Shape | None) -> tuple[int, int]:
+    def codes(self, part: Part, env: Environment) -> Codes | None:
+        """How a GPU holds the weights of edges; None where there are none, and on a CPU."""
+        assert part.inward is not None
+        if not self.weighted or part.inward.weights is None or not sliced(part.inward):
+            return None
+        return Codes.of(env, part.inward.weights, self.real)
+
+    def memory(self, part: Part, shape: Shape | None, codes: Codes | None) -> tuple[int, int]:
         """Bytes at most, where none is kept: of a layout, and while it is made."""
         assert part.inward is not None
         index, real = part.vertex_map.dtype.itemsize, np.dtype(self.real).itemsize
@@ -96,11 +105,16 @@ class Layouts:
             if real == 8 and part.inward.weights.dtype != np.float32:
                 weight, wide = 8, 12  # both widths are there while one is made from the other
         lists, listing = Chunks.memory(part.inward)
-        binning = 0
+        narrowing, binning = edges * (wide - weight), 0
+        if codes is not None:
+            weight, narrowing = codes.dtype.itemsize, 0
         if shape is not None:
             kept, making = shape.memory(edges, index)
             binning = making - kept + lists  # the lists are there twice
             rows = kept + edges * weight + owned * (4 + index) + lists
+        elif sliced(part.inward):
+            kept, binning, preparing = Slices.memory(part.inward, weight)
+            rows, listing = kept + edges // (CHUNK // 2) * 8, max(listing, preparing)
         else:
             rows = edges * (index + weight) + 2 * owned * index + lists
         rows += 8 * (owned + 1) * int(laid_out(part.inward, self.weighted))
@@ -114,7 +128,6 @@ class Layouts:
             weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
         if self.weighted and shape is not None:
             weighing += 32 * shape.packets(edges)
-        narrowing = edges * (wide - weight)
         making = max(
             made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing, binning)
         )
@@ -139,8 +152,9 @@ class Layouts:
         place, slot = _places(part, env)
         order = xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)
-        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order, self.shape(part, env))
-        out_weight = self._out_weights(part, env, rows, slot)
+        how = self.shape(part, env), self.codes(part, env)
+        rows = Rows.of(env, part.inward, self.weighted, self.real, place, order, *how)
+        out_weight = self._out_weights(part, env, rows, slot, order)
         extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
         if self.self_loops:
             out_weight += extra
@@ -150,13 +164,13 @@ class Layouts:
         del out_weight
         return Layout(rows, order, place[slot], inverse, extra, *_told(part, place, order), _edges(part))
 
-    def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array) -> Array:
+    def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array, order: Array) -> Array:
         """Per own vertex in the order of their contributions, float64."""
         xp = env.xp
         if not self.weighted:
             return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
         sums = xp.zeros(part.num_owned, np.float64)
-        out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=rows.goes)
+        out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=order)
         out.sum(xp.ones(part.num_slots, self.real), sums, out.room(xp))
         return sums
 

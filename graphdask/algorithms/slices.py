@@ -1,0 +1,137 @@
+"""Slices: the rows of a Csr laid out for a GPU, whose warps read edges line by line in the order in which they lie.
+
+A slice is what a warp reads: four chunks of rows of many edges, or 32 rows of few, those of about one length together,
+so that there are hardly any entries without an edge. The order of additions is that of kernels/lanes.py.
+
+Source: Kreutzer et al., A unified sparse matrix data format for efficient general sparse matrix-vector multiplication
+on modern processors with wide SIMD units (2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.codes import Codes
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.part import Csr
+
+FEW, CHUNK, SPAN = 8, 256, 512
+"""As in kernels/pagerank.py."""
+WARP, LANES = 32, 8
+PER_SLICE = WARP // LANES
+
+
+@dataclass
+class Slices:
+    """The edges of a Csr; kernels/slices.py explains these names."""
+
+    kernels: Any
+    indices: Array
+    weights: Array
+    """Codes; empty where there are none."""
+    unit: float
+    chunks: int
+    first_of_chunks: Array
+    targets: Array
+    first_of_rows: Array
+    goes: Array
+
+    @classmethod
+    def of(
+        cls, env: Environment, csr: Csr, real: Any, codes: Codes | None, place: Array, goes: Array | None,
+        chunks: tuple[Array, Array, Array],
+    ) -> Slices:  # fmt: skip
+        """Lay out.
+
+        Parameters
+        ----------
+        codes : Codes or None
+            How weights are held; None: there are none.
+        place : array
+            Where in x each slot is.
+        goes : array or None
+            Where the sum of each row is to stand; None: in the order of rows.
+        chunks : tuple of array
+            First edges, lengths and targets of the chunks of rows of more than FEW edges, the longest first.
+        """
+        xp, dtype = env.xp, csr.indices.dtype
+        begin, length, targets = chunks
+        first_of_chunks = _firsts(xp, (length[::PER_SLICE] + (LANES - 1)) // LANES)
+        parts = [(begin * SPAN + length, LANES, first_of_chunks)]
+        begin, length, goes = _few(xp, csr, goes)
+        first_of_rows = _firsts(xp, length[::WARP]) + first_of_chunks[-1]
+        parts.append((begin * SPAN + length, 1, first_of_rows))
+        del begin, length
+        entries = int(first_of_rows[-1])
+        indices = xp.empty(entries, dtype)
+        weights = xp.empty(entries if codes else 0, codes.dtype if codes else np.float32)
+        kernels = env.kernels("slices", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
+        for items, lanes, first in parts:
+            count, listed = WARP * (len(first) - 1), (items, lanes, len(items), first)
+            kernels.slices_place(count, *listed, csr.indices, place, indices)
+            if codes:
+                writing = codes.kernels(env, csr.weights)
+                writing.codes_slice(count, *listed, csr.weights, int(codes.single), codes.unit, weights)
+        unit = codes.unit if codes else 1.0
+        return cls(kernels, indices, weights, unit, len(targets), first_of_chunks, targets, first_of_rows, goes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is kept."""
+        return sum(
+            array.nbytes
+            for array in (
+                self.indices, self.weights, self.first_of_chunks, self.targets, self.first_of_rows, self.goes,
+            )
+        )  # fmt: skip
+
+    @staticmethod
+    def memory(csr: Csr, weight: int) -> tuple[int, int, int]:
+        """Bytes at most, with so many of a weight: of what is kept, of the lists that there are beside it while it is
+        made, and of what there is before it is."""
+        degree, index = csr.indptr[1:] - csr.indptr[:-1], csr.indices.dtype.itemsize
+        few = (degree > 0) & (degree <= FEW)
+        rows, of_rows = int(few.sum()), int((degree * few).sum())
+        del few
+        degree[degree <= FEW] = 0
+        chunks = int(((degree + (CHUNK - 1)) // CHUNK).sum())
+        of_chunks = int(((degree + (LANES - 1)) // LANES).sum()) * LANES
+        # the slices of items in descending order are fuller than those of the longest only
+        entries = of_rows + of_chunks + WARP * FEW + PER_SLICE * CHUNK
+        slices = chunks // PER_SLICE + rows // WARP + 4
+        kept = entries * (index + weight) + slices * 8 + (chunks + rows) * index
+        return kept, 24 * (chunks + rows), 10 * csr.num_rows + 40 * rows + 24 * chunks
+
+    def sum(self, x: Array, hot: int, sums: Array, partial: Array, blocks: dict[str, int]) -> None:
+        """Write to `sums`, or `partial`, what rows and chunks gather from `x`, whose first `hot` are in shared memory
+        of `blocks`."""
+        edges = self.indices, self.weights, int(len(self.weights) > 0), self.unit, x
+        of_chunks, of_rows = len(self.first_of_chunks) - 1, len(self.first_of_rows) - 1
+        self.kernels.slices_sum_chunks(
+            WARP * of_chunks, self.first_of_chunks, self.chunks, self.targets, *edges, hot, sums, partial, **blocks
+        )
+        self.kernels.slices_sum_rows(WARP * of_rows, self.first_of_rows, len(self.goes), self.goes, *edges, sums)
+
+
+def _firsts(xp: Any, steps: Array) -> Array:
+    """Where slices of so many steps begin, and where the last one ends."""
+    first = xp.zeros(len(steps) + 1, np.int64)
+    xp.cumsum(WARP * steps, out=first[1:])
+    return first
+
+
+def _few(xp: Any, csr: Csr, goes: Array | None) -> tuple[Array, Array, Array]:
+    """First edges and lengths of the rows of up to FEW edges, the longest first, and where their sums go: those of one
+    length in the order of that."""
+    degree = csr.indptr[1:] - csr.indptr[:-1]
+    rows = xp.flatnonzero((degree > 0) & (degree <= FEW))
+    if goes is not None:
+        rows = rows[xp.argsort(goes[rows])]
+    rows = rows[xp.argsort((FEW - degree[rows]).astype(np.uint8), kind="stable")]
+    length = degree[rows]
+    del degree
+    return csr.indptr[rows], length, (rows if goes is None else goes[rows]).astype(csr.indices.dtype)
