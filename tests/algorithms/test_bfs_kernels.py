@@ -243,6 +243,52 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
     check_turn(after, len(found), len(unvisited) - len(found))
 
 
+@pytest.mark.parametrize("which", ["first", "last", "every", "none"])
+def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
+    """In rows of all lengths at which a thread looks at several edges together, or leaves the rest to a warp."""
+    lengths = [*range(12), 62, 63, 64, 65, 66, 67, 95, 96, 97, 130]
+    rows = [(length, hit) for length in lengths for hit in range(length)] if which != "none" else []
+    rows += [(length, length) for length in lengths]  # none
+    owned, slots, settled = len(rows), len(rows) + 40, len(rows) + 33
+    indptr = np.concatenate([[0], np.cumsum([length for length, _ in rows])]).astype(np.int64)
+    indices = np.full(indptr[-1], slots - 1, dtype)
+    depth, parent = np.full(slots, -1, dtype), np.full(slots, none(dtype), dtype)
+    depth[settled] = LEVEL - 1
+    for v, (_, hit) in enumerate(rows):
+        row = indices[indptr[v] : indptr[v + 1]]
+        of_hits = {"first": slice(hit, hit + 1), "last": slice(hit, None), "every": slice(hit, None, 2)}
+        row[of_hits.get(which, [])] = settled
+    seen = bits([settled], slots)
+    launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[owned] * 4)
+    now, _ = counters_with()
+    launch(owned, seen, indptr, left, now, names=("bfs_unvisited",))
+    check_queue(left, now[UNVISITED], [v for v, (length, _) in enumerate(rows) if length])
+    launch(
+        owned, left, indptr, indices, indptr, seen, depth, parent, LEVEL, own, remaining, hubs, now,
+        names=("bfs_pull", "bfs_pull_hubs"),
+    )  # fmt: skip
+    found = [v for v, (length, hit) in enumerate(rows) if hit < length]
+    assert (depth[found] == LEVEL).all()
+    assert (depth[:owned] == LEVEL).sum() == len(found)
+    assert (parent[found] == -2 - settled).all()
+    check_queue(own, now[NEXT], found)
+    assert now[EDGES] == sum(min(hit + 1, length) for length, hit in rows)
+
+
+@pytest.mark.parametrize("owned", [1, 31, 255, 256, 257, 3000, 20_000])
+def test_what_is_to_be_pulled_is_listed_once(backend, dtype, rng, owned):
+    """Also where a thread looks at several vertices, some of which are there."""
+    settled = np.flatnonzero(rng.random(owned) < 0.3)
+    degree = rng.integers(0, 3, owned)
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
+    (left,), (now, _) = poisoned(dtype, owned), counters_with()
+    names = ("bfs_unvisited",)
+    Launch(backend, "bfs", dtype)(owned, bits(settled, owned), indptr, left, now, names=names)
+    wanted = degree > 0
+    wanted[settled] = False
+    check_queue(left, now[UNVISITED], np.flatnonzero(wanted).tolist())
+
+
 def levels_of(indptr, indices, ids, source):
     """Frontiers, level by level, and parents by the smallest id; in plain Python."""
     parent, frontiers = {source: ids[source]}, [[source]]
