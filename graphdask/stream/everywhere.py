@@ -89,6 +89,11 @@ class Work:
         return state
 
     @property
+    def window_bytes(self) -> int:
+        """What all windows take, which are there at the same time."""
+        return sum(window.traffic.memory for window in self.windows.values())
+
+    @property
     def least(self) -> int:
         """Bytes of a window that reads chunks as blocks of the file."""
         return room_for(self.store.sections.values()) + 2 * BLOCK
@@ -162,8 +167,9 @@ class Work:
         if self.several:
             own, size = values[self.own.begin : self.own.end], self.part.size
             mine = self.context.backend.from_host(np.ascontiguousarray(own))
-            pieces = self.context.comm.alltoallv([mine] * size)
-            values[:] = np.concatenate([self.context.backend.to_host(piece) for piece in pieces])
+            cuts = pairwise(self.part.vertex_map.offsets.tolist())
+            for (begin, end), piece in zip(cuts, self.context.comm.alltoallv([mine] * size), strict=True):
+                values[begin:end] = self.context.backend.to_host(piece)
 
     def join(self, values: np.ndarray, how: Callable[..., Any]) -> None:
         """Values of all vertices by position that each rank has: what all of them say, by a function of two arrays."""
@@ -172,10 +178,12 @@ class Work:
         backend, cuts = self.context.backend, self.part.vertex_map.offsets.tolist()
         parts = [backend.from_host(values[a:b].copy()) for a, b in pairwise(cuts)]
         own = values[self.own.begin : self.own.end]
-        first, *others = (backend.to_host(piece) for piece in self.context.comm.alltoallv(parts))
-        own[:] = first
-        for piece in others:
+        pieces = [backend.to_host(piece) for piece in self.context.comm.alltoallv(parts)]
+        del parts
+        own[:] = pieces[0]
+        for piece in pieces[1:]:
             how(own, piece, out=own)
+        del pieces[:], piece
         self.tell(values)
 
     def answer(self, values: np.ndarray) -> np.ndarray:

@@ -81,11 +81,12 @@ def _everywhere(context: RankContext, part: StreamedPart, primitive: Any) -> Ran
     """Through the main memory of the host, whatever streams otherwise."""
     started, log, backend = time.perf_counter(), Log(context, primitive.name), backend_of(context, part)
     with ExitStack() as stack:
-        found, state = EVERYWHERE[type(primitive)](Work(context, part, log, stack), primitive)
+        work = Work(context, part, log, stack)
+        found, state = EVERYWHERE[type(primitive)](work, primitive)
     with backend.activate():
         columns = {name: backend.from_host(value) for name, value in found.items() if isinstance(value, np.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns}
-    values["streamed"] = traffic = log.streamed(time.perf_counter() - started)
+    values["streamed"] = traffic = log.streamed(time.perf_counter() - started) | {"window": work.window_bytes}
     dtypes = {name: array.dtype for name, array in columns.items()}
     return RankResult(
         columns, values, dtypes, log.history, context.comm.name, "CPU", state + traffic["window"], state, state

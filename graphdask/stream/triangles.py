@@ -25,6 +25,8 @@ BYTES = 41
 """Per vertex: degrees, marks, neighbours, links, where rows begin, and answers."""
 ENTRY = 5
 """Bytes of a pair of neighbours."""
+PIECE = 1 << 14
+"""Coefficients that are made at a time."""
 
 
 def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
@@ -35,6 +37,7 @@ def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
     room = np.empty(work.most_edges, np.int32), np.empty(work.most_edges, np.uint8)
     state = work.open(BYTES, ENTRY * (work.most_edges + longest), Own.whole(store).chunks, share=2)
     entries = max(1, min(longest + work.left // ENTRY, arcs))
+    state += ENTRY * max(0, entries - longest)
     degree, mark = np.zeros(n, np.uint32), np.zeros(n, np.uint8)
     for name in work.names:
         for first, degrees, _ in store.rows(store.sections[name]):
@@ -68,8 +71,11 @@ def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
     links, joined = work.answer(links), work.answer(joined)
     if not isinstance(primitive, LocalClustering):
         return {"count": links, "triangles": found}, state
-    ways = 1 if work.both else 2
-    return {"coefficient": coefficients(np, ways * links, joined.astype(np.int64)), "added": ways * added}, state
+    ways, coefficient = 1 if work.both else 2, np.empty(len(links))
+    for begin in range(0, len(coefficient), PIECE):
+        piece = slice(begin, begin + PIECE)
+        coefficient[piece] = coefficients(np, ways * links[piece], joined[piece].astype(np.int64))
+    return {"coefficient": coefficient, "added": ways * added}, state
 
 
 def _of(rows: Any) -> tuple[Any, ...]:

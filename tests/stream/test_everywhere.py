@@ -95,6 +95,15 @@ def test_what_is_said_to_be_enough_memory_is(stored, parts):
             call(gd.stream.open(path, int((3 / 1024 + more) * 2**20)).partition(parts))
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_what_is_said_to_be_taken_is_nearly_all_that_there_is_use_for(stored, directed):
+    src, dst = np.random.default_rng(2).integers(0, 300, (2, 9000))
+    S = stored(gd.from_edges(src, dst, num_vertices=300, directed=directed), "48KiB")
+    apart = set(UNDIRECTED) if directed else {gd.strongly_connected_components}  # which are components there
+    for call in COLUMNS.keys() - apart:
+        assert 0.9 * S.memory < call(S).stats.memory <= S.memory, call
+
+
 @pytest.mark.parametrize("parts", [None, 2])
 def test_through_a_device_they_go_by_the_host(streamed, parts):
     for name in ("sparse random, directed", "scale-free"):

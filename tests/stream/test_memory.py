@@ -151,10 +151,21 @@ import os, resource, sys, threading
 threading.stack_size(1 << 18)
 import numpy as np, graphdask as gd
 
-path, parts, memory, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-calls = (lambda S: gd.bfs(S, S.store.header["root"]), gd.connected_components,
-         lambda S: gd.sssp(S, S.store.header["root"]), lambda S: gd.pagerank(S, max_iter=3, tol=0.5))
-small = gd.stream.build(gd.generate.rmat(6, 16, seed=0), path + ".small", memory="1MiB", overwrite=True)
+path, parts, memory, limit, which = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+calls = {
+    "searches": (
+        lambda S: gd.bfs(S, S.store.header["root"]), gd.connected_components,
+        lambda S: gd.sssp(S, S.store.header["root"]), lambda S: gd.pagerank(S, max_iter=3, tol=0.5),
+    ),
+    "undirected": (
+        lambda S: gd.label_propagation(S, 2), gd.core_number, gd.triangles, gd.local_clustering_coefficient,
+    ),
+    "directed": (
+        lambda S: gd.label_propagation(S, 2), gd.strongly_connected_components, gd.local_clustering_coefficient,
+    ),
+}[which]
+graph = gd.generate.rmat(6, 16, seed=0, directed=which == "directed")
+small = gd.stream.build(graph, path + ".small", memory="1MiB", overwrite=True)
 for call in calls:
     call(small.partition(parts))
 with open("/proc/self/status") as lines:
@@ -166,10 +177,10 @@ print("done")
 """
 
 
-def limited(path, parts, memory, limit):
+def limited(path, parts, memory, limit, which="searches"):
     """What became of a process that may take no more than `limit` bytes beside what it had before."""
     return subprocess.run(
-        [sys.executable, "-c", LIMITED, str(path), str(parts), str(memory), str(limit)],
+        [sys.executable, "-c", LIMITED, str(path), str(parts), str(memory), str(limit), which],
         capture_output=True, text=True, timeout=600, check=False, env=os.environ | {"MALLOC_ARENA_MAX": "1"},
     )  # fmt: skip
 
@@ -184,3 +195,15 @@ def test_ranks_keep_within_what_the_operating_system_grants_them(tmp_path):
         done = limited(S.store.path, parts, memory, int(1.1 * memory * parts))
         assert done.stdout.endswith("done\n"), done.stderr
     assert "MemoryError" in limited(S.store.path, 1, 4 * memory, memory).stderr
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("which", ["undirected", "directed"])
+def test_what_knows_of_all_vertices_keeps_within_what_it_is_granted(tmp_path, which):
+    G = gd.generate.rmat(17, 16, seed=0, directed=which == "directed").partition(device="cpu")
+    S, memory = gd.stream.build(G, tmp_path / "graph.gdl", memory="16MiB", chunk="256KiB"), 9 << 20
+    assert S.nbytes > memory
+    for parts in (1, 2):
+        limited(S.store.path, parts, memory, 1 << 40, which)
+        done = limited(S.store.path, parts, memory, int(1.1 * memory * parts), which)
+        assert done.stdout.endswith("done\n"), done.stderr
