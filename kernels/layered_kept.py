@@ -28,10 +28,12 @@ import numpy as np
 from graphdask.kernels.layered_sums import COUNTERS, MACROS
 from graphdask.kernels.pagerank import pagerank_sum
 
-__all__ = ["COUNTERS", "MACROS", "TILE", "kept_sum", "kept_tiles"]
+__all__ = ["COLUMN", "COUNTERS", "MACROS", "TILE", "kept_sum", "kept_tiles"]
 
 TILE = 32
 """Rows."""
+COLUMN = 8
+"""Words of `table` for each chunk."""
 
 
 def kept_tiles(n, tiles, table, chunks, words, edges):

@@ -90,6 +90,9 @@ class DeviceWindow:
 
     Attributes
     ----------
+    section : Section
+    chunks : range
+        Those that will be asked for.
     with_indptr : bool
         Whether chunks come with `indptr`, which is made anew whenever one is asked for.
     queue, hubs : int32 array
@@ -108,8 +111,8 @@ class DeviceWindow:
         ahead: int | None = None, per_edge: float = 0.0, chunks: range | None = None,
         arrived: Callable[[DeviceChunk], None] | None = None, of: int = 1,
     ):  # fmt: skip
-        self._host, self._section, self._backend, self._arrived = host, section, backend, arrived
-        self._chunks = chunks = range(len(section)) if chunks is None else chunks
+        self._host, self.section, self._backend, self._arrived = host, section, backend, arrived
+        self.chunks = chunks = range(len(section)) if chunks is None else chunks
         some, sizes = section.table[chunks.start : chunks.stop], [sum(section.sizes(number)) for number in chunks]
         self._sizes = dict(zip(chunks, sizes, strict=True))
         most, rows = max(sizes, default=0), int(some["rows"].max(initial=0))
@@ -165,7 +168,7 @@ class DeviceWindow:
         """All chunks, those that stay, about so many at a time, between the others: while they are worked on the others
         can come. Another one is the first, which makes room for one that comes, and the last."""
         stay = sorted(self._there)
-        others = [number for number in self._chunks if number not in self._there]
+        others = [number for number in self.chunks if number not in self._there]
         gaps = len(others) - 1
         if gaps < 1:
             return others + stay
@@ -176,7 +179,7 @@ class DeviceWindow:
 
     def first(self, number: int) -> int:
         """The first row of a chunk."""
-        return int(self._section.table["first"][number])
+        return int(self.section.table["first"][number])
 
     def keeps(self, number: int) -> bool:
         """Whether a chunk stays, and has been worked on."""
@@ -208,7 +211,7 @@ class DeviceWindow:
         traffic = self.traffic
         if not self._wanted[number]:
             traffic.distinct += self._sizes[number]
-            traffic.edges += self._section.table["edges"].item(number)
+            traffic.edges += self.section.table["edges"].item(number)
         self._wanted[number] += 1
         if number in self._there:
             traffic.resident += int(self._wanted[number] > 1)
@@ -276,9 +279,9 @@ class DeviceWindow:
             if number == busy or number in self._there or number in self._coming or self._taken_back(number):
                 continue
             asked += 1
-            if not self._host.ask(self._section, number):
+            if not self._host.ask(self.section, number):
                 return
-            if room and self._host.ready(self._section, number):
+            if room and self._host.ready(self.section, number):
                 place = self._place(number)
                 room = place is not None
                 if place is not None:
@@ -312,7 +315,7 @@ class DeviceWindow:
         return free
 
     def _copy(self, number: int, place: Place) -> None:
-        array, tell = self._host.take(self._section, number)
+        array, tell = self._host.take(self.section, number)
         tell(self._copies.copy(place.number, self._arena[place.begin : place.begin + len(array)], array))
         (self._there if place.stays else self._coming)[number] = place
         self._fresh.add(number)
@@ -329,7 +332,7 @@ class DeviceWindow:
         return chunk
 
     def _parts(self, number: int, place: Place) -> tuple[Array, DeviceChunk]:
-        section = self._section
+        section = self.section
         first, rows, edges, *_ = section.table.item(number)
         size, more = section.sizes(number)
         memory = self._arena[place.begin : place.begin + size + more]

@@ -19,7 +19,7 @@ from graphdask.backend import Array
 from graphdask.kernels import layered_trees
 from graphdask.residency import give_back
 from graphdask.stream.device import DeviceWindow
-from graphdask.stream.device_sums import PER_EDGE, TABLES, TOGETHER, Sums
+from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.on_device import THREADS, Run
 from graphdask.stream.pagerank import Progress, gathered, state_bytes
 from graphdask.stream.pagerank import shares as of_host
@@ -138,7 +138,7 @@ class DeviceRanks:
 def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
     """Ranks by vertex number, on the device, and how the iterations ended."""
     taken = state_bytes(primitive)
-    run.require(taken + TABLES + 16, "pagerank", PER_EDGE)
+    run.require(taken + 16, "pagerank", PER_EDGE, more=_more(run, gathered(run.store)))
     with ExitStack() as stack:
         ranks = DeviceRanks(run, primitive, taken, stack)
         while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
@@ -150,7 +150,12 @@ def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
 
 def _window(run: Run, name: str, per_vertex: int) -> DeviceWindow:
     """Made before what is per vertex."""
-    return run.window(name, per_vertex + TABLES, "pagerank", PER_EDGE, coming=per_vertex)
+    return run.window(name, per_vertex, "pagerank", PER_EDGE, coming=per_vertex, more=_more(run, name))
+
+
+def _more(run: Run, name: str) -> int:
+    """Bytes for tables of the own chunks that stay."""
+    return table_bytes(run.store.sections[name], run.own.chunks[name])
 
 
 def _out_weights(

@@ -16,6 +16,7 @@ from graphdask.algorithms.pagerank import PageRank
 from graphdask.backend import Array
 from graphdask.kernels import layered_kept, layered_sums
 from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.stream.format import Section
 from graphdask.stream.on_device import Run
 
 EACH = 8
@@ -24,10 +25,16 @@ PER_EDGE = 40 / 256
 """Bytes of lists of what is longer than a row of 256 edges, and of its partial sums."""
 PER_LONGER = 48
 """Bytes of the same lists of several chunks, for each such row that there can be."""
-TABLES = 1
-"""Bytes per vertex, at most, for where the edges of rows begin."""
+SETS = 2
+"""Launches that sum a chunk with others, one for each way to go over them, whose tables are kept."""
 TOGETHER = 8
 """Chunks of a launch: copies that wait for buffers meanwhile do not wait for long."""
+
+
+def table_bytes(section: Section, chunks: range) -> int:
+    """Of the device, for tables of chunks that stay: a column for each chunk, and where the edges of 32 rows begin."""
+    rows = section.table["rows"][chunks.start : chunks.stop].astype(np.int64)
+    return 8 * int(SETS * (layered_kept.COLUMN - (-rows // layered_kept.TILE)).sum())
 
 
 class Sums:
@@ -47,6 +54,8 @@ class Sums:
         """Of each chunk, and place of it: what the kernel is given, but for counters."""
         self._those: dict[frozenset[DeviceChunk], tuple[Any, ...]] = {}
         """The same of chunks that are summed together."""
+        self._words, self._used = xp.empty(0, np.int64), 0
+        """Room for their tables, and how much of it has some."""
         counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
         self._turns = (counters[0], counters[1]), (counters[1], counters[0])
         self._turn = 0
@@ -119,9 +128,10 @@ class Sums:
                 (degrees // 4, targets // 4, heavy, chunk.rows, low, high, chunk.first + low - own.begin, tiles)
             )
             tiles += -(-chunk.rows // layered_kept.TILE)
-        columns = self._run.sent(np.ascontiguousarray(np.array(table, np.int64).T))
+        room = self._table_room(layered_kept.COLUMN * len(chunks) + tiles)
+        columns, upto = room[:-tiles].reshape(layered_kept.COLUMN, len(chunks)), room[-tiles:]
+        columns.set(np.ascontiguousarray(np.array(table, np.int64).T))
         words, weights = window.memory_as(np.dtype(np.uint32)), None if kind is None else window.memory_as(kind)
-        upto = xp.empty(tiles, np.int64)
         self._kernels.kept_tiles(32 * tiles, tiles, columns, len(chunks), words, upto)
         xp.cumsum(upto, out=upto)
         edges = sum(len(chunk.targets) for chunk in chunks)
@@ -136,3 +146,16 @@ class Sums:
             threads, tiles, columns, len(chunks), upto, words, weights, int(self._weighted), self._x, self._sums, items,
             partial.view(np.float64), goes, places[:longer], places[longer:],
         )  # fmt: skip
+
+    def _table_room(self, words: int) -> Array:
+        """Room for the tables of a launch; where there is no more, as other chunks stay than before, all are made anew:
+        launches that read them come first."""
+        if not len(self._words):
+            size = table_bytes(self._window.section, self._window.chunks)
+            self._words = self._run.xp.empty(size // 8, np.int64)
+            self._window.traffic.memory += size
+        if self._used + words > len(self._words):
+            self._those.clear()
+            self._used = 0
+        self._used += words
+        return self._words[self._used - words : self._used]

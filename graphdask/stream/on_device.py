@@ -61,10 +61,13 @@ class Run:
     def xp(self) -> Any:
         return self.backend.xp
 
-    def require(self, per_vertex: int, what: str, per_edge: float = 0.0, chunks: int | None = None) -> None:
-        """Raise OverBudget where the state of the vertices does not fit; beside it are `chunks`, bytes, or a window."""
+    def require(
+        self, per_vertex: int, what: str, per_edge: float = 0.0, chunks: int | None = None, more: int = 0
+    ) -> None:  # fmt: skip
+        """Raise OverBudget where the state of the vertices does not fit; beside it are `chunks`, bytes, or a window and
+        `more`."""
         if chunks is None:
-            chunks = room_for(self.store.sections.values(), per_edge) + self._tables
+            chunks = room_for(self.store.sections.values(), per_edge) + self._tables + more
         needed = per_vertex * self.store.num_vertices
         if needed > self.memory:
             raise OverBudget(
@@ -79,13 +82,13 @@ class Run:
         return TABLES + 16 * max(len(section) for section in self.store.sections.values())
 
     def window(
-        self, name: str, per_vertex: int, what: str, per_edge: float = 0.0, coming: int = 0
+        self, name: str, per_vertex: int, what: str, per_edge: float = 0.0, coming: int = 0, more: int = 0
     ) -> DeviceWindow:  # fmt: skip
         """A window on the own chunks in what the state of the vertices leaves, of which so many bytes per vertex are
-        still to come."""
+        still to come, and `more` bytes."""
         n, section = self.store.num_vertices, self.store.sections[name]
-        memory = self.memory - per_vertex * n - self._tables
-        free = int(self.backend.free_memory() * self.share) - coming * n
+        memory = self.memory - per_vertex * n - self._tables - more
+        free = int(self.backend.free_memory() * self.share) - coming * n - more
         memory, chunks = min(memory, free), self.own.chunks[name]
         return DeviceWindow(self.host, self.backend, section, memory, what, self.log, self.ahead, per_edge, chunks)
 

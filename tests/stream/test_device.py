@@ -11,7 +11,7 @@ from graphs import GRAPHS, two_stars
 from streams import Late, weights_of
 
 import graphdask as gd
-from graphdask.stream import device, device_pagerank
+from graphdask.stream import device, device_pagerank, device_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
@@ -203,7 +203,7 @@ def test_what_does_not_stay_moves_again_and_what_does_comes_once(streamed, memor
 @pytest.mark.parametrize("stay", [[], [2, 3, 7], [0, 9], list(range(1, 10)), list(range(10))])
 def test_chunks_that_are_copied_come_first_and_last_and_the_others_between_them(stay):
     window = device.DeviceWindow.__new__(device.DeviceWindow)
-    window._chunks, window._there = range(10), dict.fromkeys(stay)
+    window.chunks, window._there = range(10), dict.fromkeys(stay)
     mixed, others = window.mixed(), [number for number in range(10) if number not in stay]
     assert sorted(mixed) == list(range(10))
     assert [number for number in mixed if number not in stay] == others
@@ -364,3 +364,23 @@ def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost)
     assert sizes
     assert max(several for several, _ in sizes) > 2
     assert all(kept == several - lost for several, kept in sizes)
+
+
+def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, monkeypatch):
+    n, src, dst, directed = GRAPHS["dense random, undirected"]()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    S, room, made = streamed(G, "60KiB"), device_sums.Sums._table_room, []
+    monkeypatch.setattr(device_sums.Sums, "_table_room", lambda sums, words: made.append(sums) or room(sums, words))
+    counts = []
+    for iterations, sets in ((6, 2), (9, 2), (9, 0.5)):
+        monkeypatch.setattr(device_sums, "SETS", sets)
+        result = gd.pagerank(S, max_iter=iterations, tol=1e-30)
+        equal(result.rank, gd.pagerank(G, max_iter=iterations, tol=1e-30).rank)
+        (sums,) = set(made)
+        counts.append(len(made))
+        made.clear()
+        size = device_sums.table_bytes(sums._window.section, range(S.chunks))
+        assert 8 * len(sums._words) == size > 60 * sets * S.chunks
+        assert result.stats.memory <= S.memory
+    steady, same, anew = counts
+    assert 1 < steady == same < anew
