@@ -70,19 +70,22 @@ class Selection(Bench):
 
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
         ten, eleven, twelve = TABLES
-        common, first = {"device": self.device, "scale": self.scale}, 0.0
+        common: dict[str, Any] = {"device": self.device, "scale": self.scale}
+        first: float | None = None
         graph = self._graph()
         for count in ranks:
             divided = graph.partition(count, device=self.device)
             for row, call in self._cases(divided):
                 if samplers and not row["sampler"].startswith(samplers):
                     continue
-                found = self._measured(call)
+                found = self._tried(call)
                 if (row["method"], row["collisions"]) == WAYS[0]:
-                    first = found["ms"]
-                if row["collisions"] is None:  # layers by weight, whose statistics count the edges that are looked at
+                    first = found.get("ms")
+                if "skipped" in found:
+                    pass
+                elif row["collisions"] is None:  # layers by weight, whose statistics count the edges that are looked at
                     found = {name: value for name, value in found.items() if name.endswith("ms")}
-                else:
+                elif first is not None:
                     found["speedup"] = first / found["ms"]
                 yield {"table": ten} | row | {"ranks": count} | common | found
         if active_client() is not None:

@@ -7,7 +7,8 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -124,11 +125,8 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     """
     from graphdask.bench.generate import SHOWN, run
 
-    if output is not None:
-        writable(output)
-    records, keep = _kept(header("generate", arguments), output)
-    run(progress=_bar, each=keep, **arguments)
-    _show(records, as_json, output, SHOWN)
+    with _kept("generate", arguments, as_json, output, SHOWN) as keep:
+        run(progress=_bar, each=keep, **arguments)
 
 
 @command.command("sample")
@@ -173,12 +171,12 @@ def sample(
     from graphdask.bench.sample import SHOWN, run
     from graphdask.bench.selection import TABLES
 
-    if output is not None:
-        writable(output)
-    records, keep = _kept(header("sample", arguments), output)
-    with cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
+    columns = TABLES if arguments["suite"] == "selection" else SHOWN
+    with (
+        _kept("sample", {**arguments, "workers": workers}, as_json, output, columns) as keep,
+        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
+    ):
         run(client=client, each=keep, **arguments)
-    _show(records, as_json, output, TABLES if arguments["suite"] == "selection" else SHOWN)
 
 
 @command.command("analytics")
@@ -243,16 +241,16 @@ def analytics(
 
     from graphdask.bench.analytics import SHOWN, run
 
-    if output is not None:
-        writable(output)
     if data_plane is not None and not (workers or scheduler or scheduler_file):
         raise InputError("--comm is for the workers of a cluster; add --workers, --scheduler or --scheduler-file")
     settings = {} if data_plane is None else {"graphdask.comm": data_plane}
     described = {**arguments, "workers": workers, "comm": data_plane}
-    records, keep = _kept(header("analytics", described), output)
-    with dask.config.set(settings), cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
+    with (
+        _kept("analytics", described, as_json, output, SHOWN) as keep,
+        dask.config.set(settings),
+        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
+    ):
         run(progress=_bar, each=keep, client=client, **arguments)
-    _show(records, as_json, output, SHOWN)
 
 
 @command.command("dynamic")
@@ -292,24 +290,61 @@ def dynamic(
     """
     from graphdask.bench.dynamic import SHOWN, run
 
+    with (
+        _kept("dynamic", {**arguments, "workers": workers}, as_json, output, SHOWN) as keep,
+        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
+    ):
+        run(progress=_bar, each=keep, client=client, **arguments)
+
+
+Columns = Sequence[str] | Mapping[str, Sequence[str]]
+
+
+@contextmanager
+def _kept(
+    name: str, arguments: dict[str, Any], as_json: bool, output: Path | None, columns: Columns
+) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """What takes each record as soon as it is there; a long run that is ended leaves what it has measured.
+
+    The record goes to the file, and, as a line, to standard output as JSON, or to standard error. The table comes at
+    the end, also where that is an error, or Ctrl-C.
+    """
     if output is not None:
         writable(output)
-    records, keep = _kept(header("dynamic", {**arguments, "workers": workers}), output)
-    with cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client:
-        run(progress=_bar, each=keep, client=client, **arguments)
-    _show(records, as_json, output, SHOWN)
-
-
-def _kept(first: dict[str, Any], output: Path | None) -> tuple[list[dict[str, Any]], Callable[[dict[str, Any]], None]]:
-    """The records with their header, and what adds one; a long run that is ended leaves what it has measured."""
-    records = [first]
+    records = [header(name, arguments)]
 
     def keep(record: dict[str, Any]) -> None:
         records.append(record)
+        new = records if len(records) == 2 else [record]
         if output is not None:
-            _append(output, records if len(records) == 2 else [record])
+            _append(output, new)
+        if as_json:
+            _print_json(new)
+        else:
+            _print_line(record, columns)
 
-    return records, keep
+    try:
+        yield keep
+    except BaseException:
+        if len(records) > 1 and not as_json:
+            _show(records, False, output, columns)
+        raise
+    if len(records) == 1 or not as_json:
+        _show(records, as_json, output, columns)
+
+
+def _print_line(record: dict[str, Any], columns: Columns) -> None:
+    """A record as one line on standard error, above the bar of a terminal."""
+    from tqdm.auto import tqdm
+
+    names = columns[record["table"]] if isinstance(columns, Mapping) else columns
+    told = [f"{name}={_cell(record[name])}" for name in names if record.get(name) is not None]
+    tqdm.write("  ".join(told), file=sys.stderr)
+    sys.stderr.flush()
+
+
+def _print_json(records: Iterable[dict[str, Any]]) -> None:
+    click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
 
 
 def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:
@@ -332,11 +367,11 @@ def _show(
     records: list[dict[str, Any]],
     as_json: bool,
     output: Path | None,
-    columns: Sequence[str] | Mapping[str, Sequence[str]],
+    columns: Columns,
 ) -> None:
     """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
     if as_json:
-        click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
+        _print_json(records)
         return
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")

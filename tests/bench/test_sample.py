@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib.machinery
 import itertools
+import json
 import sys
 import types
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from draw_models import found as found_at
 from draw_models import numbers_of
 
@@ -20,6 +22,7 @@ from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Sui
 from graphdask.bench.sample_peers import PEERS, peers
 from graphdask.bench.selection import APPLICATIONS, TABLES, WAYS, Counted
 from graphdask.bench.specs import BUILT_IN, SAMPLE_SPECS, WALK_SPECS
+from graphdask.cli import cli
 from graphdask.errors import InputError
 from graphdask.sample.sampler import sampled
 
@@ -165,6 +168,45 @@ def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
         assert ("transfers" in row) == (row["scheme"] != "in memory")
     with pytest.raises(InputError, match="placement"):
         sample.run("out-of-memory", device="cpu", placement="partitioned")
+
+
+@pytest.mark.parametrize("suite", ["quick", "selection", "out-of-memory"])
+@pytest.mark.parametrize("as_json", [False, True], ids=["table", "json"])
+def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkeypatch, tmp_path):
+    """Each row is in the file and on the screen before the next is measured; the table is told at the end."""
+    output, measured, seen = tmp_path / "records.jsonl", sample.Bench._measured, []
+
+    def stopped(self, call):
+        seen.append((output.read_text() if output.exists() else "").count("\n"))
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return measured(self, call)
+
+    monkeypatch.setattr(sample.Bench, "_measured", stopped)
+    monkeypatch.setitem(SUITES, (suite, "cpu"), Suite(5, ((5, 3),), ((5, (2,)),)))
+    asked = ["bench", "sample", "--suite", suite, "--device", "cpu", "--repeats", "1", "--output", str(output)]
+    done = CliRunner().invoke(cli, asked + ["--json"] * as_json)
+    assert done.exit_code == 130
+    assert seen == [0, 2, 3, 4]  # the header comes with the first row
+    kept = output.read_text().splitlines()
+    assert [json.loads(line).get("sampler") for line in kept] == [None] + [json.loads(kept[1])["sampler"]] * 3
+    if as_json:
+        assert done.stdout.splitlines() == kept
+    else:
+        rows = [line for line in done.stderr.splitlines() if line.startswith("sampler=")]
+        assert len(rows) == 3
+        assert all("edges=" in line and "mseps=" in line for line in rows)
+        assert done.stdout.count("\n  ") > 3
+
+
+def test_a_way_that_takes_too_long_leaves_the_others(monkeypatch):
+    import dask
+
+    monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(5, (), ((5, (2,)),)))
+    with dask.config.set({"graphdask.deadline": 1e-9}):
+        rows = sample.run("selection", device="cpu", repeats=1, samplers=("layer",))
+    assert len(rows) == len(WAYS) + 2
+    assert all("passed its deadline" in row["skipped"] for row in rows)
 
 
 @pytest.fixture
