@@ -73,6 +73,8 @@ class Environment:
     """The supersteps so far, of a primitive that another one ran in its `result` too."""
     recorded: float = field(default=0.0, repr=False)
     """Seconds of the supersteps so far."""
+    told: int = field(default=0, repr=False)
+    """What `comm.bytes_sent` was when a superstep last told of it."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
     frugal: bool = False
@@ -115,6 +117,12 @@ class Environment:
         self.history.append(step)
         if self.on_superstep is not None:
             self.on_superstep(step)
+
+    def bytes_sent(self) -> int:
+        """Payload bytes that this rank has sent since this was asked last."""
+        assert self.comm is not None
+        sent, self.told = self.comm.bytes_sent - self.told, self.comm.bytes_sent
+        return sent
 
     def kernels(self, family: str, **types: Any) -> Any:
         """The kernels of a family, for the given dtypes."""
@@ -281,6 +289,8 @@ class Superstep:
     messages: int
     """Vertices sent to other ranks (H)."""
     bytes_sent: int
+    """Payload bytes to other ranks: of these messages, and of what ranks ask each other besides while they compute, in
+    the first superstep also before it, and in the last one after it."""
     codes: tuple[str, ...]
     """How the payloads were coded, one for each peer that got any."""
     compute: float
@@ -337,6 +347,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     history = env.history
     votes = np.zeros((comm.size, 0))
     holdings, allocated = Holdings(part, backend), -1
+    if not history:
+        env.bytes_sent()
     started, recorded = time.perf_counter(), env.recorded
     state, messages = primitive.init(part, env)
     while True:
@@ -346,7 +358,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         said = messages.votes() if callable(messages.votes) else messages.votes
         ready = time.perf_counter()
         compute = computed - started + ready - coded - (env.recorded - recorded)
-        sent_before, sent = comm.bytes_sent, sum(meta[:, 1].tolist())
+        sent = sum(meta[:, 1].tolist())
         control = np.array([messages.active, sent, int(compute * 1e9)], np.int64)
         if primitive.votes:
             voted = np.zeros(primitive.votes)
@@ -366,7 +378,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             frontier=messages.frontier,
             edges=messages.edges,
             messages=sent,
-            bytes_sent=comm.bytes_sent - sent_before,
+            bytes_sent=env.bytes_sent(),
             codes=codes,
             compute=compute,
             code=coded - computed + time.perf_counter() - exchanged,
@@ -387,6 +399,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         del sends, received, inbox  # before what is sent next takes memory
     found = primitive.result(part, state, env)
     allocated_end = holdings.nbytes(state)
+    history[-1].bytes_sent += env.bytes_sent()
     backend.synchronize()
     columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
     values = {name: value for name, value in found.items() if name not in columns}

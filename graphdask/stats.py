@@ -18,7 +18,9 @@ class Stats:
     supersteps: list[dict[str, Any]]
     """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
     `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
-    `codes`, how payloads were coded."""
+    `codes`, how payloads were coded. What ranks ask each other while they compute, as samplers do that draw by a
+    vertex's neighbours elsewhere, counts to `bytes_sent`, and its time to `compute`; in the first superstep with what
+    is asked before it, and in the last one with what brings results to where they belong."""
     transport: str
     """The data plane that ran: `single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
     exchange: str
@@ -96,12 +98,18 @@ class Stats:
 
     @property
     def edges(self) -> int:
-        """Edges looked at, over all supersteps and ranks."""
+        """Edges looked at, over all supersteps and ranks.
+
+        Of samplers it is the edges that they draw, however many candidates they look at for that: of traversal
+        samplers, layers and Specs those of the result. Of walks, and of pools of frontier sampling, it is steps; where
+        the whole graph is on a device, those that they were to make, though some end before. Samples of edges in one
+        pass look at all edges.
+        """
         return sum(step["edges"] for step in self.supersteps)
 
     @property
     def bytes_sent(self) -> int:
-        """Payload bytes between ranks, over all supersteps."""
+        """Payload bytes between ranks, over all supersteps, with what is sent before the first and after the last."""
         return sum(step["bytes_sent"] for step in self.supersteps)
 
     @property

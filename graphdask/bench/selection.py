@@ -81,11 +81,7 @@ class Selection(Bench):
                 found = self._tried(call)
                 if (row["method"], row["collisions"]) == WAYS[0]:
                     first = found.get("ms")
-                if "skipped" in found:
-                    pass
-                elif row["collisions"] is None:  # layers by weight, whose statistics count the edges that are looked at
-                    found = {name: value for name, value in found.items() if name.endswith("ms")}
-                elif first is not None:
+                if row["collisions"] is not None and first is not None and "ms" in found:
                     found["speedup"] = first / found["ms"]
                 yield {"table": ten} | row | {"ranks": count} | common | found
         if active_client() is not None:

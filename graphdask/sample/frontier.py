@@ -180,7 +180,7 @@ class FrontierSampling(Sampler[State]):
         bounds = self.homes(part.size)
         home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), came["instance"], side="right")
         sent, cuts = routed(env, home, records)
-        return Messages.of_records(sent, cuts, active=len(slot) > 0, frontier=len(slot), edges=len(slot))
+        return Messages.of_records(sent, cuts, active=len(slot) > 0, frontier=len(slot), edges=int(leads.sum()))
 
     def _take(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
         """Let the ends of edges take their places, and choose the next ones."""

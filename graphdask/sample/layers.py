@@ -115,13 +115,14 @@ class Layers(Traversal):
             self._merge(state, env, items, keys, dst)
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
-            return self._nothing(part, active=more, frontier=len(rows), edges=len(keys))
+            return self._nothing(part, active=more, frontier=len(rows), edges=len(state.hops[-1].dst))
         if len(env.history) % 2 == 0:
             self._merge(state, env, came["number"][0::2], came["number"][1::2].view(np.float64), came["vertex"][0::2])
+            drawn = len(state.hops[-1].dst)
             if not more:
-                return self._nothing(part, active=False)
+                return self._nothing(part, active=False, edges=drawn)
             state.frontiers.append(self._fresh(part, state, env))
-            return self._asked(part, state, env)
+            return self._asked(part, state, env, edges=drawn)
         instances, places = (xp.ascontiguousarray(came["number"][k::2]) for k in range(2))
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
         items, keys, dst = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
@@ -129,7 +130,7 @@ class Layers(Traversal):
         number[0::2], number[1::2] = places[items], keys.view(np.int64)
         bounds = 2 * self._to_homes(part, env, instances[items])
         records = {"number": number, "vertex": xp.repeat(dst, 2)}
-        return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows), edges=len(items))
+        return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows))
 
     def _keyed(
         self, part: Part, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, hop: int

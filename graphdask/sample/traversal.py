@@ -180,7 +180,7 @@ class Traversal(Fanouts[State]):
         none = {name: part.ids[:0].astype(types[name]) for name in self.record_columns}
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
-    def _asked(self, part: Part, state: State, env: Environment) -> Messages:
+    def _asked(self, part: Part, state: State, env: Environment, edges: int = 0) -> Messages:
         """The frontier, to the owners; two records for a vertex: (instance, position), (place in the frontier, -)."""
         xp, here = env.xp, state.frontiers[-1]
         positions = part.vertex_map.to_position(env.backend, here.vertices)
@@ -194,7 +194,7 @@ class Traversal(Fanouts[State]):
         sent = {"number": number, "vertex": vertex}
         if self.numbered:
             sent["edge"] = xp.zeros(len(number), np.int64)
-        return Messages.of_records(sent, 2 * bounds, active=len(positions) > 0)
+        return Messages.of_records(sent, 2 * bounds, active=len(positions) > 0, edges=edges)
 
     def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         """The neighbours of vertices that are asked for, to the homes, which have asked in the order of their ranks."""

@@ -17,7 +17,9 @@ def test_ranks_are_told_what_they_need_and_not_of_whom_it_is(parts):
         found = gd.pagerank(D, method=method)
         owner = np.array([D.rows.rows_map.locate(v)[0] for v in range(D.num_vertices)])
         pairs = {(u, owner[v]) for u, v in zip(*D.edges(device="cpu")[:2], strict=True) if owner[u] != owner[v]}
-        assert {step["bytes_sent"] for step in found.stats} == {8 * len(pairs)}
+        first, *later = (step["bytes_sent"] for step in found.stats)
+        assert set(later) == {8 * len(pairs)}
+        assert first > 8 * len(pairs)  # and before it, who needs whom
         D.update(insert=(np.arange(190, 230), np.arange(40)))  # who knows of whom has changed
 
 
