@@ -84,7 +84,7 @@ def _find_left(sums, begin, degree, chosen, count, number):
 
 
 @inlined
-def _choose(sums, begin, degree, chosen, count, left, method, pair, of_item, instance, number):
+def choose_next(sums, begin, degree, chosen, count, left, method, pair, of_item, instance, step, number):
     """The next place, and how many numbers have been taken."""
     redraws = REDRAWS
     if method == UPDATED or (method == 0 and degree <= FEW):
@@ -94,15 +94,25 @@ def _choose(sums, begin, degree, chosen, count, left, method, pair, of_item, ins
     total = below(sums, begin, degree)
     words = 1 + (method == BIPARTITE)
     for _ in range(redraws):
-        place = find(sums, begin, degree, multiply_high(word_of(pair, of_item, instance, _ZERO, number), total))
+        place = find(sums, begin, degree, multiply_high(word_of(pair, of_item, instance, step, number), total))
         if method == BIPARTITE and _among(chosen, count, place):
-            word = word_of(pair, of_item, instance, _ZERO, number + 1)
+            word = word_of(pair, of_item, instance, step, number + 1)
             place = find_beside(sums, begin, degree, place, total, word)
         number += words
         if not _among(chosen, count, place):
             return place, number
-    drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, number), left)
+    drawn = multiply_high(word_of(pair, of_item, instance, step, number), left)
     return _find_left(sums, begin, degree, chosen, count, drawn), number + words
+
+
+@inlined
+def keep_in_order(chosen, count, place):
+    """Put a place among those chosen, which ascend."""
+    at = count
+    while at > 0 and chosen[at - 1] > place:
+        chosen[at] = chosen[at - 1]
+        at -= 1
+    chosen[at] = place
 
 
 @twin
@@ -138,14 +148,12 @@ def successive_draw(
         elif count <= FEW or method in (REPEATED, BIPARTITE):
             number, taken = np.int64(0), chosen if count <= FEW else trees[rooms[i] : rooms[i] + count]
             for s in range(count):
-                place, number = _choose(sums, begin, degree, taken, s, left, method, pair, of_item, instance, number)
+                place, number = choose_next(
+                    sums, begin, degree, taken, s, left, method, pair, of_item, instance, _ZERO, number
+                )
                 left -= below(sums, begin, place + 1) - below(sums, begin, place)
                 dst[out + s] = entry(indices, begin + place)
-                at = s
-                while at > 0 and taken[at - 1] > place:
-                    taken[at] = taken[at - 1]
-                    at -= 1
-                taken[at] = place
+                keep_in_order(taken, s, place)
         else:
             at = rooms[i] - 1
             for p in range(1, degree + 1):

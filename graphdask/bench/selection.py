@@ -28,6 +28,7 @@ from graphdask.engine import Environment
 from graphdask.gang.clients import active_client
 from graphdask.kernels.tries import tries_count
 from graphdask.sample._fanouts import METHODS
+from graphdask.sample._methods import DISTINCT
 from graphdask.sample.sampler import sampled
 from graphdask.sample.traversal import State, Traversal
 
@@ -116,10 +117,13 @@ class Selection(Bench):
                 for method, collisions in WAYS:
                     how = {"method": method, "collisions": collisions}
                     yield named | how, partial(draw, bias=bias, **how, **self._where)
-            spec = Spec(edge_bias=lambda e: e.weight, neighbor_size=sizes, per="layer", revisit=False)
             named = {"sampler": "layer", "bias": "weight", "instances": count, "size": fanouts, "collisions": None}
             yield named | {"method": "keys"}, partial(layer, graph, seeds, fanouts, bias="weight", **self._where)
-            yield named | {"method": "updated"}, partial(run, graph, spec, seeds, **self._where)
+            for method in DISTINCT:
+                spec = Spec(
+                    edge_bias=lambda e: e.weight, neighbor_size=sizes, per="layer", revisit=False, select=method
+                )  # fmt: skip
+                yield named | {"method": method}, partial(run, graph, spec, seeds, **self._where)
 
     def _counts(self, graph: Any, samplers: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
         from graphdask.sample.hops import checked_seeds

@@ -95,6 +95,9 @@ class Chooser:
     step: int
     floating: bool
     failure: Array
+    redraws: int = 0
+    """What kernels call the method (`graphdask.sample._fanouts.METHODS`), where it is one that draws again until a
+    candidate is new."""
 
     def room(self, choices: Choices) -> Room:
         """Room for what is chosen.
@@ -158,12 +161,38 @@ def choose(
             chooser.look_at_the_clock()
         bounds = choices.bounds[a : b + 1]
         values = weigh(a, b)
+        if chooser.redraws:
+            redraw(chooser, choices, a, b, values.view(np.int64), room)
+            continue
         kernels.selection_pick(
             b - a, room.labels[a:b], bounds, values.view(np.int64), int(chooser.floating), room.starts[a:b],
             choices.wanted[a:b], *drawn, choices.tags[a:b], choices.instances[a:b], chooser.step, room.done[a:b],
             room.chosen, room.owners, chooser.failure, per_item=32,
         )  # fmt: skip
     return room.filled(xp)
+
+
+def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: Room) -> None:
+    """Choose from groups a to b - 1 by the sums of their biases, which take the place of these."""
+    env, bounds, positives = chooser.env, choices.bounds[a : b + 1] - choices.bounds[a], choices.wanted[a:b].copy()
+    env.kernels("selection").selection_sums(
+        b - a, bounds, units, int(chooser.floating), positives, chooser.failure, per_item=32
+    )
+    rows = env.xp.arange(b - a)
+    chosen_of_sums(chooser, choices, slice(a, b), rows, bounds, units, positives, room)
+
+
+def chosen_of_sums(
+    chooser: Chooser, choices: Choices, groups: slice, rows: Array, bounds: Array, sums: Array, positives: Array,
+    room: Room,
+) -> None:  # fmt: skip
+    """Choose by a method that draws again until a candidate is new, from groups whose sums are those of some rows."""
+    wanted = choices.wanted[groups]
+    chooser.env.kernels("redrawn").redrawn_choose(
+        len(wanted), room.labels[groups], rows, bounds, sums, positives, room.starts[groups], wanted, chooser.redraws,
+        chooser.seed, chooser.what, choices.tags[groups], choices.instances[groups], chooser.step,
+        chooser.env.xp.empty_like(room.chosen), room.chosen, room.owners,
+    )  # fmt: skip
 
 
 def launches(env: Environment, bounds: Array) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,9 @@ from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
-from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, launches
+from graphdask.sample import _fanouts
+from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches
+from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, sums_of
@@ -36,7 +38,7 @@ UNFIT = {
     -2: "returned a bias above edge_bound",
     -3: "returned neither -1 nor a vertex",
     -4: f"returned a number of neighbours below -1 (0 with replace=True), or above {MOST_DRAWN:,} "
-    f"({MOST_TRIED:,} with edge_bound or by rejection, {MOST_KEPT:,} by a reservoir)",
+    f"({MOST_TRIED:,} with edge_bound, by rejection or redraws, {MOST_KEPT:,} by a reservoir)",
     -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
 }
 """Failures of kernels/selection.py."""
@@ -101,7 +103,7 @@ class Expander:
             self.aliases = aliases_of(self, part, env)
             if self.aliases is None:
                 self.method = replace(self.method, name="inverse")
-        if self.method.name == "inverse" and self.method.static:
+        if self.method.name in ("inverse", *REDRAWN) and self.method.static:
             self.sums = sums_of(self, part, env)
 
     def with_near(self, part: Part, items: Items) -> Items:
@@ -134,7 +136,9 @@ class Expander:
         floating = name in self.functions and self.functions[name].result == "float"
         if failure is None:
             failure = self.env.xp.zeros(1, np.int32)
-        return Chooser(self.env, self.options.name, self.seed, what, step, floating, failure)
+        redrawn = name == "edge_bias" and self.method.name in REDRAWN
+        redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
+        return Chooser(self.env, self.options.name, self.seed, what, step, floating, failure, redraws)
 
     def refuse_failures(self) -> None:
         """Raise FunctionError where a function has failed, or returned what cannot be used."""
@@ -198,7 +202,7 @@ class Expander:
             found = self._aliased(items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
-        elif self.sums is not None and few:
+        elif self.sums is not None and (few or chooser.redraws):
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, at, None, step))
@@ -226,7 +230,8 @@ class Expander:
 
     def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
         kernels, _ = self.kernels("neighbor_size")
-        most = {"rejection": MOST_TRIED, "reservoir": MOST_KEPT}.get(self.method.name, MOST_DRAWN)
+        limits = {"rejection": MOST_TRIED, "reservoir": MOST_KEPT, **dict.fromkeys(REDRAWN, MOST_TRIED)}
+        most = limits.get(self.method.name, MOST_DRAWN)
         sizes = self.env.xp.empty(len(degrees), np.int64)
         kernels.functions_neighbor_size(
             len(degrees), *self.names, items.vertices, degrees, items.instances, items.places, step,
@@ -273,10 +278,14 @@ class Expander:
     def _summed(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by sums that are kept."""
         assert self.sums is not None
-        room = chooser.room(choices)
+        room, of = chooser.room(choices), self.sums
+        if chooser.redraws:
+            everything, rows = slice(0, len(choices.wanted)), items.rows.astype(np.int64)
+            chosen_of_sums(chooser, choices, everything, rows, self.rows.indptr, of.values, of.positives, room)
+            return room.filled(self.env.xp)
         self.env.kernels("selection").selection_summed(
-            len(choices.wanted), items.rows.astype(np.int64), self.rows.indptr, self.sums.values, self.sums.positives,
-            room.starts, choices.wanted, int(self.options.replace), self.seed, DRAW_EDGE, items.places,
+            len(choices.wanted), items.rows.astype(np.int64), self.rows.indptr, of.values, of.positives, room.starts,
+            choices.wanted, int(self.options.replace), self.seed, DRAW_EDGE, items.places,
             items.instances, step, room.chosen, room.owners,
         )  # fmt: skip
         return room.filled(self.env.xp)

@@ -5,10 +5,10 @@ The edges that are chosen depend on the method, so it depends on nothing that a 
 do with. Sums that are kept of biases that never change are no method of their own: what is drawn by them is what is
 drawn by sums that are made for a choice.
 
-Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling); Efraimidis, Spirakis, Weighted random sampling
-with a reservoir, Information Processing Letters 97 (2006) (exponential keys); Yang et al., KnightKing (SOSP 2019),
-Section 4 (rejection with a bound); Vose, A linear algorithm for generating random numbers with a given distribution
-(1991) (alias tables).
+Sources: Pandey et al., c-saw, Sections II-B (inverse transform sampling) and IV-B (repeated and updated sampling,
+bipartite region search); Efraimidis, Spirakis, Weighted random sampling with a reservoir, Information Processing
+Letters 97 (2006) (exponential keys); Yang et al., KnightKing (SOSP 2019), Section 4 (rejection with a bound); Vose, A
+linear algorithm for generating random numbers with a given distribution (1991) (alias tables).
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.kernels.functions_fields import OF_EDGE, OF_WALK
+from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
 from graphdask.sample.translate import Translated
 
-METHODS = ("auto", "inverse", "alias", "rejection", "reservoir")
+METHODS = ("auto", "inverse", "alias", "rejection", "reservoir", "repeated", "updated", "bipartite")
+DISTINCT = ("repeated", "updated", "bipartite")
+"""Ways to draw without replacement."""
 UNEVEN = 16
 """Times the least of the numbers that a bias can be, above which the greatest is no bound to draw by unasked."""
 
@@ -31,7 +34,7 @@ class Method:
     """How edges are chosen."""
 
     name: str
-    """uniform, inverse, alias, rejection or reservoir."""
+    """uniform, inverse, alias, rejection, reservoir, repeated or bipartite; updated draws are what inverse makes."""
     bound: float | None = None
     """Of rejection."""
     static: bool = False
@@ -59,7 +62,9 @@ def method_of(spec: Any, bias: Translated | None, reuse: float = 0.0) -> Method:
         return Method("uniform")
     fields = set(bias.fields)
     static = not fields & OF_WALK
-    if spec.select == "inverse" or spec.per == "layer":
+    if spec.select in REDRAWN:
+        return Method(spec.select, static=static and spec.per == "vertex")
+    if spec.select in ("inverse", "updated") or spec.per == "layer":
         return Method("inverse", static=static and spec.per == "vertex")
     if spec.select == "reservoir":
         return Method("reservoir")

@@ -14,11 +14,12 @@ import numpy as np
 
 from graphdask.errors import FunctionError, InputError
 from graphdask.kernels.functions_fields import HOOKS, OF_WALK
-from graphdask.sample._methods import METHODS, known_bound
+from graphdask.sample._fanouts import REDRAWN
+from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
 
 MOST_TRIED = (1 << 24) - 1
-"""Neighbours that are drawn with `edge_bound`, at most: their trials are counted in 31 bits."""
+"""Neighbours that are drawn with `edge_bound`, or again until they are new, at most: trials are counted in 32 bits."""
 MOST_KEPT = 1024
 """Neighbours that are chosen by a reservoir, at most, except for all: it is kept in order."""
 MOST_DRAWN = (1 << 31) - 1
@@ -80,7 +81,7 @@ class Spec:
     edge_bound : int or float, optional
         A number that no bias of an edge exceeds. An edge is then drawn by rejection, which looks at some of a vertex's
         edges, and not at all of them; the law is the same. For `per="vertex"`.
-    select : {"auto", "inverse", "alias", "rejection", "reservoir"}
+    select : {"auto", "inverse", "alias", "rejection", "reservoir", "repeated", "updated", "bipartite"}
         How edges are chosen by `edge_bias`. The law is the same, but not the edges: same seed and same method, same
         edges. `inverse`: a number below the sum of a vertex's biases says which; where the bias of an edge depends on
         the edge alone, these sums are kept with the graph, if that pays and there is memory, which changes no edge.
@@ -88,7 +89,11 @@ class Spec:
         a `neighbor_size` of up to 1. The table is kept with the graph. `rejection`: with `edge_bound`, or for a
         function that returns one of a few constants. `reservoir`: of random numbers with the exponential law of rate
         `edge_bias`, one for each edge, the smallest ones say which, in one pass over the edges; their probabilities are
-        right to within 2^-52. `auto`: all edges alike where the function reads nothing that tells the edges of a vertex
+        right to within 2^-52. Without replacement, the ways of `neighbors` too: `repeated`: redraw until an edge is
+        new; `bipartite`: a second number for the regions on either side of an edge that is chosen already, then redraw;
+        where 128 redraws were in vain, these two go on among what is left. `updated`: among what is left, which is how
+        `inverse` draws without replacement, so the edges are the same. Of `per="layer"` edges are drawn by these three
+        or `inverse`. `auto`: all edges alike where the function reads nothing that tells the edges of a vertex
         apart; `rejection` with `edge_bound`, or where the greatest of its constants is at most 16 times the least;
         `alias` where it can be, and there are as many edges to be drawn as the graph has, or more, unless the function
         fails on some edge of the graph; else `inverse`.
@@ -211,14 +216,23 @@ class Spec:
             return
         if self.edge_bias is None:
             raise InputError(f"select={self.select!r} is a way to choose by edge_bias, and there is none")
-        if self.select != "inverse" and self.per == "layer":
-            raise InputError(f'select={self.select!r} is for per="vertex"; of a layer edges are chosen by inverse')
+        if self.select not in ("inverse", *DISTINCT) and self.per == "layer":
+            raise InputError(
+                f'select={self.select!r} is for per="vertex"; of a layer edges are chosen by inverse, '
+                f"{', '.join(DISTINCT)}"
+            )
+        if self.select in DISTINCT and self.replace:
+            raise InputError(
+                f"select={self.select!r} is a way to draw without replacement; leave it out with replace=True"
+            )
         if self.edge_bound is not None and self.select != "rejection":
             raise InputError(f"edge_bound is for select='rejection', not {self.select!r}")
         if self.select == "rejection" and self.edge_bound is None:
             if known_bound(translated("edge_bias", self.edge_bias)) is None:
                 raise InputError("select='rejection' needs edge_bound, a number that no bias of an edge exceeds")
             self._check_most("select='rejection'", MOST_TRIED)
+        if self.select in REDRAWN:
+            self._check_most(f"select={self.select!r}", MOST_TRIED)
         if self.select == "alias":
             self._check_alias()
         if self.select == "reservoir":

@@ -112,7 +112,7 @@ def test_ways_to_choose_stand_beside_each_other(monkeypatch):
     monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(6, (), ((60, (3, 2)), (10, (40,)))))
     rows = sample.run("selection", device="cpu", repeats=1)
     ten, eleven, twelve = ([row for row in rows if row["table"] == title] for title in TABLES)
-    assert len(ten) == 2 * (len(APPLICATIONS) * len(WAYS) + 2)
+    assert len(ten) == 2 * (len(APPLICATIONS) * len(WAYS) + 4)
     assert len(eleven) == len(twelve) == 2 * 2 * (len(APPLICATIONS) - 1)
     for size in ([3, 2], [40]):
         for method in ("repeated", "bipartite"):
@@ -205,7 +205,7 @@ def test_a_way_that_takes_too_long_leaves_the_others(monkeypatch):
     monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(5, (), ((5, (2,)),)))
     with dask.config.set({"graphdask.deadline": 1e-9}):
         rows = sample.run("selection", device="cpu", repeats=1, samplers=("layer",))
-    assert len(rows) == len(WAYS) + 2
+    assert len(rows) == len(WAYS) + 4
     assert all("passed its deadline" in row["skipped"] for row in rows)
 
 

@@ -162,6 +162,15 @@ def check_functions_by_weight(weights, k, seed, function):
         assert rows[instance].tolist() == in_turn(numbers, weights, k)
 
 
+def check_functions_redrawn(weights, k, function, instances=6):
+    """By draws that find again what was drawn before, of sums that are kept or made for each choice."""
+    for method in REDRAWN:
+        rows = drawn_by_spec(len(weights), k, instances, np.array(weights), 4, function, select=method)
+        for instance in range(instances):
+            numbers = numbers_of(4, instance, 0, what=DRAW_EDGE)
+            assert rows[instance].tolist() == in_turn(numbers, weights, k, MOST_REDRAWS, method == "bipartite")
+
+
 def check_functions_by_rejection(weights, k, bound, seed):
     rows = drawn_by_spec(len(weights), k, 6, np.array(weights), seed, edge_bound=bound)
     for instance in range(6):

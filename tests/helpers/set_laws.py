@@ -83,11 +83,19 @@ IN_ORDER: dict[str, Callable] = {
     "functions, all edges looked at": drawn_by_looking_at_all,
     "functions, by rejection": drawn_by_rejection,
     "functions, by keys": lambda *arguments, **options: drawn_by_spec(*arguments, select="reservoir", **options),
+    "functions, repeated": lambda *arguments, **options: drawn_by_spec(*arguments, select="repeated", **options),
+    "functions, bipartite": lambda *arguments, **options: drawn_by_spec(*arguments, select="bipartite", **options),
+    "functions, bipartite, all edges looked at": lambda *arguments, **options: drawn_by_spec(
+        *arguments, function=by_weight_anywhere, select="bipartite", **options
+    ),
 }
 """Samplers by weight, whose edges stand in the order in which they are drawn."""
 AS_SETS: dict[str, Callable] = {
     "layer": drawn_as_layer,
     "layer of functions": lambda *arguments, **options: np.sort(drawn_by_spec(*arguments, per="layer", **options)),
+    "layer of functions, bipartite": lambda *arguments, **options: np.sort(
+        drawn_by_spec(*arguments, per="layer", select="bipartite", **options)
+    ),
 }
 """Samplers by weight, whose edges stand in the order of the neighbours."""
 

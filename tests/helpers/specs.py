@@ -70,6 +70,13 @@ def specs(depth):
         "neighbours by keys with replacement": Spec(
             edge_bias=by_weight, neighbor_size=2, depth=depth, select="reservoir", replace=True
         ),
+        "neighbours again until new": Spec(edge_bias=by_weight, neighbor_size=3, depth=depth, select="repeated"),
+        "neighbours beside": Spec(edge_bias=second_order, neighbor_size=40, depth=depth, select="bipartite"),
+        "neighbours of what is left": Spec(edge_bias=by_weight, neighbor_size=2, depth=depth, select="updated"),
+        "layer again until new": Spec(
+            edge_bias=by_weight, neighbor_size=4, depth=depth, per="layer", select="repeated", direction="in"
+        ),
+        "layer beside": Spec(edge_bias=second_order, neighbor_size=50, depth=depth, per="layer", select="bipartite"),
         "walk from some": Spec(edge_bias=lambda e: e.source % 3 != 2, **walk),
         "many": Spec(neighbor_size=40, depth=depth),
         "snowball": Spec(neighbor_size=-1, depth=depth),

@@ -18,6 +18,7 @@ from draw_models import (
     check_functions_alike,
     check_functions_by_rejection,
     check_functions_by_weight,
+    check_functions_redrawn,
     check_reservoir,
 )
 from mutants import Mutants, fails
@@ -37,9 +38,15 @@ from set_laws import (
     drawn,
     drawn_by_spec,
 )
+from specs import LEAST
+from walk_laws import p_of_independence
+
+import graphdask as gd
+from graphdask.sample.spec import Spec
 
 TRIALS = 20_000
 WORD = "word_of(pair, of_item, instance, _ZERO, {})"
+NEXT = "word_of(pair, of_item, instance, step, {})"
 WEIGHTS = [5, 0, 1, 0, 2]
 
 
@@ -115,6 +122,27 @@ def functions_by_sums():
 
 def functions_by_looking_at_all():
     check_functions_by_weight([3, 1, 7, 5, 4], 3, 8, by_weight_anywhere)
+
+
+def functions_redrawn():
+    check_functions_redrawn([3, 1, 7, 5, 40], 4, by_weight)
+    check_functions_redrawn(list(range(1, 51)), 40, by_weight_anywhere, 3)
+
+
+def steps_redrawn():
+    """What a step draws does not tell what the next one draws at the same place of the pool."""
+    graph = gd.from_edges(*np.divmod(np.arange(25), 5), np.tile([3, 1, 7, 5, 4], 5), num_vertices=5)
+    spec = Spec(
+        edge_bias=by_weight, depth=2, select="repeated", frontier_size=1, update=lambda e: e.destination,
+        neighbor_size=2,
+    )  # fmt: skip
+    edges = gd.sample.run(graph.partition(1, device="cpu"), spec, np.zeros(4000, int), seed=2)
+    first, second = (edges.dst[edges.hop == hop][::2] for hop in (0, 1))
+    assert p_of_independence(first, second) > LEAST
+
+
+def functions_redrawn_in_vain():
+    check_functions_redrawn([1, 10**6, 1, 10**6], 3, by_weight)
 
 
 def rejection():
@@ -194,29 +222,40 @@ FAMILIES = {
         "the last is never drawn": (
             "low, high, number = np.int64(0), degree - 1, np.int64(number)",
             "low, high, number = np.int64(0), max(degree - 2, np.int64(0)), np.int64(number)",
-            in_order("auto"), in_order("repeated"), by_digits,
+            in_order("auto"), in_order("repeated"), by_digits, in_order("functions, repeated"),
         ),
         "a tree of sums off by one": (
             "trees[at + place + step] <= drawn", "trees[at + place + step] < drawn", by_digits_of_many,
         ),
         "a collided number among what is left": (
-            f"multiply_high({WORD.format('number')}, left)",
-            f"multiply_high({WORD.format('number - (redraws > 0)')}, left)", by_digits,
+            f"multiply_high({NEXT.format('number')}, left)",
+            f"multiply_high({NEXT.format('number - (redraws > 0)')}, left)", by_digits,
             row_of_40,
         ),
         "a collided number for the regions": (
-            f"word = {WORD.format('number + 1')}", f"word = {WORD.format('number')}", by_digits, in_order("bipartite"),
+            f"word = {NEXT.format('number + 1')}", f"word = {NEXT.format('number')}", by_digits, in_order("bipartite"),
+            functions_redrawn,
         ),
         "a draw modulo for the regions": ("multiply_high(word, total - width)", "word % (total - width)", by_digits),
         "a draw modulo": (
-            f"multiply_high({WORD.format('number')}, total)", f"{WORD.format('number')} % total", by_digits,
+            f"multiply_high({NEXT.format('number')}, total)", f"{NEXT.format('number')} % total", by_digits,
         ),
         "a draw modulo among what is left": (
-            f"multiply_high({WORD.format('number')}, left)", f"{WORD.format('number')} % left", by_digits,
+            f"multiply_high({NEXT.format('number')}, left)", f"{NEXT.format('number')} % left", by_digits,
+            functions_redrawn_in_vain,
         ),
         "a draw modulo, of many": (
             f"np.int64(multiply_high({WORD.format('s')}, left))", f"np.int64({WORD.format('s')} % left)",
             by_digits_of_many,
+        ),
+    },
+    "redrawn": {
+        "one generator for all instances": (
+            "np.uint64(instances[g])", "np.uint64(0)", functions_redrawn, in_order("functions, bipartite"),
+        ),
+        "one generator for all steps": ("np.uint64(step)", "np.uint64(0)", steps_redrawn),
+        "sums that begin with the next row": (
+            "begin = bounds[row]", "begin = bounds[row + 1]", functions_redrawn,
         ),
     },
     "marked": {

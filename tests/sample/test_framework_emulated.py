@@ -180,7 +180,7 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
     stand_in(monkeypatch, emulated())
     for kind in ("integers", "floats"):
         graph = made(hubs, kind)
-        for name in ("biased neighbours", "neighbours with replacement"):
+        for name in ("biased neighbours", "neighbours with replacement", "neighbours again until new"):
             with monkeypatch.context() as without:
                 without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
                 expected = gd.sample.run(graph.partition(1, device="cpu"), specs(2)[name], np.arange(90))
@@ -188,6 +188,16 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
                 divided = graph.partition(1, device=device)
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
+
+
+@pytest.mark.parametrize("per", ["vertex", "layer"])
+def test_what_inverse_draws_without_replacement_is_among_what_is_left(per):
+    for bias in (by_weight, second_order):
+        one, other = (
+            gd.sample.run(made(hubs), Spec(edge_bias=bias, neighbor_size=[5, 3], per=per, select=select), np.arange(20))
+            for select in ("inverse", "updated")
+        )
+        same(one, other)
 
 
 def naming(zero, one, two):

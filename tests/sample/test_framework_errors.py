@@ -60,6 +60,16 @@ def line_of(function):
         ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "edge_bound": 2}, "edge_bound is for select="),
         ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "per": "layer"}, 'is for per="vertex"'),
         ({"depth": 1, "edge_bias": by_weight, "select": "reservoir", "neighbor_size": 1025}, "is 1,024 at most"),
+        ({"depth": 1, "select": "bipartite"}, "a way to choose by edge_bias, and there is none"),
+        (
+            {"depth": 1, "edge_bias": by_weight, "select": "updated", "replace": True},
+            "select='updated' is a way to draw without replacement",
+        ),
+        ({"depth": 1, "edge_bias": by_weight, "select": "bipartite", "edge_bound": 2}, "edge_bound is for select="),
+        (
+            {"depth": 1, "edge_bias": by_weight, "select": "repeated", "neighbor_size": 1 << 24},
+            "neighbor_size is 16,777,215",
+        ),
         (
             {"depth": 1, "edge_bound": 2, "edge_bias": by_weight, "neighbor_size": 1 << 24},
             "neighbor_size is 16,777,215",

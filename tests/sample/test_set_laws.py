@@ -77,7 +77,9 @@ def chances(degree, k):
     return included(uneven(degree), k)
 
 
-SLOW = ("functions, all edges looked at", "functions, by keys", "layer", "layer of functions")
+SLOW = (
+    "functions, all edges looked at", "functions, by keys", "functions, bipartite, all edges looked at", *AS_SETS
+)  # fmt: skip
 """Which look at all edges of a row."""
 
 
