@@ -31,6 +31,9 @@ LAST = {
     "layer": lambda G, at: SAMPLE.layer(G, at, [1]).dst,
     "layer by weight": lambda G, at: SAMPLE.layer(G, at, [1], bias="weight").dst,
     "fire": lambda G, at: np.minimum(np.diff(SAMPLE.forest_fire(G, at, 0.7, 1).edge_offsets), N - 1),
+    "neighbours in time": lambda G, at: SAMPLE.temporal_neighbors(G, at, [1], seed_times=1).dst,
+    "metapaths": lambda G, at: SAMPLE.metapath_walk(G, at, 2, metapath=[1]).walks[:, 2],
+    "roots of GraphSAINT": lambda G, at: SAMPLE.saint_walks(G, 1, 0, len(at)).walks.walks[:, 0],
     "functions": lambda G, at: SAMPLE.run(G, Spec(edge_bias=by_weight, depth=1), at).dst,
     "walks of functions": lambda G, at: SAMPLE.run(G, Spec(depth=1, replace=True), at).dst,
 }  # fmt: skip
