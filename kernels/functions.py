@@ -48,8 +48,8 @@ import numpy as np
 from graphdask.kernels.bias_types import is_kept, keep_bias
 from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
 from graphdask.kernels.hash import inlined, multiply_high
-from graphdask.kernels.keys import exponential_key, keep_key, may_be_less
-from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, philox
+from graphdask.kernels.keys import keep_smallest
+from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, fill, philox
 from graphdask.kernels.selection import (
     ABOVE_BOUND,
     NO_BIAS,
@@ -77,6 +77,8 @@ MACROS = [
 
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """How a walk draws edges: all alike, by sums of their biases, by rejection, or by an alias table."""
+KEYS_AT_ONCE = 256
+"""Edges whose numbers are made before any is looked at; even, as numbers are made in pairs."""
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
@@ -164,14 +166,8 @@ def functions_reservoir(
     n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure,
 ):  # fmt: skip
-    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice.
-
-    Keys that cannot be among the smallest are not made. Those that are become rare as the pass goes on.
-    """
-    most = np.int64(1)
-    for i in range(n):
-        most = max(most, counts[i])
-    of_draws, seconds = np.empty(most, np.uint64), np.empty(most, np.uint64)
+    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice."""
+    numbers, biases = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64)
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
         begin, out, count, start = indptr[row], starts[i], counts[i], np.int64(seeds[i])
@@ -179,40 +175,27 @@ def functions_reservoir(
         made = positive = np.int64(0)
         if count == 0:
             continue
-        draws = count if replace else 1
-        for s in range(draws):
-            of_draws[s] = group_key(of_item, DRAW_KEY, s)
-        for place in range(size):
-            edge = begin + place
-            slot = np.int64(indices[edge])
-            destination = np.int64(ids[slot]) if mapped else slot
-            bias = edge_bias(
-                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot,
-                source, destination, before, np.int64(near[i]), depth, instance, start, failure,
-            )  # fmt: skip
-            if not (bias >= 0 and bias < np.inf):
-                failing(failure, NO_BIAS)
-                bias = 0 * bias
+        draws, each = (count, np.int64(1)) if replace else (np.int64(1), count)
+        for chunk in range(0, size, KEYS_AT_ONCE):
+            many = min(np.int64(KEYS_AT_ONCE), size - chunk)
+            first = made
+            for k in range(many):
+                edge = begin + chunk + k
+                slot = np.int64(indices[edge])
+                destination = np.int64(ids[slot]) if mapped else slot
+                bias = edge_bias(
+                    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row,
+                    slot, source, destination, before, np.int64(near[i]), depth, instance, start, failure,
+                )  # fmt: skip
+                if not (bias >= 0 and bias < np.inf):
+                    failing(failure, NO_BIAS)
+                    bias = 0 * bias
+                biases[k] = bias
+                positive += bias > 0
             for s in range(draws):
-                number = seconds[s]
-                if place & 1 == 0:
-                    number, seconds[s] = philox(
-                        of_draws[s], np.uint64(instance), np.uint64(depth), np.uint64(place >> 1)
-                    )  # fmt: skip
-                if not bias > 0:
-                    continue
-                if replace:
-                    if positive and not may_be_less(number, bias, keys[out + s]):
-                        continue
-                    key = exponential_key(number, bias)
-                    if positive == 0 or key < keys[out + s]:
-                        keys[out + s] = key
-                        chosen[out + s] = place
-                elif made < count or may_be_less(number, bias, keys[out + count - 1]):
-                    key = exponential_key(number, bias)
-                    if made < count or key < keys[out + count - 1]:
-                        made = keep_key(keys, chosen, out, made, count, key, place)
-            positive += bias > 0
+                of_draw = group_key(of_item, DRAW_KEY, s)
+                fill(of_draw, np.uint64(instance), np.uint64(depth), chunk, many, numbers)
+                made = keep_smallest(numbers, biases, chunk, many, keys, chosen, out + s, first, each)
         if replace and positive:
             made = count
         if not replace and positive <= count:

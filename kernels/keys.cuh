@@ -9,10 +9,10 @@ __device__ __forceinline__ double gd_exponential_key(unsigned long long number, 
     return __ddiv_rn(-gd_logarithm(uniform), bias);
 }
 
-// Whether the key of a number may be less than another one: without the logarithm, as -log(u) is 1 - u at least.
+// Whether the key of a number may be another one or less: without the logarithm, as -log(u) is 1 - u at least.
 __device__ __forceinline__ bool gd_may_be_less(unsigned long long number, double bias, double than) {
     const double least = __dmul_rn((double)(long long)(((1ULL << 53) - 1) - (number >> 11)), 1.1102230246251565e-16);
-    return __dmul_rn(least, 1.0 - 9.313225746154785e-10) < __dmul_rn(than, bias);
+    return __dmul_rn(least, 1.0 - 9.313225746154785e-10) <= __dmul_rn(than, bias);
 }
 
 // Keep a key, with its place, among `made` ascending ones, of which there are `count` at most; how many there are then.

@@ -24,8 +24,8 @@ def exponential_key(number, bias):
 
 @inlined
 def may_be_less(number, bias, than):
-    """Whether the key of a number may be less than another one: without the logarithm, as -log(u) is 1 - u at least."""
-    return np.float64(np.int64(_MOST - (number >> _11))) * _LESS < than * np.float64(bias)
+    """Whether the key of a number may be another one or less: without the logarithm, as -log(u) is 1 - u at least."""
+    return np.float64(np.int64(_MOST - (number >> _11))) * _LESS <= than * np.float64(bias)
 
 
 @within
@@ -47,4 +47,20 @@ def keep_key(keys, places, begin, made, count, key, place):
         at -= 1
     keys[at] = key
     places[at] = place
+    return made
+
+
+@within
+def keep_smallest(numbers, biases, first, many, keys, places, begin, made, count):
+    """Keep the smallest keys as `keep_key` does, with those of `many` edges from place `first` on too, of which numbers
+    and biases, float64, are given; how many there are then."""
+    largest = keys[begin + made - 1] if made == count else np.inf
+    for k in range(many):
+        if not biases[k] > 0 or not may_be_less(numbers[k], biases[k], largest):
+            continue
+        key = exponential_key(numbers[k], biases[k])
+        if made < count or key < largest:
+            made = keep_key(keys, places, begin, made, count, key, first + k)
+            if made == count:
+                largest = keys[begin + made - 1]
     return made

@@ -4,11 +4,8 @@
 // A thread takes an item: items are many, and their reads are scattered. Rows of which more than GD_FEW neighbours are
 // wanted get a block each (neighbors_uniform_long).
 //
-// Sources: Pandey et al., c-saw, Section II-A; J. S. Vitter, "Random sampling with a reservoir" (1985).
+// Source: Pandey et al., c-saw, Section II-A.
 #include "neighbors.cuh"
-#include "keys.cuh"
-
-#define GD_ALL 0xffffffffu
 
 extern "C" __global__ void neighbors_counts(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
@@ -115,40 +112,6 @@ extern "C" __global__ void neighbors_uniform_long(long long n, const index_t *__
     }
 }
 
-// Algorithm R by a warp: of the numbers of 32 edges at a time, those that take a place do it one after the other.
-extern "C" __global__ void neighbors_reservoir(long long n, const index_t *__restrict__ rows,
-                                               const index_t *__restrict__ vertices,
-                                               const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ tags,
-                                               const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                               const gd_i64 *__restrict__ offsets, gd_u64 seed,
-                                               index_t *__restrict__ src, index_t *dst, gd_i64 *__restrict__ tag) {
-    const int lane = threadIdx.x & 31;
-    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        const gd_i64 out = offsets[i], count = offsets[i + 1] - out;
-        if (count == 0) continue;
-        const index_t vertex = vertices[i];
-        const gd_i64 begin = indptr[rows[i]], degree = indptr[rows[i] + 1] - begin, mark = tags[i];
-        const gd_u64 key = gd_key_of(seed, (gd_u64)vertex);
-        for (gd_i64 s = lane; s < count; s += 32) {
-            src[out + s] = vertex;
-            tag[out + s] = mark;
-            dst[out + s] = gd_entry(indices, begin + s);
-        }
-        __syncwarp();
-        for (gd_i64 base = count; base < degree; base += 32) {
-            const gd_i64 place = base + lane;
-            gd_u64 word = gd_word_at(key, (gd_u64)instances[i], (gd_u32)(place - count));
-            const gd_i64 s = (gd_i64)gd_digit(word, (gd_u64)place + 1);
-            const bool takes = place < degree && s < count;
-            for (unsigned left = __ballot_sync(GD_ALL, takes); left; left &= left - 1) {
-                if (lane == __ffs(left) - 1) dst[out + s] = gd_entry(indices, begin + place);
-                __syncwarp();
-            }
-        }
-    }
-}
-
 // Where a vertex is looked for first in its instance's part of the table.
 __device__ __forceinline__ gd_i64 gd_first_slot(index_t vertex, gd_i64 begin, gd_i64 end) {
     return begin + (gd_i64)__umul64hi(gd_spread((gd_u64)vertex), (gd_u64)(end - begin));
@@ -227,26 +190,5 @@ extern "C" __global__ void neighbors_walked(long long n, long long first, long l
             out_hop[begin + step] = (int)step;
             out_instance[begin + step] = first + i;
         }
-    }
-}
-
-extern "C" __global__ void neighbors_keys(long long n, const index_t *__restrict__ rows,
-                                          const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
-                                          const gd_i64 *__restrict__ indptr, const double *__restrict__ values,
-                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                          gd_u64 seed, double *__restrict__ keys, gd_i64 *__restrict__ places) {
-    GD_FOR(i, n) {
-        const gd_i64 begin = indptr[rows[i]], size = indptr[rows[i] + 1] - begin, out = starts[i], count = counts[i];
-        Words words(gd_key_of(seed, (gd_u64)vertices[i]), (gd_u64)instances[i], 2);
-        gd_i64 made = 0;
-        for (gd_i64 place = 0; place < size; ++place) {
-            const gd_u64 number = words.take();
-            const double bias = values[begin + place];
-            if (!(bias > 0.0) || !count) continue;
-            const double key = gd_exponential_key(number, bias);
-            if (made < count || key < keys[out + count - 1])
-                made = gd_keep_key(keys + out, places + out, made, count, key, place);
-        }
-        for (gd_i64 s = made; s < count; ++s) places[out + s] = -1;
     }
 }

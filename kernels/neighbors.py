@@ -14,16 +14,13 @@ The 64-bit numbers of an item are those of Philox with a key of (seed, vertex), 
 seed, and the counter (instance, step, block): step 0 says which neighbours, step 1 how many, step 2 gives keys. A
 vertex is expanded once in an instance, so no number is used twice.
 
-Without replacement it is Floyd's algorithm, in the order of his steps, or Algorithm R. Where more neighbours are asked
-for than there are, all of them come, in the order of the row.
-
-Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical Software 11 (1985).
+Without replacement it is Floyd's algorithm, in the order of his steps. Where more neighbours are asked for than there
+are, all of them come, in the order of the row.
 """
 
 import numpy as np
 
 from graphdask.kernels.hash import GOLDEN, hashed, inlined, key, multiply_high
-from graphdask.kernels.keys import exponential_key, keep_key, may_be_less
 from graphdask.kernels.philox import DRAW_NEIGHBOR, philox
 from graphdask.kernels.twin import twin
 
@@ -31,11 +28,11 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 FEW = 32
 AT_ONCE = 64
 """Items that a CPU draws for before it reads their neighbours."""
-_ONE, _ZERO, _TWO = np.uint64(1), np.uint64(0), np.uint64(2)
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
 
 
 @inlined
-def _key_of(seed, vertex):
+def key_of(seed, vertex):
     return hashed(key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1), np.uint64(vertex))
 
 
@@ -67,36 +64,12 @@ def neighbors_counts(n, rows, vertices, instances, indptr, fanout, replace, burn
         degree = indptr[rows[i] + 1] - indptr[rows[i]]
         count = degree
         if burn != _ZERO:
-            of_item, count = _key_of(seed, vertices[i]), np.int64(0)
+            of_item, count = key_of(seed, vertices[i]), np.int64(0)
             while count < degree and word_of(pair, of_item, np.uint64(instances[i]), _ONE, count) < burn:
                 count += 1
         elif fanout >= 0:
             count = fanout if replace and degree else min(fanout, degree)
         counts[i] = count
-
-
-@twin
-def neighbors_keys(n, rows, vertices, instances, indptr, values, starts, counts, seed, keys, places):
-    """The smallest exponential keys of an item's edges, of rate `values` (float64), in their order, and their places.
-
-    Edges of bias 0 have none; room that is left has the place -1.
-    """
-    pair = np.empty(1, np.uint64)
-    for i in range(n):
-        out, count, made, largest = starts[i], counts[i], np.int64(0), -1.0
-        begin, end, of_item = indptr[rows[i]], indptr[rows[i] + 1], _key_of(seed, vertices[i])
-        for place in range(end - begin):
-            number = word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)
-            if not values[begin + place] > 0 or (
-                made == count and not may_be_less(number, values[begin + place], largest)
-            ):
-                continue
-            key = exponential_key(number, values[begin + place])
-            if made < count or key < largest:
-                made = keep_key(keys, places, out, made, count, key, place)
-                largest = keys[out + made - 1]
-        for s in range(made, count):
-            places[out + s] = -1
 
 
 @twin
@@ -144,28 +117,6 @@ def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offse
                 _floyd(count, begin, degree, pair, of_item, instance, table, places[at : at + count])
         for e in range(first, end):
             dst[e] = entry(indices, places[e - first])
-
-
-@twin
-def neighbors_reservoir(n, rows, vertices, instances, tags, indptr, indices, offsets, seed, src, dst, tag):
-    """Draw neighbours, all alike and without replacement, by Algorithm R: the first ones, of which each of the others
-    in its turn takes the place of one, or of none."""
-    pair = np.empty(1, np.uint64)
-    for i in range(n):
-        out, vertex, mark, begin = offsets[i], vertices[i], tags[i], indptr[rows[i]]
-        count, degree = offsets[i + 1] - out, indptr[rows[i] + 1] - begin
-        if count == 0:
-            continue
-        of_item, instance = _key_of(seed, vertex), np.uint64(instances[i])
-        for s in range(count):
-            src[out + s] = vertex
-            tag[out + s] = mark
-            dst[out + s] = entry(indices, begin + s)
-        for place in range(count, degree):
-            word = word_of(pair, of_item, instance, _ZERO, place - count)
-            s = np.int64(multiply_high(word, np.uint64(place + 1)))
-            if s < count:
-                dst[out + s] = entry(indices, begin + place)
 
 
 @twin

@@ -3,6 +3,7 @@
 import numpy as np
 
 from graphdask.kernels.hash import inlined
+from graphdask.kernels.twin import within
 
 DRAW_WALK = np.uint64(256)
 DRAW_NEIGHBOR = np.uint64(257)
@@ -35,3 +36,11 @@ def philox(key, instance, step, draw):
         k0 = (k0 + _W0) & _LOW
         k1 = (k1 + _W1) & _LOW
     return (x1 << _32) | x0, (x3 << _32) | x2
+
+
+@within
+def fill(key, instance, step, first, count, numbers):
+    """Numbers `first`, which is even, to first + count - 1 of a counter's 64-bit numbers, and one more where count is
+    odd: a processor makes several blocks at once."""
+    for pair in range((count + 1) >> 1):
+        numbers[2 * pair], numbers[2 * pair + 1] = philox(key, instance, step, np.uint64((first >> 1) + pair))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.backend import BLOCK, Array
 from graphdask.engine import Environment
 from graphdask.part import Csr
 from graphdask.sample._fanouts import FEW, METHODS, Fanouts
@@ -58,32 +58,16 @@ def draw_kept(
     sampler: Any, state: Any, env: Environment, items: list[Array], offsets: Array, seed: np.uint64, out: Any
 ) -> None:
     """In one pass over the rows: by Algorithm R, or the smallest exponential keys."""
-    n, indptr, targets = len(items[0]), state.rows.indptr, sampler.targets(state)
-    if state.sums is None:
-        state.kernels.neighbors_reservoir(n, *items, indptr, targets, offsets, seed, *out, per_item=32)
-        return
-    xp, (rows, vertices, instances, tags) = env.xp, items
-    if state.rates is None:
-        state.rates = _rates(xp, indptr, state.sums)
-    first, last = (int(bound) for bound in env.backend.to_host(offsets[:: len(offsets) - 1]))
-    counts, starts, total = offsets[1:] - offsets[:-1], offsets[:-1] - first, last - first
-    keys, places = xp.empty(total, np.float64), xp.empty(total, np.int64)
-    state.kernels.neighbors_keys(
-        n, rows, vertices, instances, indptr, state.rates, starts, counts, seed, keys, places
-    )  # fmt: skip
-    of_edges = xp.searchsorted(offsets[1:], xp.arange(first, last), side="right")
-    rows = rows[of_edges]
-    whole = counts[of_edges] == indptr[rows + 1] - indptr[rows]
-    places = indptr[rows] + xp.where(whole, xp.arange(total) - starts[of_edges], places)
-    found = vertices[of_edges], places if targets is None else targets[places], tags[of_edges]
-    for column, drawn in zip(out, found, strict=True):
-        column[first:last] = drawn
+    edges = state.rows.indptr, sampler.targets(state), offsets
+    way = "alike" if state.sums is None else "by_bias"
+    biases = () if state.sums is None else (state.sums,)
+    launch_kept(env, way, len(items[0]), *items, *edges, *biases, seed, out=out)
 
 
-def _rates(xp: Any, indptr: Array, sums: Array) -> Array:
-    """The bias of each edge, by the sums of rows, none of which has one of 0."""
-    rates = sums.astype(np.float64)
-    rates[1:] = sums[1:] - sums[:-1]
-    begins = indptr[:-1][indptr[:-1] < indptr[1:]]
-    rates[begins] = sums[begins]
-    return rates
+def launch_kept(env: Environment, way: str, n: int, rows: Array, *arguments: Any, out: Any) -> None:
+    """The kernel of kernels/reservoir.py for a way, and on a GPU that for the long rows."""
+    kernels, on_cpu = env.kernels("reservoir", index_t=rows.dtype), env.backend.name == "cpu"
+    longs = env.xp.zeros(0 if on_cpu else n + 1, np.int64)
+    getattr(kernels, f"reservoir_{way}")(n, rows, *arguments, longs, *out, per_item=32)
+    if not on_cpu:
+        getattr(kernels, f"reservoir_{way}_long")(n, rows, *arguments, longs, *out, per_item=BLOCK)

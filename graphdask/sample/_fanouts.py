@@ -159,8 +159,8 @@ class Fanouts(Sampler[S]):
                 launch = int(24 * min(edges, ROOM))
         if part.size == 1 and not isinstance(rows.indptr, np.ndarray):
             launch = max(launch, int(2 * width * room))
-        if self.bias is not None and self.method == "reservoir":
-            launch += 8 * rows.num_edges + int(32 * edges)
+        if self.method == "reservoir":
+            launch += 8 * int(expanded)
         elif self.marked(0):
             launch = max(launch, int(4 * min(ROOM, expanded * (1 + reached / 32))) + 32 * int(expanded))
         if self.bias is not None and self._table not in part.tables:

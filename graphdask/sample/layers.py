@@ -26,7 +26,7 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
+from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, rooms_of
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
@@ -146,9 +146,9 @@ class Layers(Traversal):
         for begin in range(0, n, KEYED):
             self.check_deadline(env, begin, hop)
             here = slice(begin, begin + KEYED)
-            state.kernels.neighbors_keys(
-                len(counts[here]), rows[here], vertices[here], instances[here], csr.indptr, csr.weights, offsets[here],
-                counts[here], np.uint64(self.seed & (2**64 - 1)), keys, places,
+            launch_kept(
+                env, "keys", len(counts[here]), rows[here], vertices[here], instances[here], csr.indptr, csr.weights,
+                offsets[here], counts[here], np.uint64(self.seed & (2**64 - 1)), out=(keys, places),
             )  # fmt: skip
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")

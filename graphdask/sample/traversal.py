@@ -88,8 +88,6 @@ class State:
     """int64, for each row: what makes the number of an edge of its place here; None for 0."""
     columns: dict[str, Array] | None = None
     """The result, where all is drawn already."""
-    rates: Array | None = None
-    """Float64: the bias of each edge, for those drawn by a reservoir."""
     items: Array | None = None
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
 

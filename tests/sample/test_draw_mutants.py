@@ -184,12 +184,6 @@ FAMILIES = {
         "what is next to a collided number": (
             "place = begin + last", "place = begin + (places[before] - begin + 1) % (last + 1)", alike("auto"), floyd,
         ),
-        "a draw modulo by a reservoir": (
-            "multiply_high(word, np.uint64(place + 1))", "word % np.uint64(place + 1)", reservoir,
-        ),
-        "a reservoir that never takes the last": (
-            "range(count, degree)", "range(count, degree - 1)", alike("reservoir"),
-        ),
         "one generator for all instances": (
             "philox(key, instance, step, np.uint64(number >> 1))", "philox(key, _ZERO, step, np.uint64(number >> 1))",
             instances, floyd, fire,
@@ -201,9 +195,20 @@ FAMILIES = {
         "one generator for all vertices": (
             "hashed(key_0, key_1, np.uint64(vertex))", "hashed(key_0, key_1, _ZERO)", check_vertices, floyd,
         ),
+    },
+    "reservoir": {
+        "a draw modulo": (
+            "multiply_high(numbers[place - base], np.uint64(place + 1))",
+            "numbers[place - base] % np.uint64(place + 1)", reservoir,
+        ),
+        "one that never takes the last": (
+            "range(base, base + many)", "range(base, base + many - 1)", alike("reservoir"),
+        ),
+    },
+    "keys": {
         "a key of another edge": (
-            "word_of(pair, of_item, np.uint64(instances[i]), _TWO, place)",
-            "word_of(pair, of_item, np.uint64(instances[i]), _TWO, place - (place & 1))", layer_by_weight,
+            "exponential_key(numbers[k], biases[k])", "exponential_key(numbers[k - (k & 1)], biases[k])",
+            in_order("reservoir", [5, 1, 3, 1, 2]), in_order("functions, by keys", [5, 1, 3, 1, 2]), layer_by_weight,
         ),
     },
     "one_pass": {
@@ -308,9 +313,6 @@ FAMILIES = {
         "CTPS off by one": ("sums[middle] > digit", "sums[middle] >= digit", walks_by_sums),
         "the number of a trial in vain again": (
             "np.uint64(made * trials + trial)", "np.uint64(made * trials)", rejection,
-        ),
-        "one number for every second edge": (
-            "number = seconds[s]", "number = of_draws[s]", in_order("functions, by keys", [5, 1, 3, 1, 2]),
         ),
         "one generator for all walks": (
             "philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)",

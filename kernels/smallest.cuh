@@ -1,0 +1,142 @@
+// The edges of a row with the smallest exponential keys, in their order, by the threads of a warp or of a block.
+//
+// A pass over the row keeps every key below a bound, of which there are few more than are wanted: as many keys are below
+// b as edges of a Poisson process of rate `total` come before time b, about. Then they are sorted. If there were too
+// few, the next pass has no bound; if more than there is room for, its bound is the last that would be wanted of those
+// that found room, and that many keys are below it for certain. Of more than GD_EACH that are wanted, a pass gives the
+// next ones. So which keys come out depends on no bound, and equal keys come in the order of their edges.
+//
+// Source: Efraimidis and Spirakis, Weighted random sampling with a reservoir, Information Processing Letters 97, 2006.
+#pragma once
+#include "keys.cuh"
+#include "philox.cuh"
+
+#define GD_LONG 4096  // edges of a row above which a block takes it
+#define GD_WARPS 8    // of a block
+#define GD_OF_WARP 128
+#define GD_OF_BLOCK 2048
+#define GD_NO_PLACE 0x7fffffffffffffffLL
+
+typedef long long gd_i64;
+
+// `SIZE` threads, and what they share: room for ROOM keys, a power of two, of which a quarter is given in a pass.
+template <int SIZE, int ROOM> struct Smallest {
+    static constexpr gd_i64 most = ROOM / 4;
+    double *keys;
+    gd_i64 *places;
+    int *held;
+
+    __device__ __forceinline__ int rank() const { return (int)threadIdx.x % SIZE; }
+    __device__ __forceinline__ void sync() const {
+        if constexpr (SIZE == 32) __syncwarp();
+        else __syncthreads();
+    }
+    __device__ __forceinline__ static bool before(double key, gd_i64 place, double other, gd_i64 of_other) {
+        return key < other || (key == other && place < of_other);
+    }
+
+    // The sum of what each thread has, in whichever order.
+    __device__ __forceinline__ double sum(double mine) const {
+        sync();
+        keys[rank()] = mine;
+        sync();
+        for (int by = SIZE / 2; by; by >>= 1) {
+            if (rank() < by) keys[rank()] += keys[rank() + by];
+            sync();
+        }
+        return keys[0];
+    }
+
+    // Sort the first `count` (K. Batcher, "Sorting networks and their applications", 1968).
+    __device__ __forceinline__ void sort(int count) const {
+        int room = 2;
+        while (room < count) room <<= 1;
+        for (int k = count + rank(); k < room; k += SIZE) {
+            keys[k] = gd_infinity();
+            places[k] = GD_NO_PLACE;
+        }
+        for (int size = 2; size <= room; size <<= 1) {
+            for (int by = size >> 1; by; by >>= 1) {
+                sync();
+                for (int k = rank(); k < room / 2; k += SIZE) {
+                    const int low = 2 * k - (k & (by - 1)), high = low + by;
+                    const double key = keys[low], other = keys[high];
+                    const gd_i64 place = places[low], of_other = places[high];
+                    if (before(other, of_other, key, place) == ((low & size) == 0)) {
+                        keys[low] = other;
+                        keys[high] = key;
+                        places[low] = of_other;
+                        places[high] = place;
+                    }
+                }
+            }
+        }
+        sync();
+    }
+
+    // One pass: those after a key and up to another one. Returns how many there are, or more than ROOM.
+    template <class Bias>
+    __device__ __forceinline__ int pass(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 size, const Bias &bias,
+                                        double after, gd_i64 after_place, double last, gd_i64 last_place) const {
+        sync();
+        if (rank() == 0) *held = 0;
+        sync();
+        const double than = last < 1e-280 ? 1e-280 : last;  // its product with a bias keeps its digits
+        bool full = false;
+        for (gd_i64 two = 2 * rank(); two < size && !full; two += 2 * SIZE) {
+            gd_u64 number, second;
+            gd_philox(key, instance, step, (gd_u32)(two >> 1), number, second);
+            for (gd_i64 place = two; place < two + 2 && place < size; ++place, number = second) {
+                const double rate = bias(place);
+                if (!(rate > 0.0) || !gd_may_be_less(number, rate, than)) continue;
+                const double one = gd_exponential_key(number, rate);
+                if (before(last, last_place, one, place) || !before(after, after_place, one, place)) continue;
+                const int slot = atomicAdd(held, 1);
+                full = slot >= ROOM;
+                if (full) break;
+                keys[slot] = one;
+                places[slot] = place;
+            }
+        }
+        sync();
+        return *held;
+    }
+
+    // Give the `count` smallest keys of a row of `size` edges, which are less in number than edges: emit(s, key, place)
+    // in their order. The number of a place is that of Philox's numbers at `step`. Returns how many there are, for edges
+    // of bias 0 have none.
+    template <class Bias, class Emit>
+    __device__ __forceinline__ gd_i64 give(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 size, gd_i64 count,
+                                           double total, const Bias &bias, Emit emit) const {
+        double after = -1.0;
+        gd_i64 after_place = -1, made = 0;
+        while (made < count) {
+            const gd_i64 wanted = count - made < most ? count - made : most;
+            const double mean = (double)(made + wanted);
+            double last = size <= SIZE ? gd_infinity() : (mean + 3.0 * sqrt(mean) + 6.0) / total;
+            gd_i64 last_place = GD_NO_PLACE;
+            int found;
+            for (;;) {
+                found = pass(key, instance, step, size, bias, after, after_place, last, last_place);
+                const bool full = found > ROOM;
+                if (!full && found < wanted && last < gd_infinity()) {
+                    last = gd_infinity();
+                    continue;
+                }
+                sort(full ? ROOM : found);
+                if (!full) break;
+                last = keys[wanted - 1];
+                last_place = places[wanted - 1];
+            }
+            const int given = found < wanted ? found : (int)wanted;
+            for (int s = rank(); s < given; s += SIZE) emit(made + s, keys[s], places[s]);
+            if (given) {
+                after = keys[given - 1];
+                after_place = places[given - 1];
+            }
+            made += given;
+            if (given < wanted) break;
+        }
+        return made;
+    }
+};
