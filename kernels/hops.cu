@@ -14,6 +14,11 @@
 #define GD_STAGED 16  // neighbours of a vertex, at most, that come by way of shared memory and leave it side by side
 #define GD_WARP 0xffffffffu
 
+// How neighbours are drawn: all alike, by bias or one of the methods for it, or by one that sees by bits what is drawn.
+#define GD_ALIKE 0
+#define GD_BY_BIAS 1
+#define GD_BY_BITS 2
+
 struct Graph {
     const gd_i64 *indptr;
     const index_t *indices;
@@ -26,17 +31,17 @@ struct Graph {
         return replace ? (degree ? fanout : 0) : fanout < degree ? fanout : degree;
     }
     // Give emit(s, neighbour) those of a vertex whose row is [begin, begin + degree).
-    template <bool ALIKE, class Emit>
+    template <int HOW, class Emit>
     __device__ __forceinline__ void draw(index_t vertex, gd_u64 instance, gd_i64 begin, gd_i64 degree, gd_i64 count,
                                          Emit emit) const {
         const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)vertex);
         const index_t *const row = indices + begin;
         const auto read = [&](gd_i64 place) { return row[place]; };
-        if (ALIKE) {
+        if constexpr (HOW == GD_ALIKE) {
             gd_draw_alike(key, instance, degree, count, replace, read, emit);
         } else {
             const Row biases = {sums ? sums + begin : nullptr, degree};
-            gd_draw_by_bias(key, instance, biases, count, replace, method, read, emit);
+            gd_draw_by_bias<HOW == GD_BY_BITS>(key, instance, biases, count, replace, method, read, emit);
         }
     }
 };
@@ -125,7 +130,7 @@ struct Progress {
 };
 
 // Draw the edges of a hop from frontiers to `src` and `dst`; how many each instance gets.
-template <bool ALIKE>
+template <int HOW>
 __device__ __forceinline__ int hops_drawn(const Graph &graph, const Room &room, gd_u64 instance, gd_i64 fanout,
                                           bool more, const Progress &one, int lane, index_t *src, index_t *dst) {
     const bool staged = fanout <= GD_STAGED;
@@ -150,7 +155,7 @@ __device__ __forceinline__ int hops_drawn(const Graph &graph, const Room &room, 
         index_t *const drawn = staged ? room.stage + before : dst + before;
         index_t *const next = list + after + ahead;
         if (count) {
-            graph.draw<ALIKE>(vertex, instance + g, row, degree, count, [&](gd_i64 s, index_t neighbour) {
+            graph.draw<HOW>(vertex, instance + g, row, degree, count, [&](gd_i64 s, index_t neighbour) {
                 drawn[s] = neighbour;
                 if (more) next[s] = neighbour;
             });
@@ -207,7 +212,7 @@ __device__ __forceinline__ int hops_entered(const Room &room, int end, int count
     return next;
 }
 
-template <bool ALIKE>
+template <int HOW>
 __device__ __forceinline__ void hops_all(
     long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
     const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
@@ -251,7 +256,7 @@ __device__ __forceinline__ void hops_all(
         for (int hop = 0; hop < (int)hops; ++hop) {
             const gd_i64 fanout = (gd_i64)(fanouts >> (8 * hop) & 255);
             const bool more = hop + 1 < (int)hops;
-            const int drawn = hops_drawn<ALIKE>(graph, room, (gd_u64)(first + group * together), fanout, more, one, lane,
+            const int drawn = hops_drawn<HOW>(graph, room, (gd_u64)(first + group * together), fanout, more, one, lane,
                                                 from + all, to + all);
             const int ends = gd_sum_upto(drawn, lane);
             one.made += drawn;
@@ -276,8 +281,8 @@ extern "C" __global__ void __launch_bounds__(128, 5) hops_draw(
     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
     gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
     int *__restrict__ starts, gd_i64 *__restrict__ counts) {
-    hops_all<true>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places,
-                   slots, most, src, dst, upto, starts, counts);
+    hops_all<GD_ALIKE>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together,
+                       places, slots, most, src, dst, upto, starts, counts);
 }
 
 // By bias, or by one of the methods for it.
@@ -287,8 +292,19 @@ extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_biased(
     gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
     gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
     int *__restrict__ starts, gd_i64 *__restrict__ counts) {
-    hops_all<false>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places,
-                   slots, most, src, dst, upto, starts, counts);
+    hops_all<GD_BY_BIAS>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together,
+                         places, slots, most, src, dst, upto, starts, counts);
+}
+
+// By a method that sees by bits what is drawn already.
+extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_by_bits(
+    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
+    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
+    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
+    int *__restrict__ starts, gd_i64 *__restrict__ counts) {
+    hops_all<GD_BY_BITS>(n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together,
+                         places, slots, most, src, dst, upto, starts, counts);
 }
 
 // A warp takes the instances that were drawn together; their edges are side by side in what comes out, too.

@@ -111,6 +111,18 @@ def hops_draw_biased(
 
 
 @twin
+def hops_draw_by_bits(
+    n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places, slots, most,
+    src, dst, upto, starts, counts,
+):  # fmt: skip
+    """The same by a method with bits (successive.py)."""
+    hops_draw(
+        n, first, seeds, bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, together, places, slots,
+        most, src, dst, upto, starts, counts,
+    )  # fmt: skip
+
+
+@twin
 def hops_place(n, first, hops, together, most, src, dst, upto, starts, ends, out_src, out_dst, out_hop, out_instance):
     """Put the edges of all instances together."""
     for i in range(n):

@@ -156,7 +156,7 @@ __device__ __forceinline__ void gd_neighborhoods(
                 gd_draw_alike(key, instance, degree, many, replace, read, emit);
             } else {
                 const Row biases = {sums ? sums + place : nullptr, degree};
-                gd_draw_by_bias(key, instance, biases, many, replace, method, read, emit);
+                gd_draw_by_bias<false>(key, instance, biases, many, replace, method, read, emit);
             }
         }
         if (!expanded) GD_FOR(i, n + 1) edges_begin[i] = made;

@@ -23,17 +23,20 @@ extern "C" __global__ void successive_draw(long long n, const index_t *__restric
         }
         const gd_u64 key = gd_key_of(seed, (gd_u64)vertex);
         if (replace || count == degree || count <= GD_FEW) {
-            gd_draw_by_bias(key, (gd_u64)instances[i], row, count, replace, method,
-                            [&](gd_i64 place) { return gd_entry(indices, begin + place); },
-                            [&](gd_i64 s, index_t found) { dst[out + s] = found; });
+            const auto read = [&](gd_i64 place) { return gd_entry(indices, begin + place); };
+            const auto emit = [&](gd_i64 s, index_t found) { dst[out + s] = found; };
+            const gd_u64 instance = (gd_u64)instances[i];
+            if (method > GD_METHOD) gd_draw_by_bias<true>(key, instance, row, count, replace, method, read, emit);
+            else gd_draw_by_bias<false>(key, instance, row, count, replace, method, read, emit);
             continue;
         }
         Words words(key, (gd_u64)instances[i], 0);
         gd_u64 left = row.total();
         if (method == GD_REPEATED || method == GD_BIPARTITE) {
             gd_i64 *const chosen = trees + rooms[i];
+            Seen<false> seen(method, degree);
             for (gd_i64 s = 0; s < count; ++s) {
-                const gd_i64 place = gd_next(row, chosen, (int)s, left, method, words);
+                const gd_i64 place = gd_next(row, seen, chosen, (int)s, left, method, words);
                 dst[out + s] = gd_entry(indices, begin + place);
             }
             continue;

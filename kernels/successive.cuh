@@ -11,6 +11,8 @@
 #define GD_REPEATED 1
 #define GD_UPDATED 2
 #define GD_BIPARTITE 3
+#define GD_METHOD 7  // of a method's number; with GD_BITMAP or one more, what is chosen is seen by bits
+#define GD_BITMAP 8
 
 // The biases of a row by their sums; without sums, all are 1.
 struct Row {
@@ -39,6 +41,30 @@ __device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64
     return false;
 }
 
+// What is chosen of a row as 64 bits in a register, each for one place of a row of up to 64, else for some that follow
+// each other or, strided, for every 64th; then a bit that is set says that a search may find it.
+template <bool BITS> struct Seen {
+    gd_u64 bits;
+    int shift;
+
+    __device__ __forceinline__ Seen(gd_i64 method, gd_i64 degree) : bits(0), shift(0) {
+        if (degree > 64 && (method & GD_BITMAP)) shift = gd_bits((gd_u64)degree - 1) - 6;
+    }
+    __device__ __forceinline__ gd_u64 bit(gd_i64 place) const { return 1ULL << ((place >> shift) & 63); }
+    __device__ __forceinline__ bool has(const Row &row, const gd_i64 *chosen, int count, gd_i64 place) const {
+        return (bits & bit(place)) && (row.degree <= 64 || gd_among(chosen, count, place));
+    }
+    __device__ __forceinline__ void add(gd_i64 place) { bits |= bit(place); }
+};
+
+template <> struct Seen<false> {
+    __device__ __forceinline__ Seen(gd_i64, gd_i64) {}
+    __device__ __forceinline__ bool has(const Row &, const gd_i64 *chosen, int count, gd_i64 place) const {
+        return gd_among(chosen, count, place);
+    }
+    __device__ __forceinline__ void add(gd_i64) {}
+};
+
 // The place of a number among the biases that are left: those chosen, in ascending order, are skipped.
 __device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const gd_i64 *chosen, int count, gd_u64 number) {
     for (int i = 0; i < count; ++i) {
@@ -49,8 +75,9 @@ __device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const gd_i64 *cho
     return row.find(number);
 }
 
-__device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen, int count, gd_u64 left,
-                                            gd_i64 method, Words &words) {
+template <bool BITS>
+__device__ __forceinline__ gd_i64 gd_choose(const Row &row, const Seen<BITS> &seen, const gd_i64 *chosen, int count,
+                                            gd_u64 left, gd_i64 method, Words &words) {
     const int redraws = method == GD_UPDATED || (!method && row.degree <= GD_FEW) ? 0
                         : method                                                  ? GD_MOST_REDRAWS
                                                                                   : GD_REDRAWS;
@@ -59,11 +86,11 @@ __device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen
     for (int i = 0; i < redraws; ++i) {
         gd_u64 word = words.take();
         gd_i64 place = row.find(gd_digit(word, total));
-        bool again = gd_among(chosen, count, place);
+        bool again = seen.has(row, chosen, count, place);
         if (bipartite && again) {
             word = words.take();
             place = row.find_beside(place, total, word);
-            again = gd_among(chosen, count, place);
+            again = seen.has(row, chosen, count, place);
         } else if (bipartite) {
             words.skip();
         }
@@ -75,9 +102,11 @@ __device__ __forceinline__ gd_i64 gd_choose(const Row &row, const gd_i64 *chosen
 }
 
 // Draw s of an item, to be told apart from those before, which are in `chosen` in ascending order; it is put there.
-__device__ __forceinline__ gd_i64 gd_next(const Row &row, gd_i64 *chosen, int s, gd_u64 &left, gd_i64 method,
-                                          Words &words) {
-    const gd_i64 found = gd_choose(row, chosen, s, left, method, words);
+template <bool BITS>
+__device__ __forceinline__ gd_i64 gd_next(const Row &row, Seen<BITS> &seen, gd_i64 *chosen, int s, gd_u64 &left,
+                                          gd_i64 method, Words &words) {
+    const gd_i64 found = gd_choose(row, seen, chosen, s, left, method, words);
+    seen.add(found);
     left -= row.below(found + 1) - row.below(found);
     int at = s;
     for (; at > 0 && chosen[at - 1] > found; --at) chosen[at] = chosen[at - 1];
@@ -85,8 +114,9 @@ __device__ __forceinline__ gd_i64 gd_next(const Row &row, gd_i64 *chosen, int s,
     return found;
 }
 
-// Of a row, all neighbours, or `count` with replacement, or up to GD_FEW without; as gd_draw_alike gives them.
-template <class Read, class Emit>
+// Of a row, all neighbours, or `count` with replacement, or up to GD_FEW without; as gd_draw_alike gives them. BITS:
+// whether the method says by which bits what is chosen is seen.
+template <bool BITS, class Read, class Emit>
 __device__ __forceinline__ void gd_draw_by_bias(gd_u64 key, gd_u64 instance, const Row &row, gd_i64 count, bool replace,
                                                 gd_i64 method, Read read, Emit emit) {
     if (!replace && count == row.degree) {
@@ -104,6 +134,7 @@ __device__ __forceinline__ void gd_draw_by_bias(gd_u64 key, gd_u64 instance, con
         return;
     }
     gd_i64 chosen[GD_FEW];
-    const auto place = [&](gd_i64 s) { return gd_next(row, chosen, (int)s, left, method, words); };
+    Seen<BITS> seen(method, row.degree);
+    const auto place = [&](gd_i64 s) { return gd_next(row, seen, chosen, (int)s, left, method & GD_METHOD, words); };
     gd_give_drawn(count, place, read, emit);
 }

@@ -19,6 +19,11 @@ REDRAWS = 8
 MOST_REDRAWS = 128
 """The same, of the methods that redraw until they find something."""
 REPEATED, UPDATED, BIPARTITE = 1, 2, 3
+BITMAP, STRIDED = 8, 16
+"""Added to methods that redraw: on a GPU up to FEW neighbours that are chosen are seen by 64 bits in a register; a CPU
+searches."""
+METHOD = 7
+"""The bits of a method's number without these."""
 _ZERO = np.uint64(0)
 
 
@@ -122,11 +127,11 @@ def successive_draw(
 ):  # fmt: skip
     """Draw neighbours in proportion to their biases, or by one of the methods for them.
 
-    method: 0, or REPEATED, UPDATED, BIPARTITE. Of an item that gets more than FEW and not all, `rooms` says where in
-    `trees` there are as many words as it has neighbours: for a tree of what is left, or, of methods that redraw, for
-    what is chosen.
+    method: 0, or REPEATED, UPDATED, BIPARTITE, with BITMAP or STRIDED. Of an item that gets more than FEW and not all,
+    `rooms` says where in `trees` there are as many words as it has neighbours: for a tree of what is left, or, of
+    methods that redraw, for what is chosen.
     """
-    chosen, pair = np.empty(FEW, np.int64), np.empty(1, np.uint64)
+    chosen, pair, method = np.empty(FEW, np.int64), np.empty(1, np.uint64), method & METHOD
     key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
     for i in range(n):
         out, vertex, row, mark = offsets[i], vertices[i], rows[i], tags[i]

@@ -17,10 +17,15 @@ from graphdask.part import Csr
 from graphdask.sample._fanouts import FEW, METHODS, Fanouts
 
 
+def _marked(sampler: Fanouts[Any], env: Environment, fanout: int) -> bool:
+    """Whether bits in memory say of a neighbour that it is chosen; on a GPU a register is enough for few."""
+    return sampler.marked(fanout) and (env.backend.name == "cpu" or not 0 <= fanout <= FEW)
+
+
 def rooms_of(sampler: Fanouts[Any], env: Environment, csr: Csr, rows: Array, counts: Array, fanout: int) -> Array:
     """Where what is kept of rows begins while some are drawn: a bit for each edge, 32 in a word, or a word for each
     edge of rows of which many are drawn; empty where nothing is."""
-    marked = sampler.marked(fanout)
+    marked = _marked(sampler, env, fanout)
     if sampler.replace or not (marked or fanout > FEW or sampler.burn):
         return counts[:0]
     degrees = csr.indptr[rows + 1] - csr.indptr[rows]
@@ -42,15 +47,14 @@ def draw_successively(
         rooms = rooms - rooms[0]
         room = int(rooms[-1])
     edges = csr.indptr, sampler.targets(state), offsets, state.sums
-    method = METHODS.index(sampler.method)
-    if sampler.marked(fanout):
+    if _marked(sampler, env, fanout):
         strided, marks = int(sampler.collisions != "bitmap"), xp.zeros(room, np.int32)
         env.kernels("marked", index_t=items[0].dtype).marked_draw(
-            len(items[0]), *items, *edges, method, seed, strided, rooms, marks, *out, per_item=32
+            len(items[0]), *items, *edges, METHODS.index(sampler.method), seed, strided, rooms, marks, *out, per_item=32
         )
         return
     env.kernels("successive", index_t=items[0].dtype).successive_draw(
-        len(items[0]), *items, *edges, int(sampler.replace), method, seed, rooms, xp.empty(room, np.int64), *out
+        len(items[0]), *items, *edges, int(sampler.replace), sampler.way, seed, rooms, xp.empty(room, np.int64), *out
     )
 
 

@@ -22,6 +22,8 @@ METHODS = ("auto", "repeated", "updated", "bipartite", "reservoir")
 REDRAWN = ("repeated", "bipartite")
 """Methods that draw again what is drawn already."""
 COLLISIONS = ("auto", "linear", "bitmap", "strided")
+BITS = {"bitmap": 8, "strided": 16}
+"""What is added to the number of a method for kernels (kernels/successive.py), by how collisions are seen."""
 FEW = 32
 """Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
 ROOM = 1 << 25
@@ -55,7 +57,12 @@ class Fanouts(Sampler[S]):
     @property
     def in_few_launches(self) -> bool:
         """Whether the kernels that draw hop after hop know its way to draw."""
-        return self.method != "reservoir" and self.collisions in ("auto", "linear")
+        return self.method != "reservoir"
+
+    @property
+    def way(self) -> int:
+        """The number of its method for kernels that draw up to FEW neighbours."""
+        return METHODS.index(self.method) + (BITS.get(self.collisions, 0) if self.method in REDRAWN else 0)
 
     def marked(self, fanout: int) -> bool:
         """Whether a bit says of a neighbour that it is chosen, where so many are asked for."""

@@ -21,7 +21,7 @@ from graphdask.engine import Environment, Messages
 from graphdask.part import Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._fanouts import FEW, METHODS
+from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
 from graphdask.sample.traversal import NumberedTraversal, State
 
@@ -145,7 +145,7 @@ class MinibatchTraversal(NumberedTraversal):
         fanouts = env.backend.from_host(np.array(self.fanouts, np.int64))
         draw(
             len(bounds) - 1, first, seeds, bounds, state.rows.indptr, state.rows.indices, state.sums, fanouts,
-            len(self.fanouts), int(self.replace), METHODS.index(self.method), np.uint64(self.seed & (2**64 - 1)),
+            len(self.fanouts), int(self.replace), self.way, np.uint64(self.seed & (2**64 - 1)),
             *out, *scratch, **blocks,
         )  # fmt: skip
 

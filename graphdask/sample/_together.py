@@ -21,7 +21,7 @@ from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
-from graphdask.sample._fanouts import FEW, LAUNCH, METHODS, Fanouts
+from graphdask.sample._fanouts import BITS, FEW, LAUNCH, Fanouts
 
 MOST_HOPS, MOST_DRAWN = 8, 255
 """Numbers of neighbours come to a kernel as the bytes of one word."""
@@ -102,7 +102,7 @@ def drawn_together(
         bounds = env.backend.from_host(of_each - of_each[0])
     seeds = env.backend.from_host(seeds.astype(dtype))
     fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
-    method = -1 if sampler.alike else METHODS.index(sampler.method)
+    method = -1 if sampler.alike else sampler.way
     together = shape.together(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
     drawing = (
         rows.indptr, rows.indices, sums, fanouts, hops, int(sampler.replace), method,
@@ -113,6 +113,8 @@ def drawn_together(
         "shared": shape.shared(together, hops, dtype.itemsize),
     }  # fmt: skip
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
+    if method >= min(BITS.values()):
+        draw = kernels.hops_draw_by_bits
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:

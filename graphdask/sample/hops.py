@@ -75,7 +75,8 @@ def neighbors(
         How `repeated` and `bipartite` see that something is drawn already; the edges are the same. `linear`: a search
         among what is drawn. `bitmap`: a bit for each edge of the vertex. `strided`: so that the bits of edges that
         follow each other are in different words, which threads of a GPU set without waiting for each other. `auto`:
-        `linear` where up to 32 are asked for, else `strided`.
+        `linear` where up to 32 are asked for, else `strided`. On a GPU the bits for up to 32 neighbours are 64 in a
+        register, each for several edges of longer rows, which are searched where it is set.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed

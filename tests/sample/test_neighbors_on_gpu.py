@@ -33,6 +33,15 @@ CALLS = {
     "bits of words in turn": lambda G, seeds: gd.sample.neighbors(
         G, seeds, [4, 70], method="bipartite", collisions="strided"
     ),
+    "bits of a register": lambda G, seeds: gd.sample.neighbors(
+        G, seeds, [32, 4], bias="weight", method="bipartite", collisions="bitmap"
+    ),
+    "bits of a register in turn": lambda G, seeds: gd.sample.neighbors(
+        G, seeds, [31, 9], bias="weight", method="repeated", collisions="strided"
+    ),
+    "layer by bits of a register": lambda G, seeds: gd.sample.layer(
+        G, seeds, [30, 20], method="bipartite", collisions="strided"
+    ),
     "one by one": lambda G, seeds: gd.sample.neighbors(
         G, seeds, [40, 3], bias="weight", method="repeated", collisions="linear"
     ),
@@ -108,6 +117,7 @@ def test_the_same_of_many_on_a_gpu(rng):
         lambda G: gd.sample.neighbors(G, seeds[:9], [100], bias="degree"),
         lambda G: gd.sample.neighbors(G, seeds[:9], [100, 40], bias="weight", method="bipartite", collisions="bitmap"),
         lambda G: gd.sample.neighbors(G, seeds[:9], [5000, 3], method="repeated"),
+        lambda G: gd.sample.neighbors(G, seeds, [30, 10], bias="weight", method="repeated", collisions="bitmap"),
         lambda G: gd.sample.neighbors(G, seeds, [10, 3], method="reservoir"),
         lambda G: gd.sample.neighbors(G, seeds[:50], [10, 3], bias="weight", method="reservoir"),
         lambda G: gd.sample.neighbors(G, seeds[:3], [1000, 64], bias="degree", method="reservoir"),
