@@ -23,7 +23,9 @@ extern "C" __global__ void redrawn_choose(long long n, const gd_i64 *__restrict_
                 if (row.below(p + 1) > row.below(p)) chosen[out + made++] = p;
         } else if (left) {
             Words words(gd_group_key(seed, (int)what, tags[g]), (gd_u64)instances[g], (gd_u32)step);
-            for (; made < count; ++made) chosen[out + made] = gd_next(row, taken + out, (int)made, left, method, words);
+            Seen<false> seen(method, row.degree);
+            for (; made < count; ++made)
+                chosen[out + made] = gd_next(row, seen, taken + out, (int)made, left, method, words);
         }
         for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? labels[g] : -1;
     }
