@@ -397,8 +397,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         started, recorded = time.perf_counter(), env.recorded
         messages = primitive.superstep(part, state, inbox, env)
         del sends, received, inbox  # before what is sent next takes memory
-    found = primitive.result(part, state, env)
     allocated_end = holdings.nbytes(state)
+    found = primitive.result(part, state, env)
     history[-1].bytes_sent += env.bytes_sent()
     backend.synchronize()
     columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
