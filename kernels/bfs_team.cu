@@ -252,9 +252,22 @@ struct Search {
             const long long held = row[ROW_HELD + step];
             const index_t *const mirror = ids_at(ROW_MIRRORS + step);
             const unsigned int *const in = (const unsigned int *)row[ROW_IN + LISTS * TEAM_RANKS + step];
-            GD_FOR(i, held) {
-                const index_t v = mirror ? mirror[i] : (index_t)i;
-                if (bfs_bit(in, i) && !bfs_bit(bits, v)) bfs_set(bits, v);
+            const long long threads = (long long)gridDim.x * blockDim.x;
+            for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
+                 begin += BFS_AHEAD * threads) {
+                index_t v[BFS_AHEAD];
+                bool told[BFS_AHEAD], known[BFS_AHEAD];
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) {
+                    const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
+                    told[k] = bfs_bit(in, i);
+                    v[k] = mirror ? mirror[i] : (index_t)i;
+                }
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) known[k] = bfs_bit(bits, v[k]);
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++)
+                    if (told[k] && !known[k]) bfs_set(bits, v[k]);
             }
         }
         team.barrier();
