@@ -7,6 +7,7 @@
 #include "keys.cuh"
 #include "pick.cuh"
 #include "selection.cuh"
+#include "smallest.cuh"
 #include "functions_default.cuh"
 
 // How a walk draws edges: all alike, by sums of their biases, or by rejection.
@@ -121,81 +122,116 @@ extern "C" __global__ void functions_row_bias(long long n, const index_t *__rest
     }
 }
 
-extern "C" __global__ void functions_reservoir(long long n, const index_t *__restrict__ rows,
-                                               const index_t *__restrict__ vertices,
-                                               const index_t *__restrict__ previous,
-                                               const index_t *__restrict__ near,
-                                               const gd_i64 *__restrict__ instances,
-                                               const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds,
-                                               gd_i64 depth, const gd_i64 *__restrict__ indptr,
-                                               const index_t *__restrict__ indices,
-                                               const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                               const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                               const gd_i64 *__restrict__ names, gd_i64 base,
-                                               const gd_i64 *__restrict__ near_indptr,
-                                               const index_t *__restrict__ near_indices,
-                                               gd_i64 replace,
-                                               gd_u64 seed, const gd_i64 *__restrict__ starts,
-                                               const gd_i64 *__restrict__ counts, double *keys, gd_i64 *chosen,
-                                               gd_i64 *__restrict__ owner, int *failure) {
-    const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+// What functions_reservoir is given.
+struct Reservoir {
+    const index_t *rows, *vertices, *previous, *near;
+    const gd_i64 *instances, *places;
+    const index_t *seeds;
+    gd_i64 depth;
+    const gd_i64 *indptr;
+    const index_t *indices;
+    const weight_t *weights;
+    const index_t *ids;
+    const gd_i64 *degrees;
+    gd_i64 mapped;
+    const gd_i64 *names;
+    gd_i64 base;
+    const gd_i64 *near_indptr;
+    const index_t *near_indices;
+    gd_i64 replace;
+    gd_u64 seed;
+    const gd_i64 *starts, *counts;
+    double *keys;
+    gd_i64 *chosen, *owner;
+    int *failure;
+
+    __device__ __forceinline__ bool is_long(gd_i64 i) const {
+        return gd_is_long(row_length(indptr, rows[i]), replace ? counts[i] > 0 : counts[i]);
+    }
+
+    // Choose for an item, with a group of threads. Biases are made anew in every pass over the row.
+    template <int SIZE, int ROOM>
+    __device__ __forceinline__ void choose(const Smallest<SIZE, ROOM> &group, gd_i64 i) const {
         const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
         const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
-        if (count == 0) continue;
+        if (count == 0) return;
+        const auto bias = [&](gd_i64 place) {
+            const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
+            return (double)gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
+                                                near_indices, begin + place, row, slot, source, destination, before,
+                                                near[i], depth, instance, seeds[i], failure),
+                                      failure);
+        };
+        double total = 0.0, some = 0.0;
+        for (gd_i64 place = group.rank(); place < size; place += SIZE) {
+            const double one = bias(place);
+            total += one;
+            some += one > 0.0;
+        }
+        total = group.sum(total);
+        const gd_i64 positive = (gd_i64)group.sum(some);
         const gd_u64 of_item = gd_group_key(seed, GD_DRAW_KEY, places[i]);
-        gd_i64 made = 0, positive = 0;
-        for (gd_i64 from = 0; from < size; from += 32) {
-            const gd_i64 place = from + lane;
-            bias_t bias = 0;
-            if (place < size) {
-                const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
-                bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
-                                            near_indptr, near_indices, begin + place, row,
-                                            slot, source, destination, before, near[i], depth, instance, seeds[i],
-                                            failure),
-                                  failure);
-            }
-            const unsigned some = __ballot_sync(0xffffffffu, bias > 0);
-            for (gd_i64 s = 0; s < (replace ? count : 1) && some; ++s) {
-                gd_u64 first, second;
-                gd_philox(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)instance, (gd_u32)depth,
-                          (gd_u32)(place >> 1), first, second);
-                const double key = bias > 0 ? gd_exponential_key(place & 1 ? second : first, (double)bias) : 0.0;
-                const bool full = replace ? positive > 0 : made == count;
-                const bool comes = bias > 0 && (!full || key < keys[replace ? out + s : out + count - 1]);
-                for (unsigned left = __ballot_sync(0xffffffffu, comes); left; left &= left - 1) {
-                    const int from_lane = __ffs(left) - 1;
-                    const double one = __shfl_sync(0xffffffffu, key, from_lane);
-                    const gd_i64 at_place = from + from_lane;
-                    gd_i64 at = replace ? out + s : out + made - (made == count);
-                    const bool room = replace ? positive == 0 && from_lane == __ffs(some) - 1 : made < count;
-                    if (room || one < keys[at]) {
-                        __syncwarp();
-                        if (lane == 0 && replace) {
-                            keys[at] = one;
-                            chosen[at] = at_place;
-                        } else if (lane == 0) {
-                            gd_keep_key(keys + out, chosen + out, made, count, one, at_place);
-                        }
-                        if (!replace && made < count) ++made;
-                    }
-                    __syncwarp();
-                }
-            }
-            positive += __popc(some);
-        }
-        if (replace && positive) made = count;
-        if (!replace && positive <= count && lane == 0) {
-            for (gd_i64 s = 1; s < made; ++s) {
-                const gd_i64 place = chosen[out + s];
-                gd_i64 at = s;
-                for (; at > 0 && chosen[out + at - 1] > place; --at) chosen[out + at] = chosen[out + at - 1];
-                chosen[out + at] = place;
+        gd_i64 made = 0;
+        if (!replace && positive <= count) {  // all of them, in the order of the row
+            for (gd_i64 from = 0; from < size && positive; from += SIZE) {
+                const gd_i64 place = from + group.rank();
+                const bool has = place < size && bias(place) > 0.0;
+                int all;
+                const int ahead = group.count_before(has, all);
+                if (has) chosen[out + made + ahead] = place;
+                made += all;
             }
         }
-        for (gd_i64 s = lane; s < count; s += 32) owner[out + s] = s < made ? i : -1;
+        const gd_i64 each = replace ? 1 : count;
+        for (gd_i64 s = 0; made == 0 && positive && s < count; s += each) {
+            group.give(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)instance, (gd_u32)depth, size, each, total, bias,
+                       [&](gd_i64 at, double one, gd_i64 place) {
+                           keys[out + s + at] = one;
+                           chosen[out + s + at] = place;
+                       });
+        }
+        if (made == 0 && positive) made = count;
+        for (gd_i64 s = group.rank(); s < count; s += SIZE) owner[out + s] = s < made ? i : -1;
     }
+};
+
+extern "C" __global__ void functions_reservoir(
+    long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
+    const index_t *__restrict__ previous, const index_t *__restrict__ near, const gd_i64 *__restrict__ instances,
+    const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds, gd_i64 depth,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
+    const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+    const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
+    const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
+    const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
+    gd_i64 *__restrict__ owner, int *failure) {
+    __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
+    __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
+    __shared__ int held[GD_WARPS];
+    const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
+    const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + warp};
+    const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
+                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};
+    gd_by_warps(n, longs, [&](gd_i64 i) { return of.is_long(i); }, [&](gd_i64 i) { of.choose(group, i); });
+}
+
+extern "C" __global__ void functions_reservoir_long(
+    long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
+    const index_t *__restrict__ previous, const index_t *__restrict__ near, const gd_i64 *__restrict__ instances,
+    const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds, gd_i64 depth,
+    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
+    const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees, gd_i64 mapped,
+    const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
+    const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
+    const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
+    gd_i64 *__restrict__ owner, int *failure) {
+    __shared__ double held_keys[GD_OF_BLOCK];
+    __shared__ long long held_places[GD_OF_BLOCK];
+    __shared__ int held[1];
+    const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
+    const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
+                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};
+    gd_by_blocks(longs, [&](gd_i64 i) { of.choose(group, i); });
 }
 
 extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows,

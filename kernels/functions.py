@@ -24,6 +24,7 @@ how, sums, totals, other, floating
            with it, or the shares of an alias table (biases.py), uint64, with its totals and others; whether biases are
            floats
 keys       float64: room for as many as are chosen
+longs      int64: room for items with long rows (reservoir.py)
 here, before, lengths, dst, put
            of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
            `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers
@@ -164,7 +165,8 @@ def functions_row_bias(
 @twin
 def functions_reservoir(
     n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-    names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure,
+    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner,
+    failure,
 ):  # fmt: skip
     """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice."""
     numbers, biases = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64)
@@ -202,6 +204,15 @@ def functions_reservoir(
             chosen[out : out + made].sort()
         for s in range(count):
             owner[out + s] = i if s < made else -1
+
+
+@twin
+def functions_reservoir_long(
+    n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
+    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner,
+    failure,
+):  # fmt: skip
+    """The items of the list; `functions_reservoir` has done it on a CPU."""
 
 
 @twin

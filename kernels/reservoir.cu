@@ -8,25 +8,6 @@
 
 #define GD_KEYS 2  // what a number is for that makes a key, in Philox's counters
 
-// draw(i) by a warp for each item, but for those too long for one.
-template <class Long, class Draw>
-__device__ __forceinline__ void gd_by_warps(gd_i64 n, gd_i64 *longs, Long is_long, Draw draw) {
-    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        if (!is_long(i)) draw(i);
-        else if ((threadIdx.x & 31) == 0) longs[1 + atomicAdd((gd_u64 *)longs, 1ULL)] = i;
-    }
-}
-
-// draw(i) by a block for each item of the list.
-template <class Draw> __device__ __forceinline__ void gd_by_blocks(const gd_i64 *longs, Draw draw) {
-    const gd_i64 count = longs[0];
-    for (gd_i64 k = blockIdx.x; k < count; k += gridDim.x) {
-        draw(longs[1 + k]);
-        __syncthreads();
-    }
-}
-
 // What every neighbour of an item is marked with, and those of a row that is taken whole.
 template <int SIZE>
 __device__ __forceinline__ void gd_mark_all(gd_i64 out, gd_i64 count, index_t vertex, gd_i64 mark, gd_i64 begin,
@@ -122,11 +103,6 @@ __device__ __forceinline__ void gd_keep_keys(const Smallest<SIZE, ROOM> &group, 
             places[out + s] = place;
         });
     for (gd_i64 s = made + group.rank(); s < count; s += SIZE) places[out + s] = -1;
-}
-
-// Whether an item is one for a block.
-__device__ __forceinline__ bool gd_is_long(gd_i64 degree, gd_i64 count) {
-    return count && (degree > GD_LONG || (count < degree && count > GD_FEW));
 }
 
 extern "C" __global__ void reservoir_alike(long long n, const index_t *__restrict__ rows,

@@ -10,6 +10,7 @@
 #pragma once
 #include "keys.cuh"
 #include "philox.cuh"
+#include "scan.cuh"
 
 #define GD_LONG 4096  // edges of a row above which a block takes it
 #define GD_WARPS 8    // of a block
@@ -45,6 +46,17 @@ template <int SIZE, int ROOM> struct Smallest {
             sync();
         }
         return keys[0];
+    }
+
+    // How many of the threads before this one say yes, and of all.
+    __device__ __forceinline__ int count_before(bool yes, int &all) const {
+        if constexpr (SIZE == 32) {
+            const unsigned mask = __ballot_sync(0xffffffffu, yes);
+            all = __popc(mask);
+            return __popc(mask & ((1u << rank()) - 1));
+        } else {
+            return gd_block_scan((int)yes, &all);
+        }
     }
 
     // Sort the first `count` (K. Batcher, "Sorting networks and their applications", 1968).
@@ -140,3 +152,27 @@ template <int SIZE, int ROOM> struct Smallest {
         return made;
     }
 };
+
+// Whether an item is one for a block.
+__device__ __forceinline__ bool gd_is_long(gd_i64 degree, gd_i64 count) {
+    return count && (degree > GD_LONG || (count < degree && count > GD_OF_WARP / 4));
+}
+
+// draw(i) by a warp for each item, but for those too long for one.
+template <class Long, class Draw>
+__device__ __forceinline__ void gd_by_warps(gd_i64 n, gd_i64 *longs, Long is_long, Draw draw) {
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        if (!is_long(i)) draw(i);
+        else if ((threadIdx.x & 31) == 0) longs[1 + atomicAdd((gd_u64 *)longs, 1ULL)] = i;
+    }
+}
+
+// draw(i) by a block for each item of the list.
+template <class Draw> __device__ __forceinline__ void gd_by_blocks(const gd_i64 *longs, Draw draw) {
+    const gd_i64 count = longs[0];
+    for (gd_i64 k = blockIdx.x; k < count; k += gridDim.x) {
+        draw(longs[1 + k]);
+        __syncthreads();
+    }
+}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.backend import BLOCK, Array
 from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
@@ -304,17 +304,21 @@ class Expander:
         """Edges by exponential keys."""
         xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
         room, wanted = chooser.room(choices), choices.wanted
-        keys = xp.empty(len(room.chosen), np.float64)
+        keys, on_cpu = xp.empty(len(room.chosen), np.float64), self.env.backend.name == "cpu"
         for a, b in launches(self.env, choices.bounds):
             if a:
                 chooser.look_at_the_clock()
             here = items[a:b]
             out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
-            kernels.functions_reservoir(
+            longs = xp.zeros(0 if on_cpu else b - a + 1, np.int64)
+            of_items = (
                 b - a, *here.fields, here.places, here.seeds, step, *self.graph, int(self.options.replace), self.seed,
-                room.starts[a:b] - room.starts[a], wanted[a:b], keys[out], room.chosen[out], room.owners[out],
-                self.failures["edge_bias"], per_item=32,
+                room.starts[a:b] - room.starts[a], wanted[a:b], longs, keys[out], room.chosen[out], room.owners[out],
+                self.failures["edge_bias"],
             )  # fmt: skip
+            kernels.functions_reservoir(*of_items, per_item=32)
+            if not on_cpu:
+                kernels.functions_reservoir_long(*of_items, per_item=BLOCK)
             if a:
                 owners = room.owners[out]
                 owners[owners >= 0] += a

@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from draw_models import numbers_of, vitter
+from emulated import emulated, stand_in
 
+import graphdask as gd
 from graphdask.kernels.keys import exponential_key
 from graphdask.sample._drawing import launch_kept
 
@@ -137,3 +139,29 @@ def test_algorithm_r(backend, dtype, lengths, counts, rng):
     for i, row in enumerate(made.rows.tolist()):
         numbers = numbers_of(SEED, made.instances[i], made.vertices[i])
         np.testing.assert_array_equal(drawn[i], vitter(numbers, lengths[row], made.counts[i]))
+
+
+def by_weight(e):
+    return e.weight
+
+
+def from_some(e):
+    return e.weight if e.destination < 40 else 0
+
+
+@pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("bias", [by_weight, from_some])
+def test_functions_of_hubs(device, bias, monkeypatch, rng):
+    """Blocks give what a CPU gives: few and many, all that have a bias, and with replacement."""
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    src = np.concatenate([np.zeros(HUB + 900, np.int64), np.full(200, 1), rng.integers(0, 80, 300)])
+    weights = rng.integers(0, 9, len(src)) if rng.random() < 0.5 else rng.random(len(src))
+    graph = gd.from_edges(src, rng.integers(0, 80, len(src)), weights, num_vertices=80)
+    on_cpu, on_gpu = (graph.partition(1, device=where) for where in ("cpu", "cuda"))
+    for options in ({"neighbor_size": [3, 40]}, {"neighbor_size": [-1]}, {"neighbor_size": [40, 2], "replace": True}):
+        spec = gd.sample.Spec(edge_bias=bias, select="reservoir", **options)
+        one, other = (gd.sample.run(where, spec, [0, 1, 0, 5]) for where in (on_cpu, on_gpu))
+        assert len(one.src)
+        for column in ("src", "dst", "hop", "instance"):
+            np.testing.assert_array_equal(getattr(other, column), getattr(one, column))
