@@ -33,8 +33,7 @@ __device__ __forceinline__ long long gd_range(long long at, unsigned long long i
     return (long long)__umul64hi((unsigned long long)at, inverse);
 }
 
-// x at a place, read from shared memory where it is there; 0 at -1. Two reads, each of which is done or not: a choice
-// between them would be a branch, in which lanes part and meet again.
+// x at a place that is read from shared memory where it is there.
 template <bool ranged> __device__ __forceinline__ real_t gd_contribution(const Edges &e, index_t at) {
     index_t begin = 0, within = at;
     if (ranged) {
@@ -42,10 +41,7 @@ template <bool ranged> __device__ __forceinline__ real_t gd_contribution(const E
         begin = range * e.hot;
         within = at - range * e.width;
     }
-    real_t value = 0;
-    if (at >= 0 && within < e.hot) value = gd_staged[begin + within];
-    if ((!ranged || at >= 0) && within >= e.hot) value = __ldg(e.x + at);  // -1 is in no range
-    return value;
+    return within < e.hot ? gd_staged[begin + within] : __ldg(e.x + at);
 }
 
 template <bool weighted> __device__ __forceinline__ double gathered(const Edges &e, long long k) {
@@ -71,7 +67,7 @@ __device__ __forceinline__ double gd_lane_sum(const Edges &e, long long begin, l
         }
 #pragma unroll
         for (int i = 0; i < GD_AHEAD; i++)
-            value[i] = (double)gd_contribution<ranged>(e, at[i]);
+            value[i] = at[i] < 0 ? 0.0 : (double)gd_contribution<ranged>(e, at[i]);
 #pragma unroll
         for (int i = 0; i < GD_AHEAD; i++)
             sum = __dadd_rn(sum, weighted ? __dmul_rn((double)weight[i], value[i]) : value[i]);

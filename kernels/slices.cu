@@ -37,12 +37,8 @@ template <bool weighted, int many> struct Group {
     // An edge that is not there adds 0, which changes no bit of a sum that began with 0.
     __device__ __forceinline__ void gather(const Entries &e, double *value) const {
 #pragma unroll
-        for (int i = 0; i < many; i++) {
-            real_t here = 0;  // two reads, each of which is done or not: a choice between them would be a branch
-            if (at[i] >= 0 && at[i] < e.hot) here = gd_staged[at[i]];
-            if (at[i] >= e.hot) here = __ldg(e.x + at[i]);
-            value[i] = (double)here;
-        }
+        for (int i = 0; i < many; i++)
+            value[i] = at[i] < 0 ? 0.0 : (double)(at[i] < e.hot ? gd_staged[at[i]] : __ldg(e.x + at[i]));
     }
     __device__ __forceinline__ double added(const Entries &e, double sum, const double *value, int i) const {
         return __dadd_rn(sum, weighted ? __dmul_rn(gd_weight(weight[i], e.unit), value[i]) : value[i]);
