@@ -256,7 +256,9 @@ def open_(
     are worked on by the CPU, for GPUs too, in as many bytes of main memory as `memory` says; their workers tell each
     other of every vertex after a pass over the edges. An iteration of labels is a pass; core numbers, and rounds of
     strong components, skip chunks in which nothing changes; triangles take two passes, and one more for each time that
-    5 bytes for each pair of neighbours fill half of what is left of `memory`. They are not proved from disk (`verify`).
+    5 bytes for each pair of neighbours fill half of what is left of `memory`. Results are proved (`verify`)
+    from disk by one worker, which is sent the values of all; they count as what it takes. Of labels the last iteration
+    is proved, as in memory.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`

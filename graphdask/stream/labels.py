@@ -17,26 +17,28 @@ from graphdask.stream.cores import Cores, finished
 from graphdask.stream.everywhere import Rows, Work
 
 BYTES = 20
-"""Per vertex: labels, those found, and the answer."""
+"""Per vertex: labels, those found and those before, and the answers."""
 
 
 def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str, Any], int]:
-    """Labels, as vertex numbers, and how many iterations were computed; bytes of the state."""
+    """Labels, as vertex numbers, those before the last iteration, and how many were computed; bytes of the state."""
     own, most = slice(work.own.begin, work.own.end), work.most_edges
     state = work.open(BYTES, 4 * most * len(os.sched_getaffinity(0)))
     label, iterations = work.numbers(), 0
-    fresh = label[own].copy()
+    fresh, before = label[own].copy(), label[own].copy()
     goes_on = primitive.iterations > 0 and work.num_vertices > 0
     with Cores() as cores:
         while goes_on:
             looked = sum(sum(_found(work, cores, rows, label, fresh)) for rows in work.whole_rows())
             goes_on = work.any(bool((fresh != label[own]).any()))
-            label[own] = fresh
+            before[:], label[own] = label[own], fresh
             work.tell(label)
             iterations += 1
             goes_on = goes_on and iterations < primitive.iterations
             work.log.sweep(work.own.count, looked)
-    return {"label": work.answer(label), "iterations": iterations}, state
+    del fresh
+    before = before if work.several else work.answer(before)
+    return {"label": work.answer(label), "before": before, "iterations": iterations}, state
 
 
 def _found(work: Work, cores: Cores, rows: Rows, label: np.ndarray, fresh: np.ndarray) -> list[int]:

@@ -20,7 +20,7 @@ from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.part import Csr
 from graphdask.sample.sampler import Sampler
-from graphdask.stream.graph import EVERYWHERE, StreamedGraph
+from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.own import Own
 from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart, backend_of, part_of
@@ -53,11 +53,6 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
 
 def refuse_proof(graph: StreamedGraph, primitive: Any) -> None:
     """Raise Unsupported for what is proved in memory only."""
-    if isinstance(primitive, EVERYWHERE):
-        raise Unsupported(
-            f"{primitive.name} of {graph.store.path} is not proved from disk; S.in_memory() gives the same, and proves "
-            "it"
-        )
     if isinstance(primitive, Sampler):
         raise Unsupported(
             f"samples of {graph.store.path} are not proved from disk; draw them from S.in_memory(), which gives the "

@@ -72,10 +72,11 @@ def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
     if not isinstance(primitive, LocalClustering):
         return {"count": links, "triangles": found}, state
     ways, coefficient = 1 if work.both else 2, np.empty(len(links))
+    links *= ways
     for begin in range(0, len(coefficient), PIECE):
         piece = slice(begin, begin + PIECE)
-        coefficient[piece] = coefficients(np, ways * links[piece], joined[piece].astype(np.int64))
-    return {"coefficient": coefficient, "added": ways * added}, state
+        coefficient[piece] = coefficients(np, links[piece], joined[piece].astype(np.int64))
+    return {"coefficient": coefficient, "links": links, "degree": joined, "added": ways * added}, state
 
 
 def _of(rows: Any) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ Searches and shortest paths: as `graphdask.verify.sssp` tells, an edge of a sear
 are at the same distance as their children, the way along them is followed by doubling, and must leave that distance.
 Components: no edge joins two labels; a label is the smallest vertex that has it; and there are as many labels as trees
 in a forest that all edges make, so that no two components share one. PageRank: as `graphdask.verify.pagerank` tells.
+What is worked on by the CPU of the host in any case: as `graphdask.stream.proofs` tells.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import join
 from graphdask.stream.pagerank import gathered, pagerank
 from graphdask.stream.paths import UNIT
+from graphdask.stream.proofs import PROOFS, proved
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
@@ -51,6 +53,8 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         result, context = gathered, replace(context, comm=SingleCommunicator())
     context = replace(context, backend=cpu())  # where a store is proved, whatever streamed it
     log, columns, memory = Log(context, f"verifying {primitive.name}"), result.columns, graph.memory
+    if type(primitive) in PROOFS:
+        return proved(context, graph, primitive, result, log)
     if isinstance(primitive, ConnectedComponents):
         return _labels(graph.store, columns["label"], memory, log)
     if isinstance(primitive, BreadthFirstSearch | ShortestPaths):
@@ -178,24 +182,29 @@ def _tree(
 
 
 def _labels(store: Store, label: np.ndarray, memory: int, log: Log) -> Violation | None:
-    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
-    number = np.arange(n)
+    n = store.num_vertices
+    number = np.arange(n, dtype=np.int32)
     mine = _first((label < 0) | (label > number), "vertex {vertex} has a label that is no vertex up to itself")
     mine = mine or _first(label[label] != label, "the label of vertex {vertex} has another label itself")
     if mine:
         return mine
-    there, bad = _by_position(store, label), np.full(2, -1)
-    with window_of(store, "out", memory - 12 * n, log.what, log) as window:
-        for _, chunk in every_chunk(window, section, log):
+    bad = _differing(store, label, memory - 12 * n, log)
+    if bad[0] >= 0:
+        return Violation(*_ends(store, bad), "the edge from {vertex} to {other} joins two labels")
+    tree, _ = join(store, memory - 12 * n, log)
+    trees, labels = int((tree == number).sum()), int((label == number).sum())
+    return None if trees == labels else Violation(-1, -1, f"there are {trees} components, and {labels} labels")
+
+
+def _differing(store: Store, label: np.ndarray, memory: int, log: Log) -> np.ndarray:
+    """The positions of the ends of an edge between two labels, -1 where there is none; what it took is given back."""
+    there, bad, kernels = _by_position(store, label), np.full(2, -1), cpu().kernels("layered")
+    with window_of(store, "out", memory, log.what, log) as window:
+        for _, chunk in every_chunk(window, store.sections["out"], log):
             kernels.layered_differ(
                 len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, there, bad
             )  # fmt: skip
-    if bad[0] >= 0:
-        return Violation(*_ends(store, bad), "the edge from {vertex} to {other} joins two labels")
-    del there
-    tree, _ = join(store, memory - 12 * n, log)
-    trees, labels = int((tree == np.arange(n)).sum()), int((label == number).sum())
-    return None if trees == labels else Violation(-1, -1, f"there are {trees} components, and {labels} labels")
+    return bad
 
 
 @dataclass(frozen=True)

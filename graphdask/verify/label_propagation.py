@@ -39,11 +39,11 @@ def verify(context: RankContext, part: Part, primitive: LabelPropagation, result
     (labels,) = fetch_ghosts(context.comm, context.backend, part, [before])
     expected = before.copy()
     for block in edge_blocks(context.backend, part):
-        _most_frequent(context.backend.xp, block, labels[block.slots], n, expected)
+        most_frequent(context.backend.xp, block, labels[block.slots], n, expected)
     return first_where(part, expected != label, "vertex {vertex} has not the most frequent label of its neighbours")
 
 
-def _most_frequent(xp: Any, block: Block, labels: Array, n: int, out: Array) -> None:
+def most_frequent(xp: Any, block: Block, labels: Array, n: int, out: Array) -> None:
     """Write the most frequent label of each row of the block."""
     if not len(labels):
         return

@@ -11,6 +11,7 @@ named by 1 and 2; 3 finds it without saying where.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -44,6 +45,11 @@ def verify(context: RankContext, part: Part, primitive: Triangles, result: RankR
     return check_sum(context, part, count, total, "the counts of all vertices add up to {}, not to {}")
 
 
+def sampled(n: int) -> Sequence[int] | np.ndarray:
+    """The vertices that are counted again."""
+    return range(n) if n <= SAMPLE else np.unique(np.random.default_rng(n).integers(0, n, SAMPLE))
+
+
 def distinct_degrees(context: RankContext, part: Part) -> Array:
     """How many distinct neighbours each own vertex has, in either direction; int64."""
     xp = context.backend.xp
@@ -71,8 +77,7 @@ def check_sum(context: RankContext, part: Part, values: Array, expected: int, me
 
 def check_sample(context: RankContext, part: Part, links: Array, message: str) -> Violation | None:
     """Whether `links`, the directed edges among the neighbours of a vertex, are right for the sampled vertices."""
-    n = part.num_vertices
-    chosen = range(n) if n <= SAMPLE else np.unique(np.random.default_rng(n).integers(0, n, SAMPLE))
+    chosen = sampled(part.num_vertices)
     found = np.array([_edges_among_neighbours(context, part, int(id_)) for id_ in chosen], np.int64)
     total = context.comm.allreduce(found, "sum")
     for id_, edges in zip(chosen, total.tolist(), strict=True):

@@ -1,8 +1,10 @@
-"""What the tests of graphs on disk share: weights, graphs with them, what is drawn from these, copies that are late."""
+"""What the tests of graphs on disk share: weights, graphs with them, what is drawn from these, copies that are late,
+results that are wrong."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 from graphs import GRAPHS
@@ -49,6 +51,17 @@ def equal(found, expected):
         a, b = getattr(found, name), getattr(expected, name)
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+def changed(result, **columns):
+    """A result with other values at some vertices."""
+    (one,) = result.parts.values
+    values = dict(one.columns)
+    for name, (vertex, value) in columns.items():
+        values[name] = values[name].copy()
+        values[name][vertex] = value
+    result.parts.values[0] = replace(one, columns=values)
+    return result
 
 
 class Late(Copies):

@@ -207,3 +207,36 @@ def test_what_knows_of_all_vertices_keeps_within_what_it_is_granted(tmp_path, wh
         limited(S.store.path, parts, memory, 1 << 40, which)
         done = limited(S.store.path, parts, memory, int(1.1 * memory * parts), which)
         assert done.stdout.endswith("done\n"), done.stderr
+
+
+PROOFS = (
+    PROGRAM.split("calls = {")[0]
+    + """
+found = {}
+for directed in (False, True):
+    calls = [lambda S: gd.label_propagation(S, 2), gd.local_clustering_coefficient, gd.connected_components]
+    calls += [gd.strongly_connected_components] if directed else [gd.core_number, gd.triangles]
+    for scale, path in ((6, folder + "/small.gdl"), (17, folder + "/large.gdl")):
+        graph = gd.generate.rmat(scale, 16, seed=0, directed=directed).partition(device="cpu")
+        S = gd.stream.build(graph, path, memory="64MiB", chunk="256KiB", overwrite=True)
+        for call in calls:
+            result = call(gd.stream.open(path, memory, device="cpu"))
+            size, _ = grown(result.verify)
+            found[f"{result!r}, {directed}"] = size + sum(c.nbytes for c in result.parts.values[0].columns.values())
+print(json.dumps({"grown": found, "file": S.nbytes}))
+"""
+)
+
+
+def test_proofs_keep_within_the_budget_with_what_they_prove(tmp_path, alone):
+    memory = 9 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", PROOFS, str(tmp_path), str(memory)],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    if "clear_refs" in done.stderr:
+        pytest.skip("the peak of a process cannot be reset here")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["file"] > memory
+    assert {name: size for name, size in found["grown"].items() if size > 1.1 * memory} == {}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from graphs import GRAPHS
+from streams import changed
 
 import graphdask as gd
 
@@ -32,17 +31,6 @@ def test_right_results_are_proved(stored, name, kind):
     for call in CALLS.values():
         call(S).verify()
     gd.pagerank(S, dtype="float32", tol=1e-4, dangling="self-loop").verify()
-
-
-def changed(result, **columns):
-    """A result with other values at some vertices."""
-    (one,) = result.parts.values
-    values = dict(one.columns)
-    for name, (vertex, value) in columns.items():
-        values[name] = values[name].copy()
-        values[name][vertex] = value
-    result.parts.values[0] = replace(one, columns=values)
-    return result
 
 
 @pytest.mark.parametrize(
