@@ -14,7 +14,7 @@ from numba.extending import overload
 from graphdask.kernels.hash import hashed, inlined, multiply_high
 from graphdask.kernels.hash import key as keyed
 from graphdask.kernels.keys import exponential_key, may_be_less
-from graphdask.kernels.philox import DRAW_KEY, philox
+from graphdask.kernels.philox import DRAW_KEY, fill, philox
 from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
@@ -25,6 +25,8 @@ SPARSE = 32
 """Edges for each entry of sparse prefix sums."""
 REJECTS = 16
 """Rows whose greatest bias is more than so many mean ones are not drawn by rejection."""
+KEYS_AT_ONCE = 256
+"""Edges whose numbers a CPU makes before it looks at them; even, as numbers are made in pairs."""
 TRIALS = 512
 """Of rejection; then it is the sparse prefix sums after all, which changes no probability."""
 
@@ -145,15 +147,16 @@ def pick_rejection(values, greatest, shift, total, sparse, begin, end, key, inst
 def pick_reservoir(values, begin, end, key, instance, step, draw):
     """The edge of the smallest exponential key; two edges that follow each other have the numbers of one block."""
     of_draw = hashed(keyed(key, DRAW_KEY, 0), keyed(key, DRAW_KEY, 1), draw)
-    chosen, least, second = np.int64(-1), np.inf, _0
-    for e in range(begin, end):
-        number = second
-        if (e - begin) & 1 == 0:
-            number, second = philox(of_draw, instance, step, np.uint64((e - begin) >> 1))
-        if values[e] > 0 and (chosen < 0 or may_be_less(number, values[e], least)):
-            one = exponential_key(number, values[e])
-            if chosen < 0 or one < least:
-                chosen, least = np.int64(e), one
+    chosen, least, numbers = np.int64(-1), np.inf, np.empty(min(end - begin + 1, KEYS_AT_ONCE), np.uint64)
+    for chunk in range(begin, end, KEYS_AT_ONCE):
+        many = min(end - chunk, KEYS_AT_ONCE)
+        fill(of_draw, instance, step, chunk - begin, many, numbers)
+        for k in range(many):
+            bias = values[chunk + k]
+            if bias > 0 and may_be_less(numbers[k], bias, least):
+                one = exponential_key(numbers[k], bias)
+                if chosen < 0 or one < least:
+                    chosen, least = np.int64(chunk + k), one
     return chosen
 
 
