@@ -1,11 +1,36 @@
-"""What biases that are whole numbers and biases that are floats differ in."""
+"""Biases that functions return: what is none, and what whole numbers and floats differ in."""
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from graphdask.kernels.hash import multiply_high
-from graphdask.kernels.selection import fraction
+from graphdask.kernels.hash import inlined, multiply_high
+from graphdask.kernels.selection import ABOVE_BOUND, NO_BIAS, fraction
+from graphdask.kernels.twin import within
+
+
+@inlined
+def failing(failure, reason):
+    if failure[0] == 0:
+        failure[0] = reason
+
+
+@within
+def checked(bias, failure):
+    """The bias; 0 and a failure where it is none."""
+    if bias >= 0 and bias < np.inf:
+        return bias if bias > 0 else 0
+    failing(failure, NO_BIAS)
+    return 0
+
+
+@within
+def kept_or_failing(number, bias, bound, failure):
+    """Whether a number keeps a candidate of a bias, which is checked."""
+    bias = checked(bias, failure)
+    if bias > bound:
+        failing(failure, ABOVE_BOUND)
+    return is_kept(number, bias, bound)
 
 
 def is_kept(number, bias, bound):

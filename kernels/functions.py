@@ -46,13 +46,13 @@ failure    int32, as in selection.py
 
 import numpy as np
 
-from graphdask.kernels.bias_types import is_kept, keep_bias
-from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
-from graphdask.kernels.hash import inlined, multiply_high
+from graphdask.kernels.bias_types import checked, failing, keep_bias, kept_or_failing
+from graphdask.kernels.functions_default import ASKS_NEAR, edge_bias, edge_bias_if, neighbor_size, update, vertex_bias
+from graphdask.kernels.hash import multiply_high
 from graphdask.kernels.keys import keep_smallest
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, fill, philox
+from graphdask.kernels.second_order import search_all
 from graphdask.kernels.selection import (
-    ABOVE_BOUND,
     NO_BIAS,
     NO_SIZE,
     NO_VERTEX,
@@ -61,7 +61,7 @@ from graphdask.kernels.selection import (
     selection_pick,
     vertex_of,
 )
-from graphdask.kernels.twin import twin
+from graphdask.kernels.twin import twin, within
 
 # The functions of the caller stand here.
 
@@ -86,21 +86,11 @@ GROUP = 64
 _0 = np.uint64(0)
 
 
-@inlined
-def failing(failure, reason):
-    if failure[0] == 0:
-        failure[0] = reason
-
-
 @twin
 def functions_vertex_bias(n, names, base, vertices, degrees, instances, places, depth, values, failure):
     for i in range(n):
         bias = vertex_bias(names, base, np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], failure)
-        if bias >= 0 and bias < np.inf:
-            values[i] = bias if bias > 0 else 0
-        else:
-            failing(failure, NO_BIAS)
-            values[i] = 0
+        values[i] = checked(bias, failure)
 
 
 @twin
@@ -135,11 +125,7 @@ def functions_edge_bias(
                 indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot,
                 source, destination, before, np.int64(near[i]), depth, instance, seed, failure,
             )  # fmt: skip
-            if bias >= 0 and bias < np.inf:
-                values[out + edge] = bias if bias > 0 else 0
-            else:
-                failing(failure, NO_BIAS)
-                values[out + edge] = 0
+            values[out + edge] = checked(bias, failure)
 
 
 @twin
@@ -156,9 +142,7 @@ def functions_row_bias(
             indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, indptr[row], row, row,
             source, source, np.int64(previous[i]), np.int64(near[i]), depth, instances[i], np.int64(seeds[i]), failure,
         )  # fmt: skip
-        if not (bias >= 0 and bias < np.inf):
-            failing(failure, NO_BIAS)
-        if not bias > 0:
+        if checked(bias, failure) == 0:
             sizes[i] = 0
 
 
@@ -239,12 +223,7 @@ def functions_trials(
                     indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, begin + place,
                     row, slot, source, destination, before, np.int64(near[i]), depth, instance, start, failure,
                 )  # fmt: skip
-                if not (bias >= 0 and bias < np.inf):
-                    failing(failure, NO_BIAS)
-                    continue
-                if bias > bound:
-                    failing(failure, ABOVE_BOUND)
-                found = is_kept(kept, bias, bound)
+                found = kept_or_failing(kept, bias, bound, failure)
                 if found and not replace:
                     for s in range(made):
                         if chosen[out + s] == place:
@@ -283,6 +262,72 @@ def functions_update(
         put[k] = following
 
 
+@within
+def _try_all(
+    first, count, begins, sizes, here, before, seeds, indptr, indices, weights, degrees, mapped, names, base,
+    near_indptr, near_indices, step, bound, trials, of_trial, edges, room, kept, near, unsure, failure,
+):  # fmt: skip
+    """Draw an edge for each of some walkers by rejection, all of them at the same time; -1 after too many trials.
+
+    A function that asks whether a vertex is near, which takes a search, is called with both answers first: that often
+    is enough to know whether a number keeps the edge. Many searches are done at the same time.
+    """
+    live, asking, row, rest, wanted, tried = room[0], room[1], room[2], room[3], room[4], room[5]
+    left = np.int64(0)
+    for j in range(count):
+        edges[j] = -1
+        live[left] = j
+        left += sizes[j] > 0
+    trial = np.int64(0)
+    while left and trial < trials:
+        for k in range(left):
+            j = live[k]
+            drawn, kept[j] = philox(of_trial, np.uint64(first + j), np.uint64(step), np.uint64(trial))
+            tried[j] = begins[j] + np.int64(multiply_high(drawn, np.uint64(sizes[j])))
+        asked = np.int64(0)
+        for k in range(left):
+            j = live[k]
+            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
+            slot = np.int64(indices[edge])
+            if ASKS_NEAR and t >= 0:
+                unsure[0] = 0
+                taken = other = False
+                for answer in range(2):
+                    bias = edge_bias_if(
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
+                        slot, v, slot, t, t, step, first + j, start, answer > 0, unsure,
+                    )  # fmt: skip
+                    other, taken = taken, kept_or_failing(kept[j], bias, bound, unsure)
+                if other != taken or unsure[0]:
+                    asking[asked], row[asked], wanted[asked] = j, near_indptr[t], slot
+                    rest[asked] = near_indptr[t + 1] - near_indptr[t]
+                    asked += 1
+                    taken = False
+            else:
+                bias = edge_bias(
+                    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
+                    slot, t, t, step, first + j, start, failure,
+                )  # fmt: skip
+                taken = kept_or_failing(kept[j], bias, bound, failure)
+            if taken:
+                edges[j] = edge
+        search_all(asked, near_indices, row, rest, wanted, near)
+        for k in range(asked):
+            j, slot = asking[k], wanted[k]
+            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
+            bias = edge_bias_if(
+                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
+                slot, t, t, step, first + j, start, near[k], failure,
+            )  # fmt: skip
+            if kept_or_failing(kept[j], bias, bound, failure):
+                edges[j] = edge
+        some, left = left, np.int64(0)
+        for k in range(some):
+            live[left] = live[k]
+            left += edges[live[k]] < 0
+        trial += 1
+
+
 @twin
 def functions_walk(
     n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
@@ -297,6 +342,7 @@ def functions_walk(
     seconds = np.empty(GROUP, np.uint64)
     units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
     none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    room, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
     for block in range(0, n, GROUP):
         count = min(GROUP, n - block)
         for step in range(begin, end):
@@ -309,12 +355,18 @@ def functions_walk(
                 sizes[j] = indptr[row + 1] - begins[j] if v >= 0 else 0
             if alive == 0:
                 break
-            if how != TRIED:
+            if how == TRIED:
+                _try_all(
+                    first + block, count, begins, sizes, here[block:], before[block:], seeds[block:], indptr, indices,
+                    weights, degrees, mapped, names, base, near_indptr, near_indices, step, bound, trials, of_trial,
+                    edges, room, numbers, near, unsure, failure,
+                )  # fmt: skip
+            else:
                 for j in range(count):
+                    edges[j] = -1
                     numbers[j], seconds[j] = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
             for j in range(count):
-                edges[j] = -1
-                if sizes[j] == 0:
+                if sizes[j] == 0 or edges[j] >= 0:
                     continue
                 i, at, size = block + j, begins[j], sizes[j]
                 v, previous, start, instance = np.int64(here[i]), np.int64(before[i]), np.int64(seeds[i]), first + i
@@ -323,9 +375,7 @@ def functions_walk(
                         indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, at, v, v, v,
                         v, previous, previous, step, instance, start, failure,
                     )  # fmt: skip
-                    if not (bias >= 0 and bias < np.inf):
-                        failing(failure, NO_BIAS)
-                    elif bias > 0:
+                    if checked(bias, failure) > 0:
                         edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
                     continue
                 if how == ALIASED:
@@ -347,24 +397,6 @@ def functions_walk(
                             low = middle + 1
                     edges[j] = low
                     continue
-                for trial in range(trials):
-                    drawn, kept = philox(of_trial, np.uint64(instance), np.uint64(step), np.uint64(trial))
-                    edge = at + np.int64(multiply_high(drawn, np.uint64(size)))
-                    slot = np.int64(indices[edge])
-                    bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
-                        slot, v, slot, previous, previous, step, instance, start, failure,
-                    )  # fmt: skip
-                    if not (bias >= 0 and bias < np.inf):
-                        failing(failure, NO_BIAS)
-                        continue
-                    if bias > bound:
-                        failing(failure, ABOVE_BOUND)
-                    if is_kept(kept, bias, bound):
-                        edges[j] = edge
-                        break
-                if edges[j] >= 0:
-                    continue
                 if len(units) < size:
                     units = np.empty(2 * size, np.int64)
                 for edge in range(at, at + size):
@@ -373,11 +405,7 @@ def functions_walk(
                         indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
                         slot, v, slot, previous, previous, step, instance, start, failure,
                     )  # fmt: skip
-                    if not (bias >= 0 and bias < np.inf):
-                        failing(failure, NO_BIAS)
-                        keep_bias(units, edge - at, 0 * bound)
-                    else:
-                        keep_bias(units, edge - at, bias)
+                    keep_bias(units, edge - at, checked(bias, failure))
                 bounds[1], one[0] = size, instance
                 selection_pick(
                     1, none, bounds, units, floating, none, none + 1, 1, seed, DRAW_EDGE, none, one, step, none,
@@ -398,10 +426,10 @@ def functions_walk(
                 dst[i, step] = slot
                 if updates:
                     number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
+                    previous, start = np.int64(before[i]), np.int64(seeds[i])
                     following = update(
                         indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edges[j], v,
-                        slot, v, slot, np.int64(before[i]), np.int64(before[i]), step, first + i, np.int64(seeds[i]),
-                        fraction(number), failure_of_update,
+                        slot, v, slot, previous, previous, step, first + i, start, fraction(number), failure_of_update,
                     )  # fmt: skip
                     following = vertex_of(names, base, num_vertices, following)
                     if following < -1:

@@ -22,6 +22,17 @@ def edge_bias(
 
 
 @inlined
+def edge_bias_if(
+    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
+    destination, previous, near, depth, instance, seed, assumed, failure,
+):  # fmt: skip
+    return 1
+
+
+ASKS_NEAR = False
+
+
+@inlined
 def update(
     indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
     destination, previous, near, depth, instance, seed, random, failure,

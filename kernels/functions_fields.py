@@ -18,6 +18,9 @@ class Hook:
     """Names and types in CUDA C++ of what the kernel hands over."""
     fields: Mapping[str, tuple[str, str]]
     """Of each field the type, `int`, `float` or `bool`, and what it is."""
+    assumed: str = ""
+    """A field that takes a search. CPUs call HOOK_if too, which is told what it is; ASKS_NEAR says whether the function
+    asks for it."""
 
     @property
     def types(self) -> dict[str, str]:
@@ -81,7 +84,7 @@ _DRAWN = {"random": ("float", "random")}
 HOOKS: dict[str, Hook] = {
     "vertex_bias": Hook(_VERTEX, _OF_VERTEX),
     "neighbor_size": Hook({**_VERTEX, "random": "double"}, {**_OF_VERTEX, **_DRAWN}),
-    "edge_bias": Hook(_EDGE, _OF_EDGE),
+    "edge_bias": Hook(_EDGE, _OF_EDGE, assumed="destination_near_previous"),
     "update": Hook({**_EDGE, "random": "double"}, {**_OF_EDGE, **_DRAWN}),
 }
 """`weight` is an `int` where the weights of the graph are."""

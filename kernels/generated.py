@@ -25,7 +25,9 @@ import numba
 
 from graphdask.kernels import user
 
-_HELPERS = ("user", "hash", "philox", "selection", "twin", "functions_default")
+_HELPERS = (
+    "user", "hash", "philox", "selection", "twin", "functions_default", "bias_types", "keys", "second_order"
+)  # fmt: skip
 """Modules whose code is compiled into that of others."""
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
 
@@ -79,7 +81,7 @@ def _compiled(source: str, name: str, signature: Any, path: str, keep: bool) -> 
 
 @cache
 def module(source: str) -> types.ModuleType:
-    """The module of a Python text, whose functions with `@twin` and `@inlined` are compiled when they are called.
+    """The module of a Python text, whose functions with decorators of kernels are compiled when they are called.
 
     They are kept on disk like those of `compiled`.
     """
@@ -94,7 +96,10 @@ def module(source: str) -> types.ModuleType:
 
 def _uncached(source: str) -> str:
     """The text with decorators that keep nothing."""
-    plain = "import numba\n\ntwin = inlined = numba.njit(nogil=True, error_model='numpy')\n\n\n@"
+    plain = (
+        "import numba\n\ntwin = inlined = numba.njit(nogil=True, error_model='numpy')\n"
+        "within = numba.njit(nogil=True, error_model='numpy', forceinline=True)\n\n\n@"
+    )
     return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)
 
 

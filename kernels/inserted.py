@@ -53,8 +53,11 @@ def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> st
     return text.replace(mark, "\n".join([*made, mark]))
 
 
-def _arguments(hook: Hook, function: Any, casts: str) -> str:
-    texts = [(kind, hook.fields[field][1]) for field, kind in zip(function.fields, function.types, strict=True)]
+def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
+    texts = [
+        (kind, "assumed" if field == assumed else hook.fields[field][1])
+        for field, kind in zip(function.fields, function.types, strict=True)
+    ]
     return "".join(f"{_CASTS[kind]}({text}), " if casts else f"{text}, " for kind, text in texts)
 
 
@@ -62,7 +65,11 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
     """The module of a family with functions in it."""
     text, hooks = files("graphdask.kernels").joinpath(f"{family}.py").read_text(encoding="utf-8"), _hooks(family)
     assert text.count(_MARK) == 1
-    made = ["from graphdask.kernels.generated import compiled", "from graphdask.kernels.selection import *"]
+    made = [
+        "from graphdask.kernels.generated import compiled",
+        "from graphdask.kernels.hash import inlined",
+        "from graphdask.kernels.selection import *",
+    ]
     for name, function in sorted(functions.items()):
         hook = hooks[name]
         made += [
@@ -75,6 +82,17 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
             f"    return {name}_of_caller({_arguments(hook, function, 'python')}failure)",
             "",
         ]
+        if hook.assumed:
+            made += [
+                "",
+                "@inlined",
+                f"def {name}_if({', '.join(hook.parameters)}, assumed, failure):",
+                f"    return {name}_of_caller({_arguments(hook, function, 'python', hook.assumed)}failure)",
+                "",
+                "",
+                f"ASKS_NEAR = {hook.assumed in function.fields}",
+                "",
+            ]
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 

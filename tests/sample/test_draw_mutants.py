@@ -308,7 +308,7 @@ FAMILIES = {
             "multiply_high(numbers[j], np.uint64(sums[high]))", "numbers[j] % np.uint64(sums[high])", walks_by_sums,
         ),
         "a draw modulo in walks by rejection": (
-            "multiply_high(drawn, np.uint64(size))", "drawn % np.uint64(size)", walks_by_rejection,
+            "multiply_high(drawn, np.uint64(sizes[j]))", "drawn % np.uint64(sizes[j])", walks_by_rejection,
         ),
         "CTPS off by one": ("sums[middle] > digit", "sums[middle] >= digit", walks_by_sums),
         "the number of a trial in vain again": (

@@ -176,6 +176,55 @@ def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch
             same(expected, one)
 
 
+def nearer(e):
+    return 3 if e.destination_near_previous else 1
+
+
+def nearer_and_heavier(e):
+    return e.weight * 1.5 if e.destination_near_previous or e.destination_is_previous else e.weight
+
+
+ASKING = {
+    "integers": Spec(edge_bias=nearer, edge_bound=4, depth=6, replace=True),
+    "floats": Spec(edge_bias=nearer_and_heavier, edge_bound=13.5, depth=6, replace=True),
+    "an update too": Spec(edge_bias=nearer, edge_bound=3, update=near_twice, depth=6, replace=True),
+    "against the edges": Spec(edge_bias=second_order, edge_bound=2.0, depth=6, replace=True, direction="in"),
+}
+
+
+@pytest.mark.parametrize("trials", [2, 128])
+@pytest.mark.parametrize("name", ASKING)
+def test_walks_that_ask_what_is_near_are_those_made_step_by_step(name, trials, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr("graphdask.sample._expand.TRIALS", trials)
+    graph = made(hubs, "floats")
+    found = gd.sample.run(graph.partition(1, device="cpu"), ASKING[name], np.arange(90), instances=200).verify()
+    assert len(found.stats) < 5
+    same(found, gd.sample.run(graph.partition(1, device="cuda"), ASKING[name], np.arange(90), instances=200))
+    monkeypatch.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
+    same(found, gd.sample.run(graph.partition(1, device="cpu"), ASKING[name], np.arange(90), instances=200))
+
+
+def failing_near(e):
+    return 1.0 / (0 if e.destination_near_previous else 1)
+
+
+def above_near(e):
+    return 5.0 if e.destination_near_previous else 1.0
+
+
+@pytest.mark.parametrize(
+    ("bias", "message"), [(failing_near, "division by zero"), (above_near, "returned a bias above edge_bound")]
+)
+def test_functions_fail_where_something_is_near_and_nowhere_else(bias, message):
+    """A function is asked what it would say too; that it could fail is no failure."""
+    spec = Spec(edge_bias=bias, edge_bound=2.0, depth=9, replace=True)
+    square, triangle = (gd.from_edges(np.arange(n), np.roll(np.arange(n), 1), directed=False) for n in (4, 3))
+    assert len(gd.sample.run(square.partition(1, device="cpu"), spec, [0, 1], instances=50).dst) == 450
+    with pytest.raises(gd.errors.FunctionError, match=message):
+        gd.sample.run(triangle.partition(1, device="cpu"), spec, [0, 1], instances=50)
+
+
 def test_sums_that_are_kept_change_no_edge(monkeypatch):
     stand_in(monkeypatch, emulated())
     for kind in ("integers", "floats"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from importlib.resources import files
 
 import numba
 import numpy as np
@@ -142,6 +144,13 @@ def test_a_family_is_made_where_nothing_can_be_kept(folder, monkeypatch):
     monkeypatch.setattr(generated, "_stored", lambda source: None)
     assert family_made() == 0
     assert family_made() == 0
+
+
+def test_what_is_compiled_into_a_family_is_part_of_its_name():
+    """Else another version of it would be read from the disk."""
+    text = files("graphdask.kernels").joinpath("functions.py").read_text()
+    compiled_in = set(re.findall(r"^from graphdask\.kernels\.(\w+) import", text, re.MULTILINE))
+    assert compiled_in <= set(generated._HELPERS)
 
 
 def test_texts_with_functions_in_them():
