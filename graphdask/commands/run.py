@@ -118,7 +118,7 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
     if streamed:
         stream.refuse(request)
     elif request.memory is not None:
-        raise InputError("--memory is for a file that is streamed; `graphdask stream build` makes one")
+        raise InputError(stream.not_streamed(request.path))
     elsewhere = request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
         steps.announce("connect" if elsewhere else "start cluster")
@@ -204,10 +204,8 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
     ]
     if stats.streamed:
         each = " of each" if stats.ranks > 1 else ""
-        memory = (
-            f"{terminal.size(stats.memory)}{each}, of which {terminal.size(stats.allocated_start)} for what is per "
-        )
-        lines[2 if each else 0 : 3] = [("memory", memory + "vertex"), *stream.traffic(stats.streamed)]
+        memory = f"{terminal.size(stats.memory)}{each}, of which {terminal.size(stats.allocated_start)} beside chunks"
+        lines[2 if each else 0 : 3] = [("memory", memory), *stream.traffic(stats.streamed)]
     if stats.restarts:
         lines.append(("restarts", f"{stats.restarts}, after a lost worker"))
     return lines

@@ -164,7 +164,7 @@ def _on_disk(request: Request) -> bool:
     """Whether the file is one that is streamed; its options are looked at before any work."""
     if request.path.suffix != stream.ENDING:
         if request.memory is not None:
-            raise InputError("--memory is for a file that is streamed; `graphdask stream build` makes one")
+            raise InputError(stream.not_streamed(request.path))
         return False
     stream.refuse(request)
     if request.placement != "auto":

@@ -41,7 +41,7 @@ def command() -> None:
     help="Rows by layer of a search, or by vertex id.",
 )
 @click.option("--root", metavar="ID", help="Vertex that layers are counted from; default: the one of most edges.")
-@click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 2 to 16 MiB, after memory.")
+@click.option("--chunk", metavar="SIZE", help="Bytes of a chunk; default: 2 to 16 MiB, less of little memory.")
 @click.option(
     "--directed/--undirected",
     "directed",
@@ -54,7 +54,11 @@ def command() -> None:
     default=None,
     help="Require weights, or leave them; default: read them where the format names them.",
 )
-@click.option("--inward/--no-inward", default=None, help="Keep in-edges, which pagerank needs; default: yes.")
+@click.option(
+    "--inward/--no-inward",
+    default=None,
+    help="Keep in-edges, which pagerank, betweenness, strong, cdlp and lcc need; default: yes.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @json_option
 def build_command(source: Path, target: Path, root: str | None, as_json: bool, **options: Any) -> None:
@@ -116,6 +120,12 @@ def in_words(S: Any) -> str:
 def lines(S: Any) -> list[tuple[str, str]]:
     """The same as lines of a summary."""
     return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S))]
+
+
+def not_streamed(path: Path) -> str:
+    """What is said where --memory is given for another file."""
+    made = path.name.split(".")[0] + ENDING
+    return f"--memory is for a file that is streamed; `graphdask stream build {path} {made}` makes one"
 
 
 def refuse(request: Any) -> None:

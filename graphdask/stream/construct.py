@@ -32,7 +32,7 @@ from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
 from graphdask.stream.components import join
 from graphdask.stream.edges import FileEdges, GraphEdges, arcs_of, edges_of, facts_of
-from graphdask.stream.external import LEAST, Arcs, Order, cut, write_section
+from graphdask.stream.external import LEAST, SHARES, Arcs, Order, cut, sorted_at_once, write_section
 from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
 from graphdask.stream.paths import search
@@ -91,7 +91,7 @@ def build(
         Bytes that building may take, besides what Python and its libraries do.
     chunk : int or str, optional
         Bytes of a chunk, at most but for a row that is larger. Default: a part in 32 of `memory`, from 2 to 16 MiB; a
-        part in 16 where that is less.
+        part in 16 where that is less, and no more than can be sorted at a time.
     directed : bool, optional
         Whether the edges of a file have a direction. Default: what it says, else yes.
     weights : bool, optional
@@ -168,7 +168,13 @@ def build(
                     f"building takes {needed / 2**20:,.1f} MiB for {edges.num_vertices:,} vertices and as much for "
                     f"edges, and memory={memory!r} is less; allow {2 * needed // 2**20 + 1}MiB"
                 )
-            plan = _Plan(edges, (budget - needed) // 2, size, edges.directed and inward is not False, facts_of(edges))
+            left = (budget - needed) // SHARES
+            if chunk is None:  # of edges alone, which can be sorted with weights and, for layers, without
+                each = (
+                    (4 + (0 if of is None else of.itemsize)) * sorted_at_once(left, of) for of in (edges.weights, None)
+                )
+                size = max(LEAST, min(size, *each))
+            plan = _Plan(edges, left, size, edges.directed and inward is not False, facts_of(edges))
             made = _written(plan, folder, order, start)
             refuse_existing(target, overwrite)
             made.replace(target)

@@ -18,7 +18,7 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
-from graphdask.stream.format import TABLE, Section, Writer, aligned
+from graphdask.stream.format import TABLE, Section, Writer, aligned, mib_up
 
 Arcs = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Vertex at which a row is, vertex at the other end, both as numbers; and weights."""
@@ -26,6 +26,8 @@ SORTING = 24
 """Bytes for each edge of a bucket while it is sorted, besides its weight."""
 WEIGHING = 24
 """The same where edges have weights, besides these and copies of them."""
+SHARES = 2
+"""Of the memory of a build, beside what is per vertex: one for edges that are sorted, one for others."""
 LEAST = 1 << 10
 """Bytes of the smallest chunk that may be asked for."""
 
@@ -109,14 +111,14 @@ def write_section(
     folder : Path
         Where edges wait to be sorted.
     """
-    table, weight = section.table, 0 if section.weights is None else section.weights.itemsize
-    room = max(1, memory // (SORTING + (WEIGHING + 2 * weight if weight else 0)))
+    table, room = section.table, sorted_at_once(memory, section.weights)
     largest = int(table["edges"].max(initial=0))
     if largest > room:
+        needed = largest * sorting_bytes(section.weights)
         raise OverBudget(
-            f"a chunk has {largest:,} edges, which take {_shown(largest * (memory // room))} to be sorted, and "
-            f"{_shown(memory)} of memory= are left for that; a row is never split: allow more memory, or make chunk= "
-            "smaller"
+            f"a chunk has {largest:,} edges, which take {_shown(needed)} to be sorted, and {_shown(memory)} of memory= "
+            f"are left for that; allow {mib_up(SHARES * (needed - memory))} more, or make chunk= smaller, but a row is "
+            "never split"
         )
     ends = np.cumsum(table["edges"])
     buckets, begin = [0], 0
@@ -140,6 +142,16 @@ def write_section(
         dealt.close()
     offset, crc = writer.append(table)
     return {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
+
+
+def sorting_bytes(weights: np.dtype | None) -> int:
+    """Bytes for each edge of a bucket while it is sorted."""
+    return SORTING + (0 if weights is None else WEIGHING + 2 * weights.itemsize)
+
+
+def sorted_at_once(memory: int, weights: np.dtype | None) -> int:
+    """Edges of a bucket at most."""
+    return max(1, memory // sorting_bytes(weights))
 
 
 def _shown(size: int) -> str:

@@ -180,3 +180,18 @@ def test_a_spilled_column_is_of_floats_when_a_piece_is(tmp_path, monkeypatch):
     assert found.tolist() == [1, 2, 3, 0.5, 2**53]
     assert SpilledColumn(tmp_path).array().tolist() == []
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_chunks_that_nobody_gave_a_size_can_be_sorted_in_the_memory_that_is_said_to_be_enough(tmp_path, weighted, rng):
+    n = 30_000
+    src, dst = rng.integers(0, n, (2, 300_000))
+    G = gd.from_edges(src, dst, rng.random(len(src)) if weighted else None, num_vertices=n)
+    with pytest.raises(gd.OverBudget, match="building takes") as caught:
+        gd.stream.build(G, tmp_path / "graph.gdl", memory="1MiB")
+    S = gd.stream.build(G, tmp_path / "graph.gdl", memory=str(caught.value).split("allow ")[1])
+    assert S.num_edges == len(src)
+    with pytest.raises(gd.OverBudget, match="to be sorted") as caught:
+        gd.stream.build(G, tmp_path / "other.gdl", memory="3MiB", chunk="1MiB")
+    more = float(str(caught.value).split("allow ")[1].split()[0])
+    gd.stream.build(G, tmp_path / "other.gdl", memory=int((3 + more) * 2**20), chunk="1MiB")
