@@ -113,6 +113,13 @@ class Stats:
         return sum(step["bytes_sent"] for step in self.supersteps)
 
     @property
+    def waits_for(self) -> str:
+        """What ranks waited for in supersteps."""
+        if self.streamed.get("scheme") != "layers":
+            return "slower ranks"
+        return "chunks" if self.ranks == 1 else "ranks or chunks"
+
+    @property
     def bsp(self) -> BspTerms:
         """The run in the terms of the BSP model: W, H, C, S and l (Pan et al., Section III-A)."""
         return BspTerms.of(self.ranks_detail)

@@ -78,7 +78,7 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     click.echo("")
     click.echo(superstep_table(stats))
     click.echo("")
-    click.echo(terminal.pairs(in_words(stats.bsp)))
+    click.echo(terminal.pairs(in_words(stats.bsp, stats.waits_for)))
     click.echo("")
     click.echo(terminal.pairs(facts(stats, False)[:3]))
 
@@ -112,8 +112,8 @@ def _times(share: Share) -> list[str]:
     return [f"{seconds * 1e3:.3f}" for seconds in times]
 
 
-def in_words(terms: BspTerms) -> list[tuple[str, str]]:
-    """The terms of a run with their meaning."""
+def in_words(terms: BspTerms, awaited: str) -> list[tuple[str, str]]:
+    """The terms of a run with their meaning, and what was waited for."""
     each = {
         "light supersteps": "the median of supersteps with next to no work",
         "exchange": "at least: every superstep has work, so this is the shortest exchange with its wait",
@@ -121,14 +121,14 @@ def in_words(terms: BspTerms) -> list[tuple[str, str]]:
     }[terms.latency_from]
     bound = {
         "W": "W, computation", "C": "C, the coding of messages", "H": "H, the exchange of messages",
-        "wait": "waiting for slower ranks", "l": "l, what supersteps cost without any work",
+        "wait": f"waiting for {awaited}", "l": "l, what supersteps cost without any work",
     }[terms.bottleneck]  # fmt: skip
     return [
         ("W", f"{terms.work_edges:,} edges looked at; {terms.work_seconds * 1e3:.4g} ms of computation"),
         ("C", f"{terms.coding_seconds * 1e3:.4g} ms of splitting and coding"),
         ("H", f"{terms.volume_vertices:,} vertices, {terminal.size(terms.volume_bytes)} sent; "
               f"{terms.transfer_seconds * 1e3:.4g} ms of exchange"),
-        ("wait", f"{terms.wait_seconds * 1e3:.4g} ms for slower ranks, on the mean"),
+        ("wait", f"{terms.wait_seconds * 1e3:.4g} ms for {awaited}, on the mean"),
         ("S", f"{terminal.count(terms.supersteps, 'superstep')} in {terms.seconds * 1e3:.4g} ms"),
         ("l", f"{terms.latency_seconds * 1e6:.4g} us a superstep ({each})"),
         ("bound by", bound),

@@ -17,7 +17,7 @@ PARTS = (
     ("compute", "W, computation", COLOURS[0]),
     ("code", "C, coding", COLOURS[2]),
     ("exchange", "H, exchange", COLOURS[1]),
-    ("wait", "wait for slower ranks", "#b9b9b9"),
+    ("wait", "wait for", "#b9b9b9"),
 )
 """What the time of a superstep is made of: its name in the statistics, what it is called, its colour."""
 FRONTIER, EDGES, MESSAGES, BYTES = COLOURS[3], COLOURS[0], COLOURS[1], COLOURS[5]
@@ -61,7 +61,9 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None) ->
     seconds = {name: _means([getattr(share, name) for share in stats.shares], width) for name, _, _ in PARTS}
     factor, unit = next(((f, u) for f, u in UNITS if terms.seconds >= f * max(len(steps), 1)), UNITS[-1])
     total = np.sum([*seconds.values()], axis=0)
-    shown = [part for part in PARTS if several or part[0] != "wait"]
+    waits = several or bool(seconds["wait"].any())
+    shown = [(name, f"{label} {stats.waits_for}" if name == "wait" else label, colour)
+             for name, label, colour in PARTS if waits or name != "wait"]  # fmt: skip
     _stacked(panels[0], where, {name: values / factor for name, values in seconds.items()}, width, len(steps), shown)
     latency = terms.latency_seconds / factor
     panels[0].axhline(latency, color="black", linestyle=":", linewidth=1,

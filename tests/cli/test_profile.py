@@ -116,3 +116,13 @@ def test_a_few_bars_that_tower_over_all_others_are_cut_and_marked(tmp_path):
     assert "cut, up to 1e+03 ms" in {text.get_text() for text in axes.get_legend().get_texts()}
     (marks,) = (line for line in axes.lines if line.get_marker() == "^")
     assert marks.get_xdata().tolist() == [50]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_streamed_run_waits_for_chunks(tmp_path, parts):
+    src = np.arange(3000)
+    S = gd.stream.build(gd.from_edges(src, src + 1, directed=False), tmp_path / "path.gdl", chunk=1024)
+    stats = gd.pagerank(gd.stream.open(S.store.path, "400KiB", device="cpu").partition(parts), max_iter=3, tol=9).stats
+    assert stats.waits_for == ("chunks" if parts == 1 else "ranks or chunks")
+    labels = [text.get_text() for text in superstep_profile(stats).axes[0].get_legend().get_texts()]
+    assert f"wait for {stats.waits_for}" in labels
