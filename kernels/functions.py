@@ -157,6 +157,7 @@ def functions_reservoir(
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
         begin, out, count, start = indptr[row], starts[i], counts[i], np.int64(seeds[i])
+        of_previous = np.int64(near[i])
         of_item, size = group_key(seed, DRAW_KEY, places[i]), indptr[row + 1] - begin
         made = positive = np.int64(0)
         if count == 0:
@@ -171,7 +172,7 @@ def functions_reservoir(
                 destination = np.int64(ids[slot]) if mapped else slot
                 bias = edge_bias(
                     indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row,
-                    slot, source, destination, before, np.int64(near[i]), depth, instance, start, failure,
+                    slot, source, destination, before, of_previous, depth, instance, start, failure,
                 )  # fmt: skip
                 if not (bias >= 0 and bias < np.inf):
                     failing(failure, NO_BIAS)
