@@ -68,6 +68,9 @@ SUITES = {
 }
 """By name and device."""
 
+FEWER = 100
+"""How many times as few walks are drawn by a reservoir, which looks at all edges of a vertex in each step."""
+
 WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("random_walk", None, "uniform"),
     ("random_walk", "weight", "rejection"),
@@ -259,8 +262,9 @@ class Bench:
     def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
         for count, length in self.suite.walks:
             for sampler, bias, method in (*WALKS, *WALK_SPECS):
-                row = {"sampler": sampler, "bias": bias, "method": method, "instances": count, "size": length}
-                yield row | {"starts": "array"}, self._walks(graph, sampler, bias, method, self._starts(count), length)
+                starts = self._starts(-(-count // FEWER) if method == "reservoir" else count)
+                row = {"sampler": sampler, "bias": bias, "method": method, "instances": len(starts), "size": length}
+                yield row | {"starts": "array"}, self._walks(graph, sampler, bias, method, starts, length)
             each = -(-count >> self.scale)
             every = range(count // each)
             for sampler, bias, method in FROM_RANGE:

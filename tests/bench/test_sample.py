@@ -40,7 +40,9 @@ def test_every_way_is_measured():
     ours = [row for row in rows if row["sampler"] not in others]
     assert len(ours) == len(WALKS) + len(WALK_SPECS) + len(FROM_RANGE) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
     walks = [row for row in ours if row["size"] == 5 and row["starts"] == "array"]
-    assert len({row["edges"] for row in walks}) == 1  # of undirected graphs: none ends but where it starts
+    assert len({(row["edges"], row["instances"]) for row in walks}) == 2  # of undirected graphs: none ends but at once
+    assert {row["method"] for row in walks if row["instances"] == 1} == {"reservoir"}
+    assert all(row["instances"] in (1, 30) for row in walks)
     assert all(row["edges"] > 0 and row["host_mseps"] > 0 for row in ours)
     assert all(row["run_ms"] <= row["ms"] <= row["host_ms"] for row in ours)
     assert {row["sampler"] for row in rows} >= others
