@@ -94,8 +94,10 @@ def _labels(work: Work, primitive: LabelPropagation, result: RankResult) -> Viol
         mine = mine or _first(before != label, "vertex {vertex} changed its label in the last iteration")
     if mine or iterations == 0:
         return mine
-    piece = max(min(PIECE, n), n // SORTING)
-    work.open(14, SORTING * piece)  # or 4 bytes for each label
+    most = work.most_edges
+    piece = max(1, min(PIECE, most))
+    counting = 4 * n if piece < most else 0  # of the labels at the ends of a row that is longer than a piece
+    work.open(14, max(SORTING * piece, counting))
     there = _standing(work, before)
     expected = there.copy()
     for rows in work.whole_rows():

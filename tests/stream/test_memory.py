@@ -222,6 +222,8 @@ for directed in (False, True):
         for call in calls:
             result = call(gd.stream.open(path, memory, device="cpu"))
             size, _ = grown(result.verify)
+            if scale == 6:
+                continue  # what is compiled and imported takes memory, too
             found[f"{result!r}, {directed}"] = size + sum(c.nbytes for c in result.parts.values[0].columns.values())
 print(json.dumps({"grown": found, "file": S.nbytes}))
 """
