@@ -250,13 +250,8 @@ extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, 
                                          unsigned long long *counters) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long v = begin + threadIdx.x;
-        if (v < n && !bfs_has(seen, (index_t)v) && indptr[v + 1] > indptr[v]) remaining.push((index_t)v);
-        remaining.flush(left, counters + UNVISITED, false);
-    }
-    remaining.flush(left, counters + UNVISITED, true);
+    bfs_list(n, [&](long long v) { return !bfs_has(seen, (index_t)v) & (indptr[v + 1] > indptr[v]); }, remaining, left,
+             counters + UNVISITED);
 }
 
 // Edges that one thread looks at before it leaves the rest of the row to a warp.
@@ -276,8 +271,7 @@ extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, const
         if (i < count) {
             const index_t v = unvisited[i];
             const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
-            long long e = first;
-            while (e < few && !bfs_has(seen, indices[e])) e++;
+            const long long e = bfs_first_set(indices, seen, first, few);
             edges += (unsigned long long)(min(e + 1, few) - first);
             if (e < few) {
                 depth[v] = (index_t)level;

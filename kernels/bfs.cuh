@@ -49,6 +49,48 @@ __device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot
     return bits[slot >> 5] >> (slot & 31) & 1u;
 }
 
+// The first of the edges from `first` to last - 1 that leads to a set bit, or `last`. The first one often does; behind it
+// several are looked at together, so that a row which leads nowhere does not wait for one after the other.
+#define BFS_AHEAD 4
+__device__ __forceinline__ long long bfs_first_set(const index_t *indices, const unsigned int *bits, long long first,
+                                                   long long last) {
+    if (first < last && bfs_bit(bits, indices[first])) return first;
+    for (long long e = first + 1; e < last; e += BFS_AHEAD) {
+        index_t v[BFS_AHEAD];
+        unsigned int words[BFS_AHEAD];
+#pragma unroll
+        for (int k = 0; k < BFS_AHEAD; k++) v[k] = indices[min(e + k, last - 1)];
+#pragma unroll
+        for (int k = 0; k < BFS_AHEAD; k++) words[k] = bits[v[k] >> 5];
+        int hit = BFS_AHEAD;
+#pragma unroll
+        for (int k = BFS_AHEAD - 1; k >= 0; k--)
+            if (words[k] >> (v[k] & 31) & 1u) hit = k;
+        if (hit < BFS_AHEAD) return e + hit;  // the last edge stands for those behind it, and comes before them
+    }
+    return last;
+}
+// Queue the vertices below n that are `wanted`; a thread looks at several together. All threads of the block call it.
+template <class Wanted, class Into>
+__device__ __forceinline__ void bfs_list(long long n, const Wanted &wanted, Into &queue, index_t *out,
+                                         unsigned long long *tail) {
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += BFS_AHEAD * threads) {
+        bool found[BFS_AHEAD];
+#pragma unroll
+        for (int k = 0; k < BFS_AHEAD; k++) {
+            const long long v = begin + k * threads + threadIdx.x;
+            found[k] = v < n && wanted(v);
+        }
+#pragma unroll
+        for (int k = 0; k < BFS_AHEAD; k++) {
+            if (found[k]) queue.push((index_t)(begin + k * threads + threadIdx.x));
+            queue.flush(out, tail, false);
+        }
+    }
+    queue.flush(out, tail, true);
+}
+
 // Sets the bits of what edges lead to. One that was set meanwhile is set again: what a block has of them in its cache
 // may be old.
 struct Claim {

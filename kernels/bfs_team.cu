@@ -110,13 +110,9 @@ struct Search {
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
         const long long *const indptr = (const long long *)row[IN_INDPTR];
-        const long long n = row[ROW_OWNED], threads = (long long)gridDim.x * blockDim.x;
-        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-            const long long v = begin + threadIdx.x;
-            if (v < n && !bfs_bit(seen(), v) && indptr[v + 1] > indptr[v]) others->push((index_t)v);
-            others->flush(waiting(level), here + LEFT, false);
-        }
-        others->flush(waiting(level), here + LEFT, true);
+        const unsigned int *const bits = seen();
+        bfs_list(row[ROW_OWNED], [&](long long v) { return !bfs_bit(bits, v) & (indptr[v + 1] > indptr[v]); }, *others,
+                 waiting(level), here + LEFT);
     }
     GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
         const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
@@ -130,8 +126,7 @@ struct Search {
             if (i < count) {
                 const index_t v = unvisited[i];
                 const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
-                long long e = first;
-                while (e < few && !bfs_bit(bits, indices[e])) e++;
+                const long long e = bfs_first_set(indices, bits, first, few);
                 edges += (gd_count)(min(e + 1, few) - first);
                 if (e < few) {
                     depth[v] = (index_t)level;
@@ -257,9 +252,22 @@ struct Search {
             const long long held = row[ROW_HELD + step];
             const index_t *const mirror = ids_at(ROW_MIRRORS + step);
             const unsigned int *const in = (const unsigned int *)row[ROW_IN + LISTS * TEAM_RANKS + step];
-            GD_FOR(i, held) {
-                const index_t v = mirror ? mirror[i] : (index_t)i;
-                if (bfs_bit(in, i) && !bfs_bit(bits, v)) bfs_set(bits, v);
+            const long long threads = (long long)gridDim.x * blockDim.x;
+            for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
+                 begin += BFS_AHEAD * threads) {
+                index_t v[BFS_AHEAD];
+                bool told[BFS_AHEAD], known[BFS_AHEAD];
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) {
+                    const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
+                    told[k] = bfs_bit(in, i);
+                    v[k] = mirror ? mirror[i] : (index_t)i;
+                }
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) known[k] = bfs_bit(bits, v[k]);
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++)
+                    if (told[k] && !known[k]) bfs_set(bits, v[k]);
             }
         }
         team.barrier();
@@ -267,23 +275,17 @@ struct Search {
     // Queue what was claimed, and let it find its parents.
     GD_PHASE void find_parents(long long level, gd_count *next) {
         const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
-        const long long n = row[ROW_OWNED], threads = (long long)gridDim.x * blockDim.x;
         const index_t *const indices = ids_at(IN_INDICES);
         const unsigned int *const bits = seen(), *const mine = claimed();
-        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-            const long long v = begin + threadIdx.x;
-            if (v < n && bfs_bit(mine, v) && !bfs_bit(bits, v)) own->push((index_t)v);
-            own->flush(queue(level), next + FOUND, false);
-        }
-        own->flush(queue(level), next + FOUND, true);
+        bfs_list(row[ROW_OWNED], [&](long long v) { return bfs_bit(mine, v) & !bfs_bit(bits, v); }, *own, queue(level),
+                 next + FOUND);
         team.barrier();
         index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
         gd_count edges = 0, weight = 0;
         GD_FOR(i, (long long)read(next + FOUND)) {
             const index_t v = queue(level)[i];
             const long long first = indptr[v], few = min(first + BFS_FEW, indptr[v + 1]);
-            long long e = first;
-            while (e < few && !bfs_bit(bits, indices[e])) e++;
+            const long long e = bfs_first_set(indices, bits, first, few);
             edges += (gd_count)(min(e + 1, few) - first);
             if (e < few) {
                 depth[v] = (index_t)level;

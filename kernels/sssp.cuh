@@ -108,6 +108,23 @@ __device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, con
     flush(true);
 }
 
+// The same, RELAX_MANY entries of a thread at once: visit(at) has their places, -1 for none.
+template <typename Visit, typename Flush>
+__device__ __forceinline__ void gd_for_list_at_once(long long n, const Visit &visit, const Flush &flush) {
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += RELAX_MANY * threads) {
+        long long at[RELAX_MANY];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) {
+            const long long i = begin + k * threads + threadIdx.x;
+            at[k] = i < n ? i : -1;
+        }
+        visit(at);
+        flush(false);
+    }
+    flush(true);
+}
+
 // Where the bucket of a distance ends: above it, whatever rounding does, and no farther than `most`.
 __device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta, double most) {
     const double above = __longlong_as_double(__double_as_longlong(nearest) + 1);
@@ -184,18 +201,24 @@ struct Bucket {
                     barrier();
                 }
             } else {
-                gd_for_list(*(volatile long long *)far_count, [&](long long i) {
-                    const index_t v = far[i];
-                    const dist_t d = Label::distance(labels[v]);
-                    if (!(d < bound)) {
-                        queues->far.push(v);
-                        mine = fmin(mine, (double)d);
-                    } else if (!(d < before)) {
-                        if (v < owned) {
-                            queues->near.push(v);
+                gd_for_list_at_once(*(volatile long long *)far_count, [&](const long long (&at)[RELAX_MANY]) {
+                    index_t v[RELAX_MANY];
+                    dist_t d[RELAX_MANY];
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) v[k] = far[max(at[k], 0LL)];
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) d[k] = Label::distance(labels[v[k]]);
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) {
+                        if (at[k] < 0 || d[k] < before) continue;
+                        if (!(d[k] < bound)) {
+                            queues->far.push(v[k]);
+                            mine = fmin(mine, (double)d[k]);
+                        } else if (v[k] < owned) {
+                            queues->near.push(v[k]);
                         } else {
-                            stamp[v] = (int)mark;
-                            queues->ghosts.push(v);
+                            stamp[v[k]] = (int)mark;
+                            queues->ghosts.push(v[k]);
                         }
                     }
                 }, [&](bool all) { body.flush(all); });

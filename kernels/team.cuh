@@ -29,6 +29,8 @@ enum {
 enum { LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
 enum { END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 16 };
 #define TEAM_LOOKS 1024
+// Places that a thread looks up together where it tells bits.
+#define TEAM_AHEAD 8
 // A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
 #ifdef __CUDACC_RTC__
 #define GD_PHASE __device__ __noinline__
@@ -209,11 +211,21 @@ struct Team {
             const long long warps = (long long)gridDim.x * blockDim.x / 32;
             for (long long base = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; 32 * base < words; base += warps) {
                 unsigned int mine = 0;
-                for (int j = 0; j < 32; j++) {
-                    const long long i = 32 * (32 * base + j) + lane;
-                    const Index v = mirror[min(i, held - 1)];
-                    const unsigned int word = __ballot_sync(0xffffffffu, i < held && (bits[v >> 5] >> (v & 31) & 1u));
-                    if (lane == j) mine = word;
+#pragma unroll 1
+                for (int j = 0; j < 32; j += TEAM_AHEAD) {
+                    const long long first = 32 * (32 * base + j) + lane;
+                    Index v[TEAM_AHEAD];
+                    unsigned int words_of[TEAM_AHEAD];
+#pragma unroll
+                    for (int k = 0; k < TEAM_AHEAD; k++) v[k] = mirror[min(first + 32 * k, held - 1)];
+#pragma unroll
+                    for (int k = 0; k < TEAM_AHEAD; k++) words_of[k] = bits[v[k] >> 5];
+#pragma unroll
+                    for (int k = 0; k < TEAM_AHEAD; k++) {
+                        const bool is_set = first + 32 * k < held && (words_of[k] >> (v[k] & 31) & 1u);
+                        const unsigned int word = __ballot_sync(0xffffffffu, is_set);
+                        if (lane == j + k) mine = word;
+                    }
                 }
                 if (32 * base + lane < words) out[32 * base + lane] = mine;
             }
