@@ -10,11 +10,6 @@
 #include "smallest.cuh"
 #include "functions_default.cuh"
 
-// How a walk draws edges: all alike, by sums of their biases, or by rejection.
-#define GD_UNIFORM 0
-#define GD_SUMMED 1
-#define GD_ALIASED 3
-
 // A bias as it is stored; 0 and a failure where it is none.
 __device__ __forceinline__ bias_t gd_checked(double bias, int *failure) {
     if (bias >= 0.0 && bias < gd_infinity()) return bias > 0.0 ? (bias_t)bias : (bias_t)0;
@@ -314,118 +309,45 @@ extern "C" __global__ void functions_update(long long n, const gd_i64 *__restric
     }
 }
 
-__device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
-__device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
+#include "functions_walk.cuh"
+
+template <int HOW>
+__device__ __forceinline__ void gd_walk_all(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, gd_i64 depth,
+                                            const Walks &of, const index_t *seeds, index_t *here, index_t *before,
+                                            index_t *dst, index_t *put, int *lengths) {
+    GD_FOR(i, n) {
+        Walker w = {first + i, seeds[i], before[i], (index_t)-1, 0, 0, 0, 0};
+        if (here[i] < 0) continue;
+        if (w.v >= 0) of.enter(w, w.v);
+        of.enter(w, here[i]);
+        lengths[i] = (int)of.walk<HOW>(w, begin, end, dst + i * depth, put + i * depth);
+        here[i] = w.v;
+        before[i] = w.previous;
+    }
+}
 
 extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, gd_i64 depth,
                                           const index_t *__restrict__ seeds, const gd_i64 *__restrict__ indptr,
                                           const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
                                           const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
-                                           gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base,
-                                           const gd_i64 *__restrict__ near_indptr,
-                                           const index_t *__restrict__ near_indices, gd_i64 how,
-                                           const gd_i64 *__restrict__ sums, const gd_u64 *__restrict__ totals,
-                                           const int *__restrict__ other, gd_i64 floating, bias_t bound,
+                                          gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base,
+                                          const gd_i64 *__restrict__ near_indptr,
+                                          const index_t *__restrict__ near_indices, gd_i64 undirected, gd_i64 how,
+                                          const gd_i64 *__restrict__ sums, const gd_u64 *__restrict__ totals,
+                                          const int *__restrict__ other, gd_i64 floating, bias_t bound,
                                           gd_i64 trials, gd_u64 seed, gd_i64 updates, gd_i64 num_vertices,
                                           index_t *__restrict__ here, index_t *__restrict__ before,
                                           index_t *__restrict__ dst, index_t *__restrict__ put,
                                           int *__restrict__ lengths, int *failure, int *failure_of_update) {
-    const gd_u64 of_edge = gd_group_key(seed, GD_DRAW_EDGE, 0), of_trial = gd_group_key(seed, GD_DRAW_TRIAL, 0);
-    const gd_u64 of_update = gd_group_key(seed, GD_DRAW_UPDATE, 0);
-    GD_FOR(i, n) {
-        const gd_i64 instance = first + i, start = seeds[i];
-        gd_i64 v = here[i], previous = before[i];
-        int made = lengths[i];
-        // The bias of an edge of the walker's vertex.
-        const auto biased = [&](gd_i64 edge, gd_i64 slot, gd_i64 step) {
-            return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
-                                        near_indptr, near_indices, edge, v, slot, v, slot,
-                                        previous, previous, step, instance, start, failure), failure);
-        };
-        for (gd_i64 step = begin; step < end && v >= 0; ++step) {
-            const gd_i64 at = indptr[v], size = indptr[v + 1] - at;
-            gd_i64 edge = -1;
-            gd_u64 number, second;
-            if (size && how == GD_UNIFORM) {
-                gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
-                if (biased(at, v, step) > 0) edge = at + (gd_i64)gd_digit(number, (gd_u64)size);
-            } else if (size && how == GD_ALIASED) {
-                gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
-                edge = gd_pick_alias((const gd_u64 *)sums, other, totals[v], at, at + size, number, second);
-            } else if (size && how == GD_SUMMED) {
-                if (const gd_u64 total = (gd_u64)sums[at + size - 1]) {
-                    gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
-                    const gd_i64 digit = (gd_i64)gd_digit(number, total);
-                    gd_i64 low = at, high = at + size - 1;
-                    while (low < high) {
-                        const gd_i64 middle = (low + high) >> 1;
-                        if (sums[middle] > digit) high = middle;
-                        else low = middle + 1;
-                    }
-                    edge = low;
-                }
-            } else if (size) {
-                for (gd_i64 trial = 0; edge < 0 && trial < trials; ++trial) {
-                    gd_philox(of_trial, (gd_u64)instance, (gd_u32)step, (gd_u32)trial, number, second);
-                    const gd_i64 tried = at + (gd_i64)gd_digit(number, (gd_u64)size);
-                    const bias_t bias = biased(tried, indices[tried], step);
-                    if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
-                    if (gd_kept(second, bias, bound)) edge = tried;
-                }
-                if (edge < 0) {  // all edges: their greatest bias, the sum of their units, and the one of a number
-                    gd_i64 greatest = 0;
-                    for (gd_i64 e = at; e < at + size; ++e) {
-                        const gd_i64 bits = gd_bits_of(biased(e, indices[e], step));
-                        greatest = bits > greatest ? bits : greatest;
-                    }
-                    const auto units = [&](gd_i64 e) {
-                        const gd_i64 bits = gd_bits_of(biased(e, indices[e], step));
-                        return (gd_u64)(floating ? gd_units_of_float(bits, greatest, size) : bits);
-                    };
-                    gd_u64 total = 0;
-                    bool over = false;
-                    for (gd_i64 e = at; e < at + size; ++e) {
-                        total += units(e);
-                        if (total >> 63) over = true, total = 0;
-                    }
-                    if (over) atomicCAS(failure, 0, GD_LARGE_SUM);
-                    else if (total) {
-                        gd_philox(of_edge, (gd_u64)instance, (gd_u32)step, 0, number, second);
-                        gd_u64 digit = gd_digit(number, total);
-                        for (edge = at; edge < at + size - 1; ++edge) {
-                            const gd_u64 own = units(edge);
-                            if (digit < own) break;
-                            digit -= own;
-                        }
-                    }
-                }
-            }
-            if (edge < 0) {
-                v = -1;
-                break;
-            }
-            const gd_i64 slot = indices[edge];
-            gd_i64 next = slot;
-            dst[i * depth + step] = (index_t)slot;
-            if (updates) {
-                gd_philox(of_update, (gd_u64)instance, (gd_u32)step, 0, number, second);
-                next = vertex_of(names, base, num_vertices,
-                                 update(indptr, indices, weights, degrees, mapped, names, base,
-                                        near_indptr, near_indices, edge, v, slot, v, slot,
-                                        previous, previous, step, instance, start, gd_fraction(number),
-                                        failure_of_update));
-                if (next < -1) {
-                    atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
-                    next = -1;
-                }
-                put[i * depth + step] = (index_t)next;
-            }
-            ++made;
-            previous = v;
-            v = next;
-        }
-        here[i] = (index_t)v;
-        before[i] = (index_t)previous;
-        lengths[i] = made;
-    }
+    __shared__ int unsure[GD_ASKS_NEAR ? GD_MOST_THREADS : 1];
+    if (GD_ASKS_NEAR) unsure[threadIdx.x] = 0;
+    const Walks of = {indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
+                      undirected != 0, sums, totals, other, floating != 0, bound, trials,
+                      gd_group_key(seed, GD_DRAW_EDGE, 0), gd_group_key(seed, GD_DRAW_TRIAL, 0),
+                      gd_group_key(seed, GD_DRAW_UPDATE, 0), updates != 0, num_vertices, failure, failure_of_update,
+                      unsure + (GD_ASKS_NEAR ? threadIdx.x : 0)};
+    if (how == GD_ALIKE) gd_walk_all<GD_ALIKE>(n, first, begin, end, depth, of, seeds, here, before, dst, put, lengths);
+    else if (how == GD_SUMMED) gd_walk_all<GD_SUMMED>(n, first, begin, end, depth, of, seeds, here, before, dst, put, lengths);
+    else if (how == GD_ALIASED) gd_walk_all<GD_ALIASED>(n, first, begin, end, depth, of, seeds, here, before, dst, put, lengths);
+    else gd_walk_all<GD_TRIED>(n, first, begin, end, depth, of, seeds, here, before, dst, put, lengths);
 }

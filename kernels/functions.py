@@ -18,6 +18,7 @@ mapped, ids, degrees
            by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
 near_indptr, near_indices
            rows of vertices that items were reached from, which hold vertices; of a whole graph that itself
+undirected whether each of two neighbours is in the row of the other
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
 how, sums, totals, other, floating
            one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
@@ -332,8 +333,8 @@ def _try_all(
 @twin
 def functions_walk(
     n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
-    near_indices, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here, before, dst,
-    put, lengths, failure, failure_of_update,
+    near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
+    before, dst, put, lengths, failure, failure_of_update,
 ):  # fmt: skip
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
     of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))

@@ -50,6 +50,14 @@ def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> st
             f"    return {name}_of_caller({_arguments(hook, function, '')}failure);",
             "}",
         ]
+        if hook.assumed:
+            made += [
+                f"#define GD_ASKS_NEAR {int(hook.assumed in function.fields)}",
+                f"__device__ __forceinline__ {_C_TYPES[function.result]} {name}_if({parameters}, bool assumed, "
+                "int *failure) {",
+                f"    return {name}_of_caller({_arguments(hook, function, '', hook.assumed)}failure);",
+                "}",
+            ]
     return text.replace(mark, "\n".join([*made, mark]))
 
 

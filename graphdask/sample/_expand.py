@@ -83,7 +83,7 @@ class Expander:
         xp, self.dtype = env.xp, part.vertex_map.dtype
         self.env, self.rows, self.functions, self.options = env, rows, functions, options
         self.seed = np.uint64(options.seed & (2**64 - 1))
-        self.num_vertices = part.num_vertices
+        self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
         self.failures = {name: xp.zeros(1, np.int32) for name in functions}
         weights = xp.empty(0, np.float64) if rows.weights is None else rows.weights
         ids, degrees = xp.empty(0, self.dtype), xp.empty(0, np.int64)

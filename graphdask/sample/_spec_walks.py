@@ -85,10 +85,10 @@ def advanced(sampler: Any, state: WalkState, env: Environment) -> tuple[int, int
     here = slice(a, b)
     before = int(state.lengths[here].sum()) if begin else 0
     kernels.functions_walk(
-        b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[here], *expander.graph, state.how,
-        *tables, int(bias is np.float64), expander.bound(bias), _expand.TRIALS, expander.seed,
-        int("update" in functions), expander.num_vertices, state.here[here], state.before[here], state.dst[here],
-        state.put[here], state.lengths[here], expander.failures.get("edge_bias", unasked),
+        b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[here], *expander.graph,
+        int(expander.undirected), state.how, *tables, int(bias is np.float64), expander.bound(bias), _expand.TRIALS,
+        expander.seed, int("update" in functions), expander.num_vertices, state.here[here], state.before[here],
+        state.dst[here], state.put[here], state.lengths[here], expander.failures.get("edge_bias", unasked),
         expander.failures.get("update", unasked),
     )  # fmt: skip
     expander.refuse_failures()

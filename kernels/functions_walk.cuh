@@ -1,0 +1,235 @@
+// Walks whose edges are chosen by functions of the caller, a thread each: what functions_walk in functions.cu does.
+//
+// Whether a vertex is a neighbour of the one before takes a search, and often makes no difference to whether a number
+// keeps an edge: a function that asks for it is called with both answers first, as the twin does.
+#pragma once
+
+#include "walk.cuh"
+
+// How a walk draws edges: all alike, by sums of their biases, by rejection, or by an alias table.
+#define GD_ALIKE 0
+#define GD_SUMMED 1
+#define GD_TRIED 2
+#define GD_ALIASED 3
+#define GD_MOST_THREADS 1024
+
+__device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
+__device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
+
+// Whether entries in ascending order have a value.
+__device__ __forceinline__ bool gd_among(const index_t *indices, gd_i64 begin, gd_i64 size, gd_i64 value) {
+    while (size > 0) {
+        const gd_i64 half = size >> 1, found = indices[begin + half];
+        if (found == value) return true;
+        if (found < value) {
+            begin += half + 1;
+            size -= half + 1;
+        } else {
+            size = half;
+        }
+    }
+    return false;
+}
+
+// What a walk has come to and not yet stored, steps of an aligned 16 bytes at most.
+struct Kept {
+    index_t *row;
+    gd_i64 begin;
+    int phase;
+    Steps held;
+
+    __device__ __forceinline__ Kept(index_t *row, gd_i64 begin)
+        : row(row), begin(begin), phase((int)(((size_t)row / sizeof(index_t)) % GD_WALK_CHUNK)) {}
+    __device__ __forceinline__ int place(gd_i64 step) const { return (int)((step + phase) % GD_WALK_CHUNK); }
+    __device__ __forceinline__ void store(gd_i64 step, int last) const {
+#pragma unroll
+        for (int k = 0; k < GD_WALK_CHUNK; k++)
+            if (k <= last && step - last + k >= begin) row[step - last + k] = held.at[k];
+    }
+    __device__ __forceinline__ void keep(gd_i64 step, index_t value) {
+        const int at = place(step);
+#pragma unroll
+        for (int k = 0; k < GD_WALK_CHUNK; k++)
+            if (k == at) held.at[k] = value;
+        if (at < GD_WALK_CHUNK - 1) return;
+        if (step - at >= begin) gd_store(row + step - at, held.at);
+        else store(step, at);
+    }
+    // All steps before this one have been kept.
+    __device__ __forceinline__ void end(gd_i64 step) const {
+        if (step == begin) return;
+        const int last = place(step - 1);
+        if (last < GD_WALK_CHUNK - 1) store(step - 1, last);
+    }
+};
+
+// Where a walk is, and the row of that vertex and of the one before.
+struct Walker {
+    gd_i64 instance, start;
+    index_t v, previous;
+    gd_i64 at, size, at_before, size_before;
+};
+
+// What functions_walk is given.
+struct Walks {
+    const gd_i64 *indptr;
+    const index_t *indices;
+    const weight_t *weights;
+    const gd_i64 *degrees;
+    gd_i64 mapped;
+    const gd_i64 *names;
+    gd_i64 base;
+    const gd_i64 *near_indptr;
+    const index_t *near_indices;
+    bool undirected;
+    const gd_i64 *sums;
+    const gd_u64 *totals;
+    const int *other;
+    bool floating;
+    bias_t bound;
+    gd_i64 trials;
+    gd_u64 of_edge, of_trial, of_update;
+    bool updates;
+    gd_i64 num_vertices;
+    int *failure, *failure_of_update, *unsure;
+
+    __device__ __forceinline__ void enter(Walker &w, index_t v) const {
+        w.previous = w.v;
+        w.at_before = w.at;
+        w.size_before = w.size;
+        w.v = v;
+        if (v < 0) return;
+        w.at = indptr[v];
+        w.size = indptr[v + 1] - w.at;
+    }
+    __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step) const {
+        return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
+                                    edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start,
+                                    failure), failure);
+    }
+    // The same where it is said whether the edge leads to a neighbour of the vertex before; whether a number keeps it.
+    __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step, bool near,
+                                             gd_u64 number, int *failed) const {
+        const bias_t one = gd_checked(edge_bias_if(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
+                                                   near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous,
+                                                   step, w.instance, w.start, near, failed), failed);
+        if (one > bound) atomicCAS(failed, 0, GD_ABOVE_BOUND);
+        return gd_kept(number, one, bound);
+    }
+    // Whether a number keeps an edge that is tried.
+    __device__ __forceinline__ bool keeps(const Walker &w, gd_i64 edge, gd_i64 step, gd_u64 number) const {
+        const gd_i64 slot = indices[edge];
+        if (GD_ASKS_NEAR && w.previous >= 0) {
+            const bool if_not = keeps_if(w, edge, slot, step, false, number, unsure);
+            const bool if_so = keeps_if(w, edge, slot, step, true, number, unsure);
+            if (if_not == if_so && *unsure == 0) return if_so;
+            *unsure = 0;
+            gd_i64 begin = w.at_before, size = w.size_before, wanted = slot;
+            if (undirected) {  // either row says it
+                const gd_i64 at = indptr[slot], length = indptr[slot + 1] - at;
+                if (length < size) begin = at, size = length, wanted = w.previous;
+            }
+            return keeps_if(w, edge, slot, step, gd_among(indices, begin, size, wanted), number, failure);
+        }
+        const bias_t one = bias(w, edge, slot, step);
+        if (one > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
+        return gd_kept(number, one, bound);
+    }
+    // An edge chosen among all of the row: by the greatest bias, the sum of their units, and the one of a number.
+    __device__ __forceinline__ gd_i64 among_all(const Walker &w, gd_i64 step) const {
+        const gd_i64 end = w.at + w.size;
+        gd_i64 greatest = 0, edge = -1;
+        for (gd_i64 e = w.at; e < end; ++e) {
+            const gd_i64 bits = gd_bits_of(bias(w, e, indices[e], step));
+            greatest = bits > greatest ? bits : greatest;
+        }
+        const auto units = [&](gd_i64 e) {
+            const gd_i64 bits = gd_bits_of(bias(w, e, indices[e], step));
+            return (gd_u64)(floating ? gd_units_of_float(bits, greatest, w.size) : bits);
+        };
+        gd_u64 total = 0, number, second;
+        bool over = false;
+        for (gd_i64 e = w.at; e < end; ++e) {
+            total += units(e);
+            if (total >> 63) over = true, total = 0;
+        }
+        if (over) {
+            atomicCAS(failure, 0, GD_LARGE_SUM);
+        } else if (total) {
+            gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
+            gd_u64 digit = gd_digit(number, total);
+            for (edge = w.at; edge < end - 1; ++edge) {
+                const gd_u64 own = units(edge);
+                if (digit < own) break;
+                digit -= own;
+            }
+        }
+        return edge;
+    }
+    // An edge of a row that has some; -1 for none.
+    template <int HOW>
+    __device__ __forceinline__ gd_i64 choose(const Walker &w, gd_i64 step, gd_u64 number, gd_u64 second) const {
+        if (HOW == GD_ALIASED)
+            return gd_pick_alias((const gd_u64 *)sums, other, totals[w.v], w.at, w.at + w.size, number, second);
+        if (HOW == GD_SUMMED) return gd_pick_inverse((const gd_u64 *)sums, w.at, w.at + w.size, number);
+        return bias(w, w.at, w.v, step) > 0 ? gd_pick_uniform(w.at, w.at + w.size, number) : -1;
+    }
+    // What an edge puts into the pool.
+    __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step) const {
+        gd_u64 number, second;
+        gd_philox(of_update, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
+        const gd_i64 next = vertex_of(names, base, num_vertices,
+                                      update(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
+                                             near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous, step,
+                                             w.instance, w.start, gd_fraction(number), failure_of_update));
+        if (next >= -1) return (index_t)next;
+        atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
+        return -1;
+    }
+
+    // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. A thread tries one edge
+    // after the other, and is not held up by those of its warp whose edges are refused more often.
+    template <int HOW>
+    __device__ __forceinline__ gd_i64 walk(Walker &w, gd_i64 begin, gd_i64 end, index_t *led, index_t *went) const {
+        Kept dst(led, begin), pool(went, begin);
+        gd_i64 step = begin, trial = 0;
+        while (w.v >= 0 && step < end) {
+            gd_u64 number, second;
+            if (HOW == GD_TRIED) gd_philox(of_trial, (gd_u64)w.instance, (gd_u32)step, (gd_u32)trial, number, second);
+            else gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
+#ifdef __CUDA_ARCH__
+            asm volatile("" : "+l"(number), "+l"(second));  // while the row is on its way
+#endif
+            gd_i64 edge = -1;
+            if (HOW != GD_TRIED) {
+                if (w.size) edge = choose<HOW>(w, step, number, second);
+            } else if (w.size && trial < trials) {
+                const gd_i64 tried = gd_pick_uniform(w.at, w.at + w.size, number);
+                if (!keeps(w, tried, step, second)) {
+                    trial++;
+                    continue;
+                }
+                edge = tried;
+            } else if (w.size) {
+                edge = among_all(w, step);
+            }
+            if (edge < 0) {
+                w.v = -1;
+                break;
+            }
+            const index_t slot = indices[edge];
+            dst.keep(step, slot);
+            index_t next = slot;
+            if (updates) {
+                next = put(w, edge, slot, step);
+                pool.keep(step, next);
+            }
+            enter(w, next);
+            trial = 0;
+            step++;
+        }
+        dst.end(step);
+        if (updates) pool.end(step);
+        return step;
+    }
+};
