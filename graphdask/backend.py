@@ -47,6 +47,12 @@ C_TYPES = {
     "float64": "double",
 }
 
+
+def macro_of(value: Any) -> str:
+    """What the name of a dtype or a number stands for in a kernel."""
+    return str(value) if isinstance(value, int) else C_TYPES[np.dtype(value).name]
+
+
 STATUS = {
     1: "an output buffer was too small",
     2: "an index was out of range",
@@ -81,7 +87,7 @@ class Backend(ABC):
     def kernels(
         self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
     ) -> Any:
-        """Return the kernels of a family as attributes, compiled for the given dtypes.
+        """Return the kernels of a family as attributes, compiled for the given dtypes, or numbers, of some names.
 
         With `cooperative`, they get no more blocks than run at the same time, so that these may wait for each other
         (kernels/grid.cuh). `functions` are the caller's, translated, for the family to call (kernels/inserted.py).
@@ -204,7 +210,7 @@ class CudaBackend(Backend):
         found = self._by_request.get(asked)
         if found is not None:
             return found
-        names = {k: np.dtype(v).name for k, v in types.items()}
+        names = {k: macro_of(v) for k, v in types.items()}
         key = (family, cooperative, digests(functions), *sorted(names.items()))
         if key not in self._modules:
             self._modules[key] = _CudaKernels(self, family, names, cooperative, functions)
@@ -267,7 +273,7 @@ class _CudaKernels:
         self,
         backend: CudaBackend,
         family: str,
-        types: dict[str, str],
+        macros: dict[str, str],
         cooperative: bool,
         functions: Mapping[str, Any] | None,
     ):
@@ -276,14 +282,14 @@ class _CudaKernels:
         with as_file(files("graphdask.kernels").joinpath("common.cuh")) as common:
             self._include = str(common.parent)
         options = ["-std=c++17", f"-I{self._include}", f"-Dgd_headers={_headers_digest()}"]
-        options += [f"-D{name}={C_TYPES[dtype]}" for name, dtype in sorted(types.items())]
+        options += [f"-D{name}={value}" for name, value in sorted(macros.items())]
         code = cuda_text(family, source.read_text(), functions)
         self._module = backend.xp.RawModule(code=code, options=tuple(options))
         with backend.activate():
             try:
                 self._module.compile()
             except backend.xp.cuda.compiler.CompileException as error:
-                raise KernelError(f"kernel family {family} does not compile for {types}: {error}") from error
+                raise KernelError(f"kernel family {family} does not compile for {macros}: {error}") from error
         self.last = 0
         """A number of the last launch, another one for each."""
         self._checked = local()

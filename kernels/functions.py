@@ -28,7 +28,9 @@ keys       float64: room for as many as are chosen
 longs      int64: room for items with long rows (reservoir.py)
 here, before, lengths, dst, put
            of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
-           `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers
+           `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers.
+           What here, before and lengths hold before the first step is not looked at
+told       uint64, shape (1,): the edges of all walks are added
 least, most
            what neighbor_size may return at least, and at most
 sizes      int64: what it returned
@@ -84,7 +86,7 @@ KEYS_AT_ONCE = 256
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
-_0 = np.uint64(0)
+_0, _1 = np.uint64(0), np.uint64(1)
 
 
 @twin
@@ -334,7 +336,7 @@ def _try_all(
 def functions_walk(
     n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
     near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
-    before, dst, put, lengths, failure, failure_of_update,
+    before, dst, put, lengths, told, failure, failure_of_update,
 ):  # fmt: skip
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
     of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
@@ -347,6 +349,9 @@ def functions_walk(
     room, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
     for block in range(0, n, GROUP):
         count = min(GROUP, n - block)
+        if begin == 0:
+            for i in range(block, block + count):
+                here[i], before[i], lengths[i] = seeds[i], -1, 0
         for step in range(begin, end):
             alive = 0
             for j in range(count):
@@ -439,5 +444,6 @@ def functions_walk(
                         following = -1
                     put[i, step] = slot = following
                 lengths[i] += 1
+                told[0] += _1
                 before[i] = v
                 here[i] = slot

@@ -19,8 +19,8 @@ class Hook:
     fields: Mapping[str, tuple[str, str]]
     """Of each field the type, `int`, `float` or `bool`, and what it is."""
     assumed: str = ""
-    """A field that takes a search. Walks call HOOK_if too, which is told what it is; ASKS_NEAR (GD_ASKS_NEAR in CUDA C++)
-    says whether the function asks for it."""
+    """A field that takes a search. Walks call HOOK_if too, which is told what it is; ASKS_NEAR, in CUDA C++
+    GD_ASKS_NEAR, says whether the function asks for it."""
 
     @property
     def types(self) -> dict[str, str]:

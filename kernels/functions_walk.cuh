@@ -11,7 +11,13 @@
 #define GD_SUMMED 1
 #define GD_TRIED 2
 #define GD_ALIASED 3
-#define GD_MOST_THREADS 1024
+#define GD_MOST_THREADS 256
+
+#ifdef GD_HAS_update
+#define GD_UPDATES 1
+#else
+#define GD_UPDATES 0
+#endif
 
 __device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
 __device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
@@ -34,19 +40,18 @@ __device__ __forceinline__ bool gd_among(const index_t *indices, gd_i64 begin, g
 // What a walk has come to and not yet stored, steps of an aligned 16 bytes at most.
 struct Kept {
     index_t *row;
-    gd_i64 begin;
-    int phase;
+    int begin;
     Steps held;
 
-    __device__ __forceinline__ Kept(index_t *row, gd_i64 begin)
-        : row(row), begin(begin), phase((int)(((size_t)row / sizeof(index_t)) % GD_WALK_CHUNK)) {}
-    __device__ __forceinline__ int place(gd_i64 step) const { return (int)((step + phase) % GD_WALK_CHUNK); }
-    __device__ __forceinline__ void store(gd_i64 step, int last) const {
+    __device__ __forceinline__ int place(int step) const {
+        return (int)((size_t)(row + step) / sizeof(index_t) % GD_WALK_CHUNK);
+    }
+    __device__ __forceinline__ void store(int step, int last) const {
 #pragma unroll
         for (int k = 0; k < GD_WALK_CHUNK; k++)
             if (k <= last && step - last + k >= begin) row[step - last + k] = held.at[k];
     }
-    __device__ __forceinline__ void keep(gd_i64 step, index_t value) {
+    __device__ __forceinline__ void keep(int step, index_t value) {
         const int at = place(step);
 #pragma unroll
         for (int k = 0; k < GD_WALK_CHUNK; k++)
@@ -56,7 +61,7 @@ struct Kept {
         else store(step, at);
     }
     // All steps before this one have been kept.
-    __device__ __forceinline__ void end(gd_i64 step) const {
+    __device__ __forceinline__ void end(int step) const {
         if (step == begin) return;
         const int last = place(step - 1);
         if (last < GD_WALK_CHUNK - 1) store(step - 1, last);
@@ -65,8 +70,8 @@ struct Kept {
 
 // Where a walk is, and the row of that vertex and of the one before.
 struct Walker {
-    gd_i64 instance, start;
-    index_t v, previous;
+    gd_i64 instance;
+    index_t start, v, previous;
     gd_i64 at, size, at_before, size_before;
 };
 
@@ -87,9 +92,8 @@ struct Walks {
     const int *other;
     bool floating;
     bias_t bound;
-    gd_i64 trials;
+    int trials;
     gd_u64 of_edge, of_trial, of_update;
-    bool updates;
     gd_i64 num_vertices;
     int *failure, *failure_of_update, *unsure;
 
@@ -102,13 +106,13 @@ struct Walks {
         w.at = indptr[v];
         w.size = indptr[v + 1] - w.at;
     }
-    __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step) const {
+    __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
         return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
                                     edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start,
                                     failure), failure);
     }
     // The same where it is said whether the edge leads to a neighbour of the vertex before; whether a number keeps it.
-    __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step, bool near,
+    __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, int step, bool near,
                                              gd_u64 number, int *failed) const {
         const bias_t one = gd_checked(edge_bias_if(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
                                                    near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous,
@@ -116,8 +120,17 @@ struct Walks {
         if (one > bound) atomicCAS(failed, 0, GD_ABOVE_BOUND);
         return gd_kept(number, one, bound);
     }
+    // Whether a number keeps an edge, without a word of what the function does wrong; `odd` then, and it is to be called
+    // again. No branch, so that what two edges are looked up for is on its way at the same time.
+    __device__ __forceinline__ bool keeps_quietly(const Walker &w, gd_i64 edge, int step, gd_u64 number, bool &odd) const {
+        const auto one = edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
+                                   edge, w.v, indices[edge], w.v, indices[edge], w.previous, w.previous, step,
+                                   w.instance, w.start, unsure);
+        odd |= !(one >= 0) | !(one <= bound);
+        return gd_kept(number, (bias_t)one, bound);
+    }
     // Whether a number keeps an edge that is tried.
-    __device__ __forceinline__ bool keeps(const Walker &w, gd_i64 edge, gd_i64 step, gd_u64 number) const {
+    __device__ __forceinline__ bool keeps(const Walker &w, gd_i64 edge, int step, gd_u64 number) const {
         const gd_i64 slot = indices[edge];
         if (GD_ASKS_NEAR && w.previous >= 0) {
             const bool if_not = keeps_if(w, edge, slot, step, false, number, unsure);
@@ -136,7 +149,7 @@ struct Walks {
         return gd_kept(number, one, bound);
     }
     // An edge chosen among all of the row: by the greatest bias, the sum of their units, and the one of a number.
-    __device__ __forceinline__ gd_i64 among_all(const Walker &w, gd_i64 step) const {
+    __device__ __forceinline__ gd_i64 among_all(const Walker &w, int step) const {
         const gd_i64 end = w.at + w.size;
         gd_i64 greatest = 0, edge = -1;
         for (gd_i64 e = w.at; e < end; ++e) {
@@ -168,14 +181,14 @@ struct Walks {
     }
     // An edge of a row that has some; -1 for none.
     template <int HOW>
-    __device__ __forceinline__ gd_i64 choose(const Walker &w, gd_i64 step, gd_u64 number, gd_u64 second) const {
+    __device__ __forceinline__ gd_i64 choose(const Walker &w, int step, gd_u64 number, gd_u64 second) const {
         if (HOW == GD_ALIASED)
             return gd_pick_alias((const gd_u64 *)sums, other, totals[w.v], w.at, w.at + w.size, number, second);
         if (HOW == GD_SUMMED) return gd_pick_inverse((const gd_u64 *)sums, w.at, w.at + w.size, number);
         return bias(w, w.at, w.v, step) > 0 ? gd_pick_uniform(w.at, w.at + w.size, number) : -1;
     }
     // What an edge puts into the pool.
-    __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, gd_i64 step) const {
+    __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
         gd_u64 number, second;
         gd_philox(of_update, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
         const gd_i64 next = vertex_of(names, base, num_vertices,
@@ -190,9 +203,9 @@ struct Walks {
     // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. A thread tries one edge
     // after the other, and is not held up by those of its warp whose edges are refused more often.
     template <int HOW>
-    __device__ __forceinline__ gd_i64 walk(Walker &w, gd_i64 begin, gd_i64 end, index_t *led, index_t *went) const {
-        Kept dst(led, begin), pool(went, begin);
-        gd_i64 step = begin, trial = 0;
+    __device__ __forceinline__ int walk(Walker &w, int begin, int end, index_t *led, index_t *went) const {
+        Kept dst{led, begin, {}}, pool{went, begin, {}};
+        int step = begin, trial = 0;
         while (w.v >= 0 && step < end) {
             gd_u64 number, second;
             if (HOW == GD_TRIED) gd_philox(of_trial, (gd_u64)w.instance, (gd_u32)step, (gd_u32)trial, number, second);
@@ -203,6 +216,25 @@ struct Walks {
             gd_i64 edge = -1;
             if (HOW != GD_TRIED) {
                 if (w.size) edge = choose<HOW>(w, step, number, second);
+            } else if (w.size && !GD_ASKS_NEAR) {
+                for (; edge < 0 && trial < trials; trial += 2) {  // two at once
+                    gd_u64 another, kept;
+                    if (trial) gd_philox(of_trial, (gd_u64)w.instance, (gd_u32)step, (gd_u32)trial, number, second);
+                    gd_philox(of_trial, (gd_u64)w.instance, (gd_u32)step, (gd_u32)trial + 1, another, kept);
+                    const gd_i64 one = gd_pick_uniform(w.at, w.at + w.size, number);
+                    const gd_i64 two = gd_pick_uniform(w.at, w.at + w.size, another);
+                    bool odd = false;
+                    bool keeps_one = keeps_quietly(w, one, step, second, odd);
+                    bool keeps_two = keeps_quietly(w, two, step, kept, odd);
+                    if (odd || *unsure) {
+                        *unsure = 0;
+                        keeps_one = keeps(w, one, step, second);
+                        keeps_two = !keeps_one && trial + 1 < trials && keeps(w, two, step, kept);
+                    }
+                    if (keeps_one) edge = one;
+                    else if (keeps_two && trial + 1 < trials) edge = two;
+                }
+                if (edge < 0) edge = among_all(w, step);
             } else if (w.size && trial < trials) {
                 const gd_i64 tried = gd_pick_uniform(w.at, w.at + w.size, number);
                 if (!keeps(w, tried, step, second)) {
@@ -217,10 +249,10 @@ struct Walks {
                 w.v = -1;
                 break;
             }
-            const index_t slot = indices[edge];
+            const index_t slot = __ldg(indices + edge);
             dst.keep(step, slot);
             index_t next = slot;
-            if (updates) {
+            if (GD_UPDATES) {
                 next = put(w, edge, slot, step);
                 pool.keep(step, next);
             }
@@ -229,7 +261,7 @@ struct Walks {
             step++;
         }
         dst.end(step);
-        if (updates) pool.end(step);
+        if (GD_UPDATES) pool.end(step);
         return step;
     }
 };

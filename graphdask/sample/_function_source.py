@@ -22,6 +22,9 @@ ALLOWED = (
 )
 Definition = ast.FunctionDef | ast.Lambda
 
+MOST_READ = 256
+"""Functions whose text is kept."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -67,6 +70,10 @@ class FunctionSource:
         self.fail(node, f"{what} cannot be translated; {ALLOWED}")
 
 
+_READ: dict[tuple[str, types.CodeType], tuple[tuple[str, ...], Definition]] = {}
+"""The lines of the file, and the tree, of functions that were read: each call of a sampler translates its functions."""
+
+
 def read(function: Callable[..., Any]) -> FunctionSource:
     """The source of a function written with `def` or `lambda`, with one parameter.
 
@@ -79,8 +86,11 @@ def read(function: Callable[..., Any]) -> FunctionSource:
         raise FunctionError(f"{function!r} is not a plain Python function: give one written with def or lambda")
     code = function.__code__
     path = code.co_filename
+    known = _READ.get((path, code))  # equal codes may stand in different files
     try:
         lines = tuple(inspect.findsource(function)[0])
+        if known is not None and known[0] == lines:
+            return FunctionSource(function, path, *known)
         module = ast.parse("".join(lines))
     except (OSError, SyntaxError, IndexError) as error:
         raise FunctionError(
@@ -96,6 +106,9 @@ def read(function: Callable[..., Any]) -> FunctionSource:
         source.fail(tree, f"{source.name} must have one parameter, without a default, such as def {source.name}(e)")
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         source.refuse(tree, "a generator or an async function")
+    if len(_READ) >= MOST_READ:
+        _READ.clear()
+    _READ[path, code] = lines, tree
     return source
 
 

@@ -6,8 +6,9 @@ pool. Random numbers are those of the same steps taken one by one (graphdask.sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,31 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.engine import Environment
 from graphdask.part import Part
+from graphdask.readback import Readback, readback_of
 from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
-from graphdask.sample._walkers import launches
+from graphdask.sample._walkers import launches, threads_for
 
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """As in kernels/functions.py."""
+AHEAD = 2
+"""Launches under way at the same time."""
+LOOKS = 16
+"""After so many launches, and after the last one, the host asks whether a function has failed."""
 
 
 @dataclass
 class WalkState:
     expander: Expander
     how: int
+    launch: Callable[..., None]
+    """The kernel."""
+    fixed: tuple[Any, ...]
+    """What it is told in every launch: of the graph, of what edges are drawn by, and of the functions."""
+    failures: tuple[Array, Array]
+    """Where it stores failures of edge_bias and of update."""
+    given: np.ndarray
+    """Vertices where walks start, on the host."""
     starts: Array
     here: Array
     before: Array
@@ -35,9 +49,20 @@ class WalkState:
     put: Array
     """And what they put into the pool; the same array where no function says."""
     lengths: Array
-    launches: Iterator[tuple[int, int, int, int]]
-    """First walk, last + 1, steps made, steps to have made."""
-    left: int
+    told: Array
+    """uint64, shape (1,): edges of all walks so far."""
+    heard: Readback
+    todo: deque[tuple[int, int, int, int]]
+    """Launches to come: first walk, last + 1, steps made, steps to have made."""
+    under_way: deque[tuple[int, int]] = field(default_factory=deque)
+    """What is told after each launch that the host has not heard of, and how many walks are in it."""
+    edges: int = 0
+    """That the host has heard of."""
+
+    @property
+    def left(self) -> int:
+        """How many launches the host is still to hear of."""
+        return len(self.todo) + len(self.under_way)
 
 
 def one_by_one(sampler: Any) -> bool:
@@ -47,60 +72,77 @@ def one_by_one(sampler: Any) -> bool:
         and sampler.revisit
         and sampler.per == "vertex"
         and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
-        and all(size == 1 for size in sampler.fanouts)
+        and all(fanout == 1 for fanout, _ in sampler.runs)
         and (sampler.one_each or bool((np.diff(sampler.bounds) == 1).all()))
         and sampler.how.name in ("uniform", "inverse", "rejection", "alias")
     )
 
 
-def begun(sampler: Any, expander: Expander, env: Environment, starts: Array) -> WalkState | None:
+def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | None:
     """The walks before their first steps; None where they are to be made step by step."""
-    method, xp, n, depth = expander.method, env.xp, len(starts), len(sampler.fanouts)
+    method, xp, n, depth, dtype = expander.method, env.xp, sampler.instances, len(sampler.fanouts), expander.dtype
     if expander.mapped or not one_by_one(sampler) or (method.name == "inverse" and expander.sums is None):
         return None
     how = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED, "alias": ALIASED}[method.name]
-    dst = xp.empty((n, depth), starts.dtype)
-    put = xp.empty((n, depth), starts.dtype) if "update" in sampler.functions else dst
-    todo = list(launches(env.backend.name, n, depth)) if depth else []
-    return WalkState(
-        expander, how, starts, starts.copy(), xp.full(n, -1, starts.dtype), dst, put, xp.zeros(n, np.int32), iter(todo),
-        len(todo),
+    dst = xp.empty((n, depth), dtype)
+    put = xp.empty((n, depth), dtype) if "update" in sampler.functions else dst
+    starts, here, before = (xp.empty(n, dtype) for _ in range(3))
+    functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
+    kernels, bias = expander.kernels(*functions, gd_how=how)
+    shares, totals, other = xp.empty(0, np.int64), xp.empty(0, np.uint64), xp.empty(0, np.int32)
+    if expander.sums is not None:
+        shares = expander.sums.values
+    elif expander.aliases is not None:
+        of = expander.aliases
+        shares, totals, other = of.share.view(np.int64), of.totals, of.other
+    fixed = (
+        *expander.graph, int(expander.undirected), how, shares, totals, other, int(bias is np.float64),
+        expander.bound(bias), _expand.TRIALS, expander.seed, int("update" in functions), expander.num_vertices,
     )  # fmt: skip
+    unasked = xp.zeros(1, np.int32) if len(functions) < 2 else None
+    failures = expander.failures.get("edge_bias", unasked), expander.failures.get("update", unasked)
+    return WalkState(
+        expander, how, kernels.functions_walk, fixed, failures, _starts(sampler), starts, here, before, dst, put,
+        xp.zeros(n, np.int32), xp.zeros(1, np.uint64), readback_of(env.backend, 1, AHEAD),
+        deque(launches(env.backend.name, n, depth) if depth else ()),
+    )  # fmt: skip
+
+
+def _starts(sampler: Any) -> np.ndarray:
+    """The vertex that each instance here begins with."""
+    if sampler.one_each:
+        return np.asarray(sampler.of(sampler.seeds, sampler.first, sampler.last))
+    of_each = sampler.of(sampler.bounds, sampler.first, sampler.last + 1)
+    return np.asarray(sampler.seeds[of_each[0] : of_each[-1]])
 
 
 def advanced(sampler: Any, state: WalkState, env: Environment) -> tuple[int, int]:
-    """Make a launch; returns how many walks are in it, and their edges."""
-    xp, expander = env.xp, state.expander
-    a, b, begin, end = next(state.launches)
-    state.left -= 1
-    functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
-    kernels, bias = expander.kernels(*functions)
-    unasked = xp.zeros(1, np.int32)
-    tables = xp.empty(0, np.int64), xp.empty(0, np.uint64), xp.empty(0, np.int32)
-    if expander.sums is not None:
-        tables = expander.sums.values, *tables[1:]
-    elif expander.aliases is not None:
-        of = expander.aliases
-        tables = of.share.view(np.int64), of.totals, of.other
-    here = slice(a, b)
-    before = int(state.lengths[here].sum()) if begin else 0
-    kernels.functions_walk(
-        b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[here], *expander.graph,
-        int(expander.undirected), state.how, *tables, int(bias is np.float64), expander.bound(bias), _expand.TRIALS,
-        expander.seed, int("update" in functions), expander.num_vertices, state.here[here], state.before[here],
-        state.dst[here], state.put[here], state.lengths[here], expander.failures.get("edge_bias", unasked),
-        expander.failures.get("update", unasked),
+    """Make a launch, and begin the next one; returns how many walks are in it, and their edges."""
+    while state.todo and len(state.under_way) < AHEAD:
+        _launch(sampler, state, env, *state.todo.popleft())
+    number, walks = state.under_way.popleft()
+    before, state.edges = state.edges, int(state.heard.read(number)[0])
+    if state.left % LOOKS == 0:
+        state.expander.refuse_failures()
+    return walks, state.edges - before
+
+
+def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, begin: int, end: int) -> None:
+    if begin == 0:  # while the walks before are under way
+        state.starts[a:b] = env.backend.from_host(state.given[a:b].astype(state.starts.dtype))
+    of_walks = (state.here, state.before, state.dst, state.put, state.lengths)
+    state.launch(
+        b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[a:b], *state.fixed,
+        *(array[a:b] for array in of_walks), state.told, *state.failures, threads=threads_for(env, b - a),
     )  # fmt: skip
-    expander.refuse_failures()
-    return b - a, int(state.lengths[here].sum()) - before
+    state.under_way.append((state.heard.send(state.told), b - a))
 
 
 def finished(sampler: Any, part: Part, state: WalkState, env: Environment) -> dict[str, Array]:
     """The edges, one walk after the other."""
-    xp, n, dtype = env.xp, len(state.lengths), state.dst.dtype
+    xp, n, dtype, total = env.xp, len(state.lengths), state.dst.dtype, state.edges
     offsets = xp.zeros(n + 1, np.int64)
     xp.cumsum(state.lengths, out=offsets[1:])
-    total = int(offsets[-1])
     src, dst = xp.empty(total, dtype), xp.empty(total, dtype)
     hop, instance = xp.empty(total, np.int32), xp.empty(total, np.int64)
     env.kernels("neighbors", index_t=dtype).neighbors_walked(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,8 +81,11 @@ class Framework(Traversal):
         self, seeds: np.ndarray, bounds: np.ndarray | None, spec: Spec, functions: dict[str, Translated], seed: int,
         names: np.ndarray | None = None, base: int = 0, edges: int = 1,
     ):  # fmt: skip
-        steps = [spec.size_at(step) for step in range(spec.depth or 0)]
-        fanouts = [size if isinstance(size, int) else -1 for size in steps]
+        sizes = (
+            spec.neighbor_size if isinstance(spec.neighbor_size, tuple) else [spec.neighbor_size] * (spec.depth or 0)
+        )
+        fanouts = [size if isinstance(size, int) else -1 for size in sizes]
+        self.runs = [(fanout, len(list(alike))) for fanout, alike in groupby(fanouts)]
         super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
         self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
         self.frontier_size, self.names, self.base = spec.frontier_size, names, base
@@ -91,24 +95,29 @@ class Framework(Traversal):
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         steps = self._sizes_at_most(instances, degree, reached=reached)
-        return sum(taken for _, taken, _ in steps), sum(edges for _, _, edges in steps)
+        return sum(taken * times for _, taken, _, times in steps), sum(edges * times for _, _, edges, times in steps)
 
     def _sizes_at_most(
         self, instances: float, degree: float, vertices: float = np.inf, reached: float | None = None
-    ) -> list[tuple[float, float, float]]:
-        """Of each step the entries of pools, those taken, and the edges, where rows are as long as `degree`.
+    ) -> list[tuple[float, float, float, int]]:
+        """Of steps the entries of pools, those taken, and the edges, where rows are as long as `degree`; and how many
+        such steps there are, one after the other.
 
         A function that says what goes into the pool is reckoned to put as many there as were taken.
         """
         pool, sizes = self.seeds_of(instances), []
-        for fanout in self.fanouts:
-            taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
-            all_of_them = min(degree, 2.0) if "neighbor_size" in self.functions else degree
-            drawn = taken * all_of_them if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
-            sizes.append((pool, taken, drawn))
-            pool += (taken if "update" in self.functions else drawn) - taken
-            degree = degree if reached is None else reached
-            pool = min(pool, MOST if self.revisit else vertices * instances, MOST)
+        for fanout, left in self.runs:
+            while left:
+                taken = pool if self.frontier_size is None else min(pool, self.frontier_size * instances)
+                all_of_them = min(degree, 2.0) if "neighbor_size" in self.functions else degree
+                drawn = taken * all_of_them if fanout < 0 else fanout * (taken if self.per == "vertex" else instances)
+                before = pool, degree
+                pool += (taken if "update" in self.functions else drawn) - taken
+                pool = min(pool, MOST if self.revisit else vertices * instances, MOST)
+                degree = degree if reached is None else reached
+                times = left if (pool, degree) == before else 1
+                sizes.append((before[0], taken, drawn, times))
+                left -= times
         return sizes
 
     def memory(self, part: Part, allocation: Allocation) -> int:
@@ -120,16 +129,16 @@ class Framework(Traversal):
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
         mean, reached = self._row_lengths(part, rows)
-        sizes = self._sizes_at_most(share, mean, part.num_vertices, reached) or [(0.0, 0.0, 0.0)]
-        edges = sum(drawn for _, _, drawn in sizes)
-        pools, taken, drawn = (max(column) for column in zip(*sizes, strict=True))
+        sizes = self._sizes_at_most(share, mean, part.num_vertices, reached) or [(0.0, 0.0, 0.0, 1)]
+        edges, steps = sum(drawn * times for _, _, drawn, times in sizes), sum(times for *_, times in sizes)
+        pools, taken, drawn = (max(step[k] for step in sizes) for k in range(3))
         if not self.revisit:
             most = share * float(part.num_vertices)
             pools, taken = min(pools, most), min(taken, most)
             edges = min(edges, share * float(stored) * (max(self.fanouts, default=1) if self.replace else 1))
             drawn = min(drawn, edges)
         record = 3 * (8 + 2 * width) * 3 if part.size > 1 else 0
-        kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * len(sizes)))
+        kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * steps))
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
         if part.size > 1 and asks_near(self.functions):
@@ -139,9 +148,9 @@ class Framework(Traversal):
         tables = 8 * part.num_vertices if self.names is not None else 0
         tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
         if self.how.name == "uniform":
-            return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables
+            return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
-        return int(kept + step) + 16 * share * (len(sizes) + 4) + 12 * len(self.seeds) + mapped + tables + candidates
+        return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables + candidates
 
     def prepare(self, part: Part, env: Environment) -> None:
         if self.how.static and self.functions["edge_bias"].called is None:
@@ -154,10 +163,11 @@ class Framework(Traversal):
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
-        pool, expander = self._seeds_at_home(part, env), Expander(part, env, self._rows(part), self.functions, self)
-        walks = begun(self, expander, env, pool.vertices) if part.size == 1 else None
+        expander = Expander(part, env, self._rows(part), self.functions, self)
+        walks = begun(self, expander, env) if part.size == 1 else None
         if walks is not None:
             return walks, self._nothing(part, active=walks.left > 0)
+        pool = self._seeds_at_home(part, env)
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
         seeds[filled] = pool.vertices[pool.bounds[filled]]

@@ -268,10 +268,6 @@ class Spec:
         sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
         return all(isinstance(each, int) and each <= MOST_TRIED for each in sizes)
 
-    def size_at(self, step: int) -> Any:
-        """The `neighbor_size` of a step, or its function."""
-        return self.neighbor_size[step] if isinstance(self.neighbor_size, tuple) else self.neighbor_size
-
     def functions(self, integer_weights: bool) -> dict[str, Translated]:
         """The functions that there are, for a graph whose weights are integers or not."""
         given = {name: getattr(self, name) for name in HOOKS}

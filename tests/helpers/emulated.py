@@ -30,7 +30,7 @@ from device_arrays import DeviceArray, DeviceNumpy
 from kernel_twins import COMMENT, KERNEL
 
 from graphdask import backend as backends
-from graphdask.backend import BLOCK, C_TYPES, PER_PROCESSOR, STATUS, Backend
+from graphdask.backend import BLOCK, PER_PROCESSOR, STATUS, Backend, macro_of
 from graphdask.errors import KernelError
 from graphdask.gang import local, replicas, worker
 from graphdask.kernels.inserted import cuda_text, digests
@@ -314,7 +314,7 @@ class EmulatedCuda(Backend):
         return int(self._random.integers(1, 1 << 31))
 
     def kernels(self, family: str, *, cooperative: bool = False, functions: Any = None, **types: Any) -> Any:
-        macros = tuple(f"{name}={C_TYPES[np.dtype(dtype).name]}" for name, dtype in sorted(types.items()))
+        macros = tuple(f"{name}={macro_of(value)}" for name, value in sorted(types.items()))
         key = family, cooperative, digests(functions), macros
         if key not in self._modules:
             self._modules[key] = EmulatedKernels(self, family, macros, cooperative, functions)
