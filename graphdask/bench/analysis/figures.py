@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from graphdask.bench.analysis.algorithms import chosen
 from graphdask.plot import bars, curves
 
 Record = dict[str, Any]
@@ -27,8 +28,10 @@ def draw(records: list[Record], folder: Path) -> list[Path]:
         for algorithm in dict.fromkeys(record["algorithm"] for record in timed if record["graph"] == graph):
             here = [record for record in timed if (record["graph"], record["algorithm"]) == (graph, algorithm)]
             path = folder / f"{_file_name(graph)}-{algorithm}.png"
-            times = {_label(record): record["ms"] for record in here}
-            bars(times, path, xlabel="milliseconds, median", title=f"{algorithm}, {graph}", scale="log")
+            (compared,) = {each.compared for each in chosen((algorithm,))}
+            times = {_label(record): record[compared] for record in here if compared in record}
+            unit = "milliseconds, median" if compared == "ms" else "milliseconds an iteration, median"
+            bars(times, path, xlabel=unit, title=f"{algorithm}, {graph}", scale="log")
             drawn.append(path)
     return drawn
 

@@ -19,12 +19,15 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.bench.analysis.algorithms import EACH_ITERATION, PAGERANK
 from graphdask.bench.analysis.peers import Edges, in_milliseconds
 from graphdask.errors import InputError
 
-PROGRAMS = {"bfs": "bfs", "components": "cc", "betweenness": "bc", "pagerank": "pr", "triangles": "tc",
-            "sssp": "sssp"}  # fmt: skip
-"""The program of each algorithm."""
+PROGRAMS = {"bfs": "bfs", "components": "cc", "betweenness": "bc", "pagerank": "pr", "pagerank-20": "pr",
+            "triangles": "tc", "sssp": "sssp"}  # fmt: skip
+"""The program of each algorithm; its PageRank knows no weights."""
+STOPS: dict[str, dict[str, Any]] = {"pagerank": PAGERANK, "pagerank-20": EACH_ITERATION}
+"""When its PageRank ends: `tol` bounds the sum of the changes there too."""
 WARM_RUNS = 3
 """Runs from each source, of which the median counts: the first of a process pays for its memory."""
 DELTAS = (2, 16, 64, 256)
@@ -36,9 +39,8 @@ def check(folder: str | os.PathLike[str]) -> Path:
     """Raise InputError where the folder has none of the programs; return it."""
     path = Path(folder)
     if not any((path / name).is_file() for name in PROGRAMS.values()):
-        raise InputError(
-            f"{folder} has none of the GAP suite's programs {', '.join(PROGRAMS.values())}; build them first"
-        )
+        names = ", ".join(dict.fromkeys(PROGRAMS.values()))
+        raise InputError(f"{folder} has none of the GAP suite's programs {names}; build them first")
     return path
 
 
@@ -63,37 +65,40 @@ def measure(
                 records.append(about | {"algorithm": name, "skipped": f"there is no {program}"})
                 continue
             try:
-                seconds, options = _timed(program, graph, sources, repeats, threads)
+                runs, options = _timed(name, program, graph, sources, repeats, threads)
             except (subprocess.SubprocessError, OSError, ValueError) as error:
                 records.append(about | {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"})
                 continue
-            records.append(about | {"algorithm": name, "options": options} | in_milliseconds(seconds))
+            seconds, iterations = zip(*runs, strict=True)
+            records.append(about | {"algorithm": name, "options": options} | in_milliseconds(seconds, iterations))
     return records
 
 
 def _timed(
-    program: Path, graph: Path, sources: Sequence[int], repeats: int, threads: int
-) -> tuple[list[float], dict[str, Any]]:
-    """Seconds from each source, or of each run where there is none; and what was chosen for it."""
+    name: str, program: Path, graph: Path, sources: Sequence[int], repeats: int, threads: int
+) -> tuple[list[tuple[float, int | None]], dict[str, Any]]:
+    """Seconds from each source, or of each run where there is none, with its iterations; and what was chosen for it."""
     if program.name in ("cc", "tc"):
         return _run(program, graph, threads, "-n", repeats + 1)[1:], {}
     if program.name == "pr":
-        return _run(program, graph, threads, "-n", repeats + 1, "-i", 20, "-t", "1e-4")[1:], {"tol": 1e-4}
+        stop = {key: STOPS[name][key] for key in ("tol", "max_iter")}
+        return _run(program, graph, threads, "-n", repeats + 1, "-i", stop["max_iter"], "-t", stop["tol"])[1:], stop
     chosen: dict[str, Any] = {}
     extra: list[Any] = []
     if program.name == "sssp":
         tried = {delta: _median(program, graph, threads, sources[0], "-d", delta) for delta in DELTAS}
         chosen["delta"] = min(tried, key=lambda delta: tried[delta])
         extra = ["-d", chosen["delta"]]
-    return [_median(program, graph, threads, source, *extra) for source in sources], chosen
+    return [(_median(program, graph, threads, source, *extra), None) for source in sources], chosen
 
 
 def _median(program: Path, graph: Path, threads: int, source: int, *options: Any) -> float:
-    return statistics.median(_run(program, graph, threads, "-n", WARM_RUNS, "-r", int(source), *options))
+    runs = _run(program, graph, threads, "-n", WARM_RUNS, "-r", int(source), *options)
+    return statistics.median(seconds for seconds, _ in runs)
 
 
-def _run(program: Path, graph: Path, threads: int, *options: Any) -> list[float]:
-    """Seconds of the trials that a program prints."""
+def _run(program: Path, graph: Path, threads: int, *options: Any) -> list[tuple[float, int | None]]:
+    """Seconds and iterations of the trials that a program prints."""
     done = subprocess.run(
         [str(program), "-f", str(graph), *map(str, options)],
         capture_output=True,
@@ -105,15 +110,22 @@ def _run(program: Path, graph: Path, threads: int, *options: Any) -> list[float]
     return trials(done.stdout)
 
 
-def trials(printed: str) -> list[float]:
-    """Seconds of each trial, from what a program printed.
+def trials(printed: str) -> list[tuple[float, int | None]]:
+    """Seconds of each trial, and how many iterations it has told of by a line each, from what a program printed.
 
     Raises
     ------
     ValueError
         If there is none.
     """
-    found = [float(seconds) for seconds in re.findall(r"^Trial Time:\s+([0-9.]+)\s*$", printed, re.MULTILINE)]
+    found: list[tuple[float, int | None]] = []
+    iterations = 0
+    for line in printed.splitlines():
+        if re.fullmatch(r" *\d+ +[0-9.e+-]+ *", line):  # its number, and the change
+            iterations += 1
+        elif seconds := re.fullmatch(r"Trial Time:\s+([0-9.]+)\s*", line):
+            found.append((float(seconds[1]), iterations or None))
+            iterations = 0
     if not found:
         raise ValueError(f"no trial time in what it printed: {printed[-200:]!r}")
     return found

@@ -19,10 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.bench.analysis.algorithms import PAGERANK
+from graphdask.bench.analysis.algorithms import EACH_ITERATION, PAGERANK, PAGERANK_20, PAGERANK_WEIGHTED
+from graphdask.bench.analysis.timing import per_iteration
 
 LIMIT = 10.0
 """Seconds that a peer is given for one algorithm on one graph; at least one run is made."""
+
+
+class Iterations(int):
+    """How many iterations a run made, which it returns where that is known."""
 
 
 @dataclass
@@ -64,7 +69,7 @@ class Peer:
     make: Callable[[Any, Edges], Any]
     """`make(module, edges)` gives its graph."""
     runs: Mapping[str, Callable[[Any, Any, Any], Any]]
-    """For the name of an algorithm, `run(module, graph, source)`."""
+    """For the name of an algorithm, `run(module, graph, source)`; its answer is let go, `Iterations` are recorded."""
     package: str | None = None
     """What the version is asked of, where the module does not say it; None: the package of its name."""
     within: Callable[[], AbstractContextManager[Any]] = nullcontext
@@ -103,36 +108,44 @@ def _measured(
     for name in wanted:
         from_each = name in FROM_SOURCES
         try:
-            seconds = _timed(peer.runs[name], module, graph, sources if from_each else [0] * repeats)
+            seconds, iterations = _timed(peer.runs[name], module, graph, sources if from_each else [0] * repeats)
         except Exception as error:  # the same
             yield {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"}
             continue
-        yield {"algorithm": name} | in_milliseconds(seconds)
+        yield {"algorithm": name} | in_milliseconds(seconds, iterations)
 
 
-def in_milliseconds(seconds: Sequence[float]) -> dict[str, Any]:
+def in_milliseconds(seconds: Sequence[float], iterations: Sequence[int | None] = ()) -> dict[str, Any]:
     """What is recorded of the runs of others."""
     return {
         "runs": len(seconds),
         "ms": statistics.median(seconds) * 1e3,
         "ms_min": min(seconds) * 1e3,
         "ms_max": max(seconds) * 1e3,
+        **per_iteration(seconds, iterations),
     }
 
 
-def _timed(run: Callable[..., Any], module: Any, graph: Any, sources: Sequence[int]) -> list[float]:
-    begin = time.perf_counter()
-    run(module, graph, int(sources[0]))
-    if time.perf_counter() - begin > LIMIT:
-        return [time.perf_counter() - begin]
+def _timed(
+    run: Callable[..., Any], module: Any, graph: Any, sources: Sequence[int]
+) -> tuple[list[float], list[int | None]]:
+    """Seconds, and iterations where they are known, of a run from each source while there is time."""
     seconds: list[float] = []
-    for source in sources:
+    iterations: list[int | None] = []
+    for number, source in enumerate([sources[0], *sources]):
         begin = time.perf_counter()
-        run(module, graph, int(source))
-        seconds.append(time.perf_counter() - begin)
+        made = _iterations(run(module, graph, int(source)))
+        spent = time.perf_counter() - begin
+        if number or spent > LIMIT:  # the first, which does not count, is all where it takes long
+            seconds.append(spent)
+            iterations.append(made)
         if sum(seconds) > LIMIT:
             break
-    return seconds
+    return seconds, iterations
+
+
+def _iterations(answer: Any) -> int | None:
+    return int(answer) if isinstance(answer, Iterations) else None
 
 
 def _networkx(nx: Any, edges: Edges) -> Any:
@@ -146,6 +159,15 @@ def _networkx(nx: Any, edges: Edges) -> Any:
 def _networkx_components(nx: Any, graph: Any, source: int) -> Any:
     find = nx.weakly_connected_components if graph.is_directed() else nx.connected_components
     return list(find(graph))
+
+
+def _networkx_pagerank(nx: Any, graph: Any, weight: str | None) -> Iterations | None:
+    """Return the iterations where it made all that it may; of fewer it does not say how many."""
+    try:
+        nx.pagerank(graph, weight=weight, **EACH_ITERATION)
+    except nx.PowerIterationFailedConvergence:
+        return Iterations(EACH_ITERATION["max_iter"])
+    return None
 
 
 def _igraph(igraph: Any, edges: Edges) -> Any:
@@ -171,19 +193,37 @@ def _networkit(networkit: Any, edges: Edges) -> Any:
     return graph
 
 
+def _networkit_pagerank(nk: Any, graph: Any, **stop: Any) -> Iterations:
+    rank = nk.centrality.PageRank(graph, tol=stop["tol"])
+    if "max_iter" in stop:
+        rank.maxIterations = stop["max_iter"]
+    rank.run()
+    return Iterations(rank.numberOfIterations())
+
+
+def _without_weights(graph: Any) -> Any:
+    if graph.isWeighted():
+        raise ValueError("its PageRank follows the weights that this graph has")
+    return graph
+
+
 class _CuGraph:
     """A graph of pylibcugraph, on the GPU; PageRank has one of its own, stored by in-edges, as it wants it."""
 
     def __init__(self, plc: Any, edges: Edges):
         self.plc, self.edges = plc, edges
         self.handle = plc.ResourceHandle()
-        self.by_source = self._made(False)
+        self.by_source = self._made(False, None if edges.weights is None else "float32")
+        self._of_weights: tuple[str | None, Any] | None = None
 
-    @cached_property
-    def by_target(self) -> Any:
-        return self._made(True)
+    def by_target(self, dtype: str | None) -> Any:
+        """With weights of a dtype, by which its ranks go too, or without; only the last is kept."""
+        if self._of_weights is None or self._of_weights[0] != dtype:
+            self._of_weights = None
+            self._of_weights = dtype, self._made(True, dtype)
+        return self._of_weights[1]
 
-    def _made(self, store_transposed: bool) -> Any:
+    def _made(self, store_transposed: bool, dtype: str | None) -> Any:
         import cupy
 
         src, dst, weights = self.edges.arcs
@@ -192,7 +232,7 @@ class _CuGraph:
             self.plc.GraphProperties(is_symmetric=not self.edges.directed, is_multigraph=False),
             cupy.asarray(src.astype(np.int32)),
             cupy.asarray(dst.astype(np.int32)),
-            weight_array=None if weights is None else cupy.asarray(weights.astype(np.float32)),
+            weight_array=None if weights is None or dtype is None else cupy.asarray(weights.astype(dtype)),
             vertices_array=cupy.arange(self.edges.n, dtype=np.int32),
             store_transposed=store_transposed,
             renumber=True,
@@ -213,9 +253,19 @@ class _CuGraph:
     def betweenness(self, source: int) -> None:
         self.plc.betweenness_centrality(self.handle, self.by_source, _ids([source]), None, False, False, False)
 
-    def pagerank(self) -> None:
-        tol, most = PAGERANK["tol"], PAGERANK["max_iter"]  # its epsilon too bounds the sum of the changes
-        self.plc.pagerank(self.handle, self.by_target, None, None, None, None, 0.85, tol, most, False, False)
+    def pagerank(self, dtype: str, tol: float, max_iter: int, weighted: bool | None = None) -> Iterations | None:
+        """Return the iterations where it made all that it may; of fewer it does not say how many.
+
+        Its tolerance too bounds the sum of the changes; without its last argument it would raise where that is not met.
+        """
+        if weighted is None:
+            weighted = self.edges.weights is not None
+        graph = self.by_target(dtype if weighted else None)
+        found = self.plc.pagerank(self.handle, graph, None, None, None, None, 0.85, tol, max_iter, False, False)
+        _, ranks, converged = found
+        if ranks.dtype != dtype:
+            raise TypeError(f"its ranks are {ranks.dtype}, not {dtype}")
+        return None if converged else Iterations(max_iter)
 
 
 @contextmanager
@@ -237,11 +287,12 @@ def _pool() -> Iterator[None]:
 def _done(run: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any, int], Any]:
     """Until the device has finished."""
 
-    def waited(module: Any, graph: Any, source: int) -> None:
+    def waited(module: Any, graph: Any, source: int) -> Any:
         import cupy
 
-        run(module, graph, source)
+        answer = run(module, graph, source)
         cupy.cuda.runtime.deviceSynchronize()
+        return answer
 
     return waited
 
@@ -261,6 +312,8 @@ PEERS = (
             "components": _networkx_components,
             "betweenness": lambda nx, g, s: nx.betweenness_centrality(g, k=1, normalized=False, seed=s),
             "pagerank": lambda nx, g, s: nx.pagerank(g, tol=1e-4 / len(g), weight=None),
+            "pagerank-20": lambda nx, g, s: _networkx_pagerank(nx, g, None),
+            "pagerank-weighted": lambda nx, g, s: _networkx_pagerank(nx, g, "weight"),
             "triangles": lambda nx, g, s: nx.triangles(g),
             "strong": lambda nx, g, s: list(nx.strongly_connected_components(g)),
         },
@@ -273,6 +326,7 @@ PEERS = (
             "components": lambda igraph, g, s: g.connected_components("weak"),
             "betweenness": lambda igraph, g, s: g.betweenness(sources=[s]),
             "pagerank": lambda igraph, g, s: g.pagerank(),
+            "pagerank-weighted": lambda igraph, g, s: g.pagerank(weights="weight"),
             "triangles": lambda igraph, g, s: len(g.list_triangles()),
             "strong": lambda igraph, g, s: g.connected_components("strong"),
         },
@@ -298,7 +352,9 @@ PEERS = (
             ).run(),
             "strong": lambda nk, g, s: nk.components.StronglyConnectedComponents(g).run(),
             "betweenness": lambda nk, g, s: nk.centrality.EstimateBetweenness(g, 1).run(),
-            "pagerank": lambda nk, g, s: nk.centrality.PageRank(g, tol=1e-4).run(),
+            "pagerank": lambda nk, g, s: _networkit_pagerank(nk, g, tol=1e-4),
+            "pagerank-20": lambda nk, g, s: _networkit_pagerank(nk, _without_weights(g), **EACH_ITERATION),
+            "pagerank-weighted": lambda nk, g, s: _networkit_pagerank(nk, g, **EACH_ITERATION),
         },
     ),
     Peer(
@@ -309,7 +365,9 @@ PEERS = (
             "sssp": _done(lambda plc, g, s: g.sssp(s)),
             "components": _done(lambda plc, g, s: g.components()),
             "betweenness": _done(lambda plc, g, s: g.betweenness(s)),
-            "pagerank": _done(lambda plc, g, s: g.pagerank()),
+            "pagerank": _done(lambda plc, g, s: g.pagerank(**PAGERANK)),
+            "pagerank-20": _done(lambda plc, g, s: g.pagerank(**PAGERANK_20)),
+            "pagerank-weighted": _done(lambda plc, g, s: g.pagerank(**PAGERANK_WEIGHTED)),
         },
         within=_pool,
     ),

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from operator import truediv
 from typing import Any
 
 from graphdask.errors import GraphdaskWarning
@@ -30,6 +31,8 @@ class Timed:
     call_seconds: float
     """Of the whole call."""
     stats: Any
+    iterations: int | None = None
+    """None where the algorithm counts none."""
 
 
 def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
@@ -38,10 +41,15 @@ def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
     for source in sources:
         begin = time.perf_counter()
         with quiet():
-            stats = run(source).stats
+            stats, iterations = _told(run(source))
         call_seconds = time.perf_counter() - begin
-        runs.append(Timed(stats.bsp.seconds, call_seconds, stats))
+        runs.append(Timed(stats.bsp.seconds, call_seconds, stats, iterations))
     return runs
+
+
+def _told(result: Any) -> tuple[Any, int | None]:
+    """What is kept of a result."""
+    return result.stats, getattr(result, "iterations", None)
 
 
 def middle(runs: Sequence[Timed]) -> Timed:
@@ -64,8 +72,8 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
     -------
     dict
         Milliseconds of the supersteps (`ms`, `ms_min`, `ms_max`) and of the whole call (`call_ms`, ...), medians of
-        counts, rates, and the BSP terms of the run of median length. Mean rates over sources are harmonic, as
-        Graph500 takes them; where no edge is reached there is none.
+        counts, rates, and the BSP terms of the run of median length; of what iterates, `iterations` and `iteration_ms`.
+        Mean rates over sources are harmonic, as Graph500 takes them; where no edge is reached there is none.
     """
     runs = timed(run, sources)
     seconds = [each.seconds for each in runs]
@@ -73,6 +81,7 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
     return {
         "runs": len(runs),
         **_milliseconds("ms", seconds),
+        **per_iteration(seconds, [each.iterations for each in runs]),
         **_milliseconds("call_ms", [each.call_seconds for each in runs]),
         "mteps_input": rate(edges, seconds),
         "mteps_looked": rate([each.stats.edges for each in runs], seconds),
@@ -91,6 +100,15 @@ def _milliseconds(name: str, seconds: Sequence[float]) -> dict[str, float]:
         f"{name}_min": min(seconds) * 1e3,
         f"{name}_max": max(seconds) * 1e3,
     }
+
+
+def per_iteration(seconds: Sequence[float], iterations: Sequence[int | None]) -> dict[str, float]:
+    """Iterations, and milliseconds of each, medians over the runs; nothing where a run does not know how many."""
+    counts = [count for count in iterations if count]
+    if not counts or len(counts) < len(iterations):
+        return {}
+    each = map(truediv, seconds, counts)
+    return {"iterations": statistics.median_low(counts), "iteration_ms": statistics.median(each) * 1e3}
 
 
 def rate(edges: Sequence[int], seconds: Sequence[float]) -> float | None:
