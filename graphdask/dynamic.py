@@ -226,8 +226,12 @@ class DynamicGraph(Graph):
             known = (gone[0] >= 0) & (gone[1] >= 0)
             gone, unknown = [numbers[known] for numbers in gone], int((~known).sum())
         batch = Batch.of((numbers[0], numbers[1]), (gone[0], gone[1]), weights, self.directed, n)
-        there, seconds = runtime().update(self, batch, n, client=client, progress=progress)
-        return self._changed(batch, there, seconds, appeared, len(new), again[0], unknown + again[1])
+
+        def taken(there: np.ndarray, seconds: float) -> Update:
+            return self._changed(batch, there, seconds, appeared, len(new), again[0], unknown + again[1])
+
+        found: Update = runtime().update(self, batch, n, taken, client=client, progress=progress)
+        return found
 
     def _changed(
         self,
@@ -239,7 +243,8 @@ class DynamicGraph(Graph):
         repeated: int,
         unknown: int,
     ) -> Update:
-        """Take over a batch that the workers have applied, to edges of which some were `there`."""
+        """Take over a batch that the workers have applied, to edges of which some were `there`: all of it or, where
+        something comes between, nothing, so that there is one line that changes the graph, the last."""
         inserts, kept, twice, both, held = (
             int(np.count_nonzero(which))
             for which in (batch.insert, batch.insert & there, batch.twice, batch.twice & there, there)
@@ -251,15 +256,13 @@ class DynamicGraph(Graph):
             "duplicates": batch.repeated_insertions + repeated + kept - both,
             "absent": batch.repeated_deletions + unknown + len(batch) - inserts + twice - lost - both,
         }
-        self._edges += inserts - kept - lost
-        self._appeared = appeared
-        self._log = Log(batch, self._log)
-        self._present = None
-        self.version += 1
-        for name, count in (*counts.items(), ("appeared", new)):
-            self.report[name] += count
-        ids = _Ids(self.base.ids, appeared)
-        return Update(self.version, **counts, vertices=new, seconds=seconds, ids=ids, batch=batch, there=there)
+        report = {name: self.report[name] + count for name, count in (*counts.items(), ("appeared", new))}
+        ids, version = _Ids(self.base.ids, appeared), self.version + 1
+        found = Update(version, **counts, vertices=new, seconds=seconds, ids=ids, batch=batch, there=there)
+        now = {"_edges": self._edges + inserts - kept - lost, "_appeared": appeared, "_log": Log(batch, self._log),
+               "_present": None, "version": version, "report": report}  # fmt: skip
+        vars(self).update(now)
+        return found
 
     def partition(self, *args: Any, **kwargs: Any) -> Graph:
         """Return the present version as an ordinary graph, to be divided as `Graph.partition` tells.

@@ -51,9 +51,10 @@ class Runtime(Protocol):
         """Build the rows of a dynamic graph and keep them where they are."""
 
     def update(
-        self, graph: Any, batch: Any, alive: int, client: Any = None, progress: bool | None = None
-    ) -> tuple[Any, float]:
-        """Apply a batch to a dynamic graph; which of its edges were there before, and the seconds that it took."""
+        self, graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
+    ) -> Any:
+        """Apply a batch to a dynamic graph; `taken(there, seconds)`, which of its edges were there before, and the
+        seconds that it took, makes the graph follow, and says what is returned."""
 
     def rank(self, graph: Any, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
         """Run a primitive over the rows of a dynamic graph and return its Result."""

@@ -120,14 +120,16 @@ class DynamicRuntime:
         return self._with_rows(graph, client, config, lambda rows, restarts: rows)
 
     def update(
-        self, graph: DynamicGraph, batch: Any, alive: int, client: Any = None, progress: bool | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Apply a batch, after which there are so many vertices; which edges were there before, and seconds."""
+        self, graph: DynamicGraph, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
+    ) -> Any:
+        """Apply a batch, after which there are so many vertices; then what `taken` says, to which it is told which
+        edges were there before, and seconds. Where that fails, the rows are let go of."""
         config = Config.load(progress=progress)
 
-        def change(rows: Any, restarts: int) -> tuple[np.ndarray, float]:
+        def change(rows: Any, restarts: int) -> Any:
             started = time.perf_counter()
-            return _update(rows, graph, batch, alive, config), time.perf_counter() - started
+            there = _update(rows, graph, batch, alive, config)
+            return taken(there, time.perf_counter() - started)
 
         return self._with_rows(graph, client, config, change, alive)
 

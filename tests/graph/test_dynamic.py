@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import networkx as nx
@@ -273,6 +274,24 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
     assert D.update(delete=([0], [2])).deleted == 1
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0)])
+
+
+def test_an_interrupt_between_the_rows_and_the_graph_leaves_both_as_they_were(monkeypatch):
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
+    first = D.update(insert=([0], [2]))
+    report = D.report
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as early:
+        early.setattr("graphdask.dynamic.Log", interrupted)  # when the workers are done
+        with pytest.raises(KeyboardInterrupt):
+            D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
+    assert (D.version, D.num_vertices, D.num_edges, D.report) == (first.version, 3, 4, report)
+    assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
+    other = copy.copy(D)
+    assert (other.update(delete=([0], [2])).deleted, D.report["deleted"], other.report["deleted"]) == (1, 0, 1)
 
 
 def test_rows_that_outgrow_the_memory_are_refused_and_the_graph_stays(monkeypatch):
