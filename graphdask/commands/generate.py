@@ -11,7 +11,7 @@ import click
 
 from graphdask.cli import OPTIONS
 from graphdask.commands import terminal
-from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, json_option, stacked, writable
+from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, drawable, json_option, stacked
 from graphdask.errors import InputError
 
 
@@ -161,7 +161,7 @@ def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -
             if given is not None:
                 raise InputError(f"{option} says how to write a graph; give --output as well")
     if request.plot is not None:
-        _drawable(request.plot)
+        drawable("--plot", request.plot)
     G = getattr(graphdask.generate, generator.function)(**arguments)
     G = G.partition(device=request.device)
     elsewhere = request.scheduler or request.scheduler_file
@@ -247,12 +247,6 @@ def _check(G: Any, request: Request) -> None:
     from graphdask.gang.output import checked_order
 
     checked_order(G, request.output, request.file_format, request.files, request.overwrite, request.device)
-
-
-def _drawable(path: Path) -> None:
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError(f"--plot {path}: the name of a picture ends in .png, .pdf or .svg")
-    writable(path)
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

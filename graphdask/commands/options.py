@@ -212,6 +212,16 @@ def cluster_of(
         yield None
 
 
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def drawable(name: str, path: Path) -> Path:
+    """The path of a picture to be drawn, once its ending and its folder are known to be right: before any work."""
+    if path.suffix.lower() not in PICTURES:
+        raise InputError(f"{name} {path}: the name of a picture ends in .png, .pdf or .svg")
+    return writable(path)
+
+
 def writable(path: Path) -> Path:
     """The path of a file to be written, once its folder is known to take it: before any work is done."""
     folder = path.parent

@@ -19,6 +19,7 @@ from graphdask.commands.options import (
     cluster_of,
     cluster_options,
     device_option,
+    drawable,
     ids_option,
     input_file,
     stacked,
@@ -119,16 +120,20 @@ class Request:
 @click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write a line of JSON for each batch "
               "and method.")  # fmt: skip
 @click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw runtime, affected vertices and "
-              "error of every batch; the ending says the format.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print these lines instead of a table.")
+              "error of every batch; .png, .pdf or .svg.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print these lines instead of tables.")
 def command(**options: Any) -> None:
-    """Replay the edges of FILE, `source destination time`, in batches, with PageRank after each."""
+    """Replay the edges of FILE, `source destination time`, in batches, with PageRank after each.
+
+    A line for each batch and method says how long the batch and its PageRank took, how many vertices were affected,
+    how many iterations were done and by which method, and how large the L1 error is; in the end there are the means.
+    """
     request = Request(**options)
     request.check()
     if request.output is not None:
         writable(request.output)
     if request.plot is not None:
-        writable(request.plot)
+        drawable("--plot", request.plot)
     records = []
     with ExitStack() as stack:
         lines = None if request.output is None else stack.enter_context(open(request.output, "w"))
@@ -138,15 +143,46 @@ def command(**options: Any) -> None:
             records.append(record)
             if lines is not None:
                 print(terminal.to_json(record), file=lines, flush=True)
-            if request.as_json:
-                terminal.print_json(record)
+            show(request, record)
     if request.plot is not None:
         from graphdask.plot import changing_ranks
 
         drawn = [record | {"ms": 1e3 * record["seconds"]} for record in records]
         changing_ranks(drawn, request.plot, title=f"{request.path.name}, batches of {request.batch:g} of its edges")
     if not request.as_json:
-        click.echo(summary(request, records))
+        click.echo(f"\n{summary(request, records)}")
+
+
+def show(request: Request, record: dict[str, Any]) -> None:
+    """Print what is known of a batch, above the progress bar."""
+    from tqdm.auto import tqdm
+
+    with tqdm.external_write_mode():
+        if request.as_json:
+            terminal.print_json(record)
+            return
+        shown = columns(request, record)
+        if not record["batch"] and record["method"] == request.methods[0]:
+            click.echo("  " + "  ".join(name.rjust(width) for name, width, _ in shown))
+        click.echo(("  " + "  ".join(cell.rjust(width) for _, width, cell in shown)).rstrip())
+
+
+def columns(request: Request, record: dict[str, Any]) -> list[tuple[str, int, str]]:
+    """Name, width and cell of each column of the line of a batch."""
+    found = [
+        ("batch", 6, f"{record['batch']:,}"),
+        ("method", 6, record["method"]),
+        ("update ms", 9, f"{record['update_seconds'] * 1e3:.2f}"),
+        ("pagerank ms", 11, f"{record['seconds'] * 1e3:.2f}"),
+        ("affected", max(8, len(f"{record['vertices']:,}")), f"{record['affected']:,}"),
+        ("iterations", 10, f"{record['iterations']:,}"),
+    ]
+    if request.with_error:
+        found.append(("L1 error", 8, f"{record['error']:.1e}"))
+    if request.bound is not None:
+        found.append(("at most", 8, f"{record['bound']:.1e}"))
+    done = ", ".join(f"{name} {count}" for name, count in record["steps"].items())
+    return [*found, ("by method", 0, done)]
 
 
 def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:

@@ -15,13 +15,11 @@ from graphdask.bsp import BspTerms, Share
 from graphdask.commands import terminal
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.entry import Chosen, add_commands
-from graphdask.commands.options import input_file, stacked, writable
+from graphdask.commands.options import drawable, input_file, stacked
 from graphdask.commands.run import Request, divided, facts, graph_options
-from graphdask.errors import InputError
 
 MOST_ROWS = 40
 """Supersteps that the table shows; of more, those that took longest."""
-PICTURES = (".png", ".pdf", ".svg")
 
 profile_options = stacked(
     input_file,
@@ -45,10 +43,8 @@ def command() -> None:
 def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any) -> None:
     """Do the run, and show its supersteps."""
     request = Request(**options, verify=False, output=None)
-    if picture is not None and picture.suffix.lower() not in PICTURES:
-        raise InputError(f"{picture}: the name of a picture ends in one of {', '.join(PICTURES)}")
     if picture is not None:
-        writable(picture)
+        drawable("--output", picture)
     steps = terminal.Steps()
     with divided(request, steps) as (G, client):
         if warm_up:

@@ -76,11 +76,33 @@ def test_errors_are_the_distance_to_the_ranks_from_scratch(call, temporal):
     assert found["error"] == pytest.approx(np.abs(rank - exact).sum(), rel=1e-9)
 
 
-def test_without_json_there_is_a_table(call, temporal):
+def test_without_json_there_is_a_line_for_each_batch_and_a_table_of_means(call, temporal):
     result = call("pagerank-stream", temporal[0], "--batch", 0.025, "--batches", 2, "--no-error")
     assert result.exit_code == 0, result.output
     assert "temporal.txt: 2 batches of 1 edge; " in result.stdout
-    assert [line.split()[0] for line in result.stdout.splitlines() if line.strip()][-1] == "dfp"
+    lines = [line.split() for line in result.stdout.splitlines() if line.strip()]
+    assert lines[0] == ["batch", "method", "update", "ms", "pagerank", "ms", "affected", "iterations", "by", "method"]
+    assert [line[:2] for line in lines[1:3]] == [["0", "dfp"], ["1", "dfp"]]
+    assert lines[-1][0] == "dfp"
+
+
+def test_the_line_of_a_batch_says_its_error_and_to_which_methods_it_fell_back(call, temporal, tmp_path):
+    output = tmp_path / "lines.jsonl"
+    methods = [option for name in ("nd", "dfp") for option in ("--method", name)]
+    tolerances = ("--frontier-tol", 0.5, "--prune-tol", 0.5)
+    options = ("--batch", 0.025, "--batches", 3, "--l1-error", 1e-9, *methods, *tolerances, "--output", output)
+    result = call("pagerank-stream", temporal[0], *options)
+    assert result.exit_code == 0, result.output
+    head, *lines = [line for line in result.stdout.splitlines() if line.strip()][:7]
+    kept = [json.loads(line) for line in output.read_text().splitlines()]
+    assert head.split("iterations")[1].split() == ["L1", "error", "at", "most", "by", "method"]
+    assert all("nd" in record["steps"] for record in kept)
+    for line, record in zip(lines, kept, strict=True):
+        cells = line.split(maxsplit=8)
+        done = ", ".join(f"{name} {count}" for name, count in record["steps"].items())
+        assert cells[:2] == [str(record["batch"]), record["method"]]
+        assert cells[4:6] == [str(record["affected"]), str(record["iterations"])]
+        assert cells[6:] == [f"{record['error']:.1e}", f"{record['bound']:.1e}", done]
 
 
 def test_methods_stand_beside_each_other_at_the_same_error_and_are_drawn(call, temporal, tmp_path):
@@ -102,6 +124,7 @@ def test_methods_stand_beside_each_other_at_the_same_error_and_are_drawn(call, t
         (("--method", "auto"), "say --l1-error"),
         (("--tol", 1e-9, "--l1-error", 1e-3), "both say when to stop"),
         (("--plot", "no/such/folder.png"), "there is no directory"),
+        (("--plot", "batches.doc"), "--plot batches.doc: the name of a picture ends in .png, .pdf or .svg"),
         (("--preload", 0.999), "no edge is left of 40 for a batch; take a smaller preload"),
         (("--damping", 2), "--damping 2.0 is not a number in [0, 1)"),
     ],
