@@ -34,6 +34,8 @@ def frame_edges(name: str, frame: Any, weighted: bool, client: Any) -> tuple[tup
             raise InputError(
                 f"{name}: the data frame has no column {column!r}; it has {', '.join(map(str, frame.columns))}"
             )
+        if list(frame.columns).count(column) > 1:
+            raise InputError(f"{name}: the data frame has more than one column {column!r}; rename the others")
     if not hasattr(frame, "to_delayed"):
         return tuple(column_values(frame[column]) for column in columns), 0
     import dask

@@ -203,16 +203,23 @@ def checked_ids(name: str, values: Any) -> np.ndarray:
         return array.astype(object)
     if array.dtype.kind == "O":
         return _numbers_among_objects(name, array)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        place = int(np.argmax(np.isnan(array)))
+        raise InputError(f"{name}[{place}] is missing, or NaN; fill it in, or leave the edge out")
     raise InputError(
         f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r})"
     )
 
 
 def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
+    names = isinstance(array[0], str)
     for place, value in enumerate(array):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        if names and isinstance(value, str):
+            continue
+        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if names or not number:
             kind = "neither a whole number nor a string"
-            if isinstance(value, str) or isinstance(array[0], str):
+            if number or isinstance(value, str):
                 kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
             raise InputError(f"{name}[{place}] = {value!r} is {kind}")
         if not 0 <= value <= np.iinfo(np.int64).max:
@@ -221,18 +228,19 @@ def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def checked_weights(values: Any, count: int) -> np.ndarray | None:
+def checked_weights(values: Any, count: int, name: str = "weights") -> np.ndarray | None:
+    """Check an array of weights, one for each edge; of a dtype that weights may have."""
     if values is None:
         return None
-    array = _array("weights", values)
+    array = _array(name, values)
     if array.shape != (count,):
-        raise InputError(f"weights has the shape {array.shape}; one for each of the {count} edges is needed")
+        raise InputError(f"{name} has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:
         if array.dtype.kind not in "iufb" or (array.dtype.kind == "u" and array.size and array.max() > 2**63 - 1):
-            raise InputError(f"weights has the dtype {array.dtype}; weights are whole numbers or floats")
+            raise InputError(f"{name} has the dtype {array.dtype}; weights are whole numbers or floats")
         array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InputError(f"weights[{int(np.argmax(np.isnan(array)))}] is NaN; every edge needs a weight")
+        raise InputError(f"{name}[{int(np.argmax(np.isnan(array)))}] is NaN; every edge needs a weight")
     return np.ascontiguousarray(array)
 
 

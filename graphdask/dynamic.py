@@ -321,16 +321,15 @@ class DynamicGraph(Graph):
         ends = self._checked_ends("insert", insert, 2 if dtype is None else 3)
         if dtype is None:
             return ends, None
-        given = checked_weights(insert[2] if insert is not None else [], len(ends[0]))
+        given = checked_weights(insert[2] if insert is not None else [], len(ends[0]), "insert: weights")
         assert given is not None
-        if dtype.kind == "i" and len(given):
-            with np.errstate(invalid="ignore"):
-                wrong = given.astype(dtype) != given
-            if wrong.any():
-                place = int(wrong.argmax())
-                raise InputError(f"insert: weights[{place}] = {given[place]} does not fit {dtype}, as the graph has")
-        with np.errstate(over="ignore"):
-            return ends, given.astype(dtype)
+        with np.errstate(invalid="ignore", over="ignore"):
+            weights = given.astype(dtype)
+        wrong = weights != given if dtype.kind == "i" else np.isinf(weights) & np.isfinite(given)
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise InputError(f"insert: weights[{place}] = {given[place]} does not fit {dtype}, as the graph has")
+        return ends, weights
 
     def _checked_ends(self, name: str, given: Any, length: int) -> list[np.ndarray]:
         if given is None:

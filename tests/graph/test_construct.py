@@ -61,7 +61,7 @@ def test_any_array_of_strings_gives_the_same_graph(strings):
         ([1, 2**64], r"src\[1\] = 18446744073709551616 is above"),
         (np.array([1, -5], object), r"src\[1\] = -5 is negative"),
         ([0.0, 1.0], "src has the dtype float64; vertex ids are whole numbers or strings"),
-        ([0.0, np.nan], "src has the dtype float64"),
+        ([0.0, np.nan], r"src\[1\] is missing, or NaN; fill it in"),
         ([True, False], "src has the dtype bool"),
         ([1j, 2], "src has the dtype complex128"),
         (np.array([1, "a"], object), r"src\[1\] = 'a' is not of the same kind as the others"),
@@ -229,7 +229,8 @@ def test_repr_says_what_it_is():
 @pytest.mark.parametrize(
     ("src", "dst", "reason"),
     [
-        (["a", 1], ["b", "c"], r"src\[0\] = 'a' is not of the same kind as the others"),
+        (["a", 1], ["b", "c"], r"src\[1\] = 1 is not of the same kind as the others"),
+        (["a", None], ["b", "c"], r"src\[1\] = None is neither a whole number nor a string"),
         ([1, 2], [3, "b"], r"dst\[1\] = 'b' is not of the same kind as the others"),
         (np.ma.array([1, 2], mask=[False, True]), [2, 3], r"src\[1\] is masked; fill it in"),
     ],

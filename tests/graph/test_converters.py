@@ -151,7 +151,7 @@ def test_a_dask_frame_may_have_nullable_or_arrow_columns(frames, kind, weight, k
     assert graph.source.weight_dtype == kept
     assert triples(graph) == [(0, 1, 5), (1, 2, 6), (2, 9, 7)]
     if kind != "int64":
-        with pytest.raises(gd.InputError, match="float64"):
+        with pytest.raises(gd.InputError, match=r"a\[1\] is missing, or NaN"):
             gd.from_dask_dataframe(frames(1, a=pandas.array([0, None], kind), b=[1, 2]), "a", "b")
     if weight != "float32":
         missing = gd.from_dask_dataframe(
@@ -180,7 +180,7 @@ def test_a_bad_dask_frame_is_refused(frames):
         gd.from_dask_dataframe(frames(a=[0], b=[1]), "a", "c")
     with pytest.raises(gd.InputError, match="negative"):
         gd.from_dask_dataframe(frames(a=[0, -4], b=[1, 1]), "a", "b")
-    with pytest.raises(gd.InputError, match="float64"):
+    with pytest.raises(gd.InputError, match=r"a\[0\] is missing, or NaN"):
         gd.from_dask_dataframe(frames(a=[0, np.nan], b=[1, 1]), "a", "b")
     with pytest.raises(gd.InputError, match="not of one kind"):
         gd.from_dask_dataframe(frames(a=[0, 1], b=["x", "y"]), "a", "b")
