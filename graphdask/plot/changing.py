@@ -18,6 +18,8 @@ PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), (
 """Quantities, and how they are labelled."""
 LINES = ("-", "--", "-.", ":")
 """Methods may lie on each other."""
+DECADE = 10.0
+"""From this ratio of its values on, an axis is logarithmic; on a shorter one few numbers are round."""
 
 
 def changing_ranks(
@@ -29,7 +31,7 @@ def changing_ranks(
     title: str = "",
     xscale: str = "linear",
 ) -> Any:
-    """Draw runtime, affected vertices and error beside each other, logarithmic.
+    """Draw runtime, affected vertices and error beside each other, logarithmic where values are far from each other.
 
     Parameters
     ----------
@@ -67,8 +69,12 @@ def changing_ranks(
             )  # fmt: skip
         drawn = [value for line in axes.get_lines() for value in np.asarray(line.get_ydata()) if value > 0]
         axes.set(xlabel=xlabel, ylabel=label, xscale=xscale)
-        if drawn:
+        if drawn and max(drawn) >= DECADE * min(drawn):
             axes.set_yscale("log")
+        elif min(drawn, default=0.0) >= 1.0:
+            axes.yaxis.set_major_formatter("{x:,.10g}")
+        if xscale == "linear" and all(isinstance(value, int) for value in at):
+            axes.xaxis.get_major_locator().set_params(integer=True)
         tidy(axes)
     if figure.axes:
         handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -10,7 +10,7 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import InputError, Unsupported
-from graphdask.plot import bars, curves, degree_distribution, draw
+from graphdask.plot import bars, changing_ranks, curves, degree_distribution, draw
 from graphdask.plot.degrees import log_bins
 from graphdask.plot.layout import force_layout
 
@@ -39,6 +39,22 @@ def test_pictures_are_saved_and_returned(tmp_path):
     axes = figure.axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {"one", "other"}
+
+
+@pytest.mark.parametrize(("least", "scale"), [(1_240_000, "linear"), (12, "log")])
+def test_axes_of_changing_ranks_have_whole_batches_and_round_numbers(least, scale):
+    found = [
+        {"method": method, "batch": k, "ms": 1e-3, "affected": affected}
+        for k in range(2)
+        for method, affected in (("nd", 1_260_000), ("dfp", least))
+    ]
+    figure = changing_ranks(found)
+    figure.canvas.draw()
+    axes = figure.axes[1]
+    assert axes.get_yscale() == scale
+    assert {"0", "1"} == {text.get_text() for text in axes.get_xticklabels() if 0 <= text.get_position()[0] <= 1}
+    if scale == "linear":
+        assert "1,250,000" in {text.get_text() for text in axes.get_yticklabels()}
 
 
 @pytest.mark.parametrize("degrees", [[], [0, 0], [3]])
