@@ -192,7 +192,7 @@ class DynamicGraph(Graph):
         InputError
             For ids or weights that are not valid, naming the first one, and arrays that do not fit together.
         OverBudget
-            Where the rows need more memory than there is. The graph is as before.
+            Where the batch or the rows need more memory than there is. The graph is as before.
         PeerLost
             Where a worker died and could not be replaced in time. The graph is as before.
 

@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator
 from graphdask.dynamic_rows import DynamicPart, DynamicRows
+from graphdask.errors import OverBudget
 
 FEW = 2048
 """Entries of a row at most that a warp takes; a block takes one of more. So a batch of 1e-4 of R-MAT 22 is rewritten in
@@ -145,7 +146,7 @@ def apply_batch(
     Raises
     ------
     OverBudget
-        Where the rows have to move and there is no memory for it.
+        Where there is no memory for the batch, or for rows that have to move.
     """
     part.alive, part.told = alive, np.zeros(0, np.uint8)
     if len(edges):
@@ -154,7 +155,23 @@ def apply_batch(
     return part
 
 
+def _check_memory(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, share: float) -> None:
+    """OverBudget where there is no memory for what a large batch takes while it is applied."""
+    each = 9 * 8 + 2 * part.vertex_map.dtype.itemsize + (0 if weights is None else 3 * 8 + weights.itemsize)
+    n = 2 * len(edges)
+    if n <= AT_ONCE:  # less than it takes to ask
+        return
+    needed, free = n * each + len(edges), int(backend.free_memory() * share)
+    if needed > free:
+        raise OverBudget(
+            f"a batch of {len(edges):,} edges needs {needed / 2**30:.3g} GiB beside a dynamic graph, and "
+            f"{backend.description} may use {free / 2**30:.3g} GiB; divide it, or raise the setting "
+            f"graphdask.memory-fraction"
+        )
+
+
 def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
+    _check_memory(backend, part, edges, weights, memory_share)
     report = backend.xp.zeros(COUNTERS + len(edges), np.uint8)
     room = _Room.of(backend, part, 2 * len(edges))  # all there is before anything is changed
     entries, directed = _found(backend, part, edges, weights, report, room), int(part.backward is not part.outward)
