@@ -53,6 +53,28 @@ def test_a_generated_graph_is_counted_in_pieces(monkeypatch):
     assert sum(k * count for k, count in whole.items()) == G.num_edges
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_merged_edges_count_once_as_do_those_of_a_dynamic_graph(directed):
+    n, src, dst = 7, [0, 0, 1, 3, 5, 0], [1, 1, 0, 0, 5, 1]
+    kinds = {False: nx.Graph, True: nx.DiGraph}
+    theirs = kinds[directed]()
+    theirs.add_nodes_from(range(n))
+    theirs.add_edges_from(zip(src, dst, strict=True))
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    D = gd.DynamicGraph(G.partition(2))
+    merged = gd.generate.rmat(5, 8, seed=1, directed=directed, multi_edges="merge").partition(3)
+    for graph, degrees in ((D, theirs), (merged, kinds[directed](zip(*merged.edges()[:2], strict=True)))):
+        count = Counter(degree for _, degree in degrees.degree())
+        count += Counter({0: graph.num_vertices - len(degrees)})
+        assert as_dict(degree_counts(graph, device="cpu")) == count
+    D.update(insert=([6, 9], [0, 6]), delete=([0, 5], [1, 5]))
+    theirs.remove_edges_from([(0, 1), (5, 5)])
+    theirs.add_edges_from([(6, 0), (9, 6)])
+    assert as_dict(degree_counts(D)) == Counter(degree for _, degree in theirs.degree())
+    if directed:
+        assert as_dict(degree_counts(D, "in")) == Counter(degree for _, degree in theirs.in_degree())
+
+
 def test_what_cannot_be_counted_is_refused(monkeypatch):
     G = gd.generate.preferential_attachment(2000, 3)
     with pytest.raises(InputError, match="direction='up'"):
@@ -60,7 +82,7 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
     with pytest.raises(InputError, match="not a Graph"):
         degree_counts([1, 2])
     with pytest.raises(Unsupported, match="merged"):
-        degree_counts(gd.generate.preferential_attachment(2000, 3, multi_edges="merge"))
+        degree_counts(gd.generate.preferential_attachment(2000, 3, multi_edges="merge", directed=False), "in")
     monkeypatch.setattr(type(CPU), "free_memory", lambda self: 1000)
     with pytest.raises(OverBudget, match="2,000 vertices"):
         degree_counts(G, device="cpu")
