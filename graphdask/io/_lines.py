@@ -112,7 +112,8 @@ def number(token: bytes, what: str) -> int | float:
     if _NUMBER.match(token) or _INFINITY.match(token):
         return float(token)
     if _MISSING.match(token):
-        raise LineError(f"the {what} is missing ({show(token)}); fill it in, or read with weights=False")
+        instead = "leave the edge out" if what == "time" else "read with weights=False"
+        raise LineError(f"the {what} is missing ({show(token)}); fill it in, or {instead}")
     raise LineError(f"{what} {show(token)} is not a number")
 
 
