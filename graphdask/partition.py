@@ -276,6 +276,9 @@ def _metis(indptr: np.ndarray, indices: np.ndarray, size: int) -> np.ndarray:
         import pymetis
     except ImportError as error:
         raise MissingDependency('by="metis" needs pymetis: pip install "graphdask[metis]"') from error
+    n = len(indptr) - 1
+    if n <= size:  # nothing is to be cut, and METIS would print that it cannot
+        return np.arange(n)
     _, owners = pymetis.part_graph(size, _metis_graph(pymetis, indptr, indices))
     return np.asarray(owners, np.int64)
 

@@ -156,6 +156,17 @@ def test_metis_cuts_no_clique():
     assert owners[0] != owners[10]
 
 
+@pytest.mark.parametrize(("n", "size"), [(1, 7), (2, 4), (3, 16), (7, 7), (0, 3)])
+def test_metis_is_not_asked_where_there_are_no_more_vertices_than_parts(n, size, capfd):
+    pytest.importorskip("pymetis")
+    i = np.arange(max(n - 1, 0))
+    graph = gd.from_edges(i, i + 1, num_vertices=n, directed=False).partition(size, "metis", device="cpu")
+    assert gd.connected_components(graph).verify().num_components == min(n, 1)
+    held = np.diff(graph.built.vertex_map.offsets)
+    assert (held.max(initial=0), held.sum()) == (min(n, 1), n)
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("by", ["metis", "biased-random"])
 @pytest.mark.parametrize("size", [2, 3, 7, 50])
 def test_partitioners_that_look_at_edges_give_each_vertex_one_owner(by, size):
