@@ -62,6 +62,9 @@ ALGORITHMS = (
     Algorithm("pagerank", "pagerank", PAGERANK),
     Algorithm("pagerank-20", "pagerank", PAGERANK_20, compared="iteration_ms"),
     Algorithm("triangles", "triangles", directed=False),
+    Algorithm("lcc", "local_clustering_coefficient"),
+    Algorithm("core", "core_number", directed=False),
+    Algorithm("cdlp", "label_propagation"),
     Algorithm("sssp", "sssp", source=_one, weights=True),
     Algorithm("pagerank-weighted", "pagerank", PAGERANK_WEIGHTED, weights=True, compared="iteration_ms"),
 )
