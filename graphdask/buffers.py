@@ -132,7 +132,8 @@ class Room:
         share = math.ceil(1000 * needed / self.most) / 1000
         raise OverBudget(
             f"{self._what} has room for {have:,} of {self.most:,} vertices (allocation={self._allocation.share:g}), "
-            f"and {needed:,} may come next; take allocation={share:g} or more, or allocation='just-enough', which grows"
+            f"and {needed:,} may come next; take allocation={share:g} or more, or allocation='just-enough', which "
+            f"takes what is needed"
         )
 
 

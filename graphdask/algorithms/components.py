@@ -232,8 +232,8 @@ def connected_components(
     ----------
     G : Graph
     exchange : {"selective", "broadcast"}, optional
-        Send a lowered label to the owner of the vertex only, or to everyone. Default: selective. The answer is the
-        same.
+        Tell the label of a vertex to the ranks that have a ghost of it, or to everyone. Default: selective. The answer
+        is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
         Room for the vertices outside the largest tree: for all; for an estimate, which grows to their number; or for a
         fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it does not. Default:

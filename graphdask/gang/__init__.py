@@ -92,7 +92,7 @@ class GangRuntime(DynamicRuntime):
             return self._opened(graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where))
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         scheme = Allocation.of(config.allocation)
-        if scheme.scheme == "fixed" and primitive.needs_all:
+        if scheme.share < 1 and primitive.needs_all:
             raise Unsupported(
                 f"a fixed share of its memory can never do for {primitive.name}: {primitive.needs_all}; take "
                 f"allocation='just-enough' or 'maximal'"

@@ -229,6 +229,7 @@ def test_fixed_alone_is_three_quarters_of_the_maximum():
 def test_a_fixed_share_is_refused_where_all_is_needed(name):
     with pytest.raises(Unsupported, match=r"a fixed share of its memory can never do for .*just-enough"):
         getattr(gd, name)(of(star, 1), allocation="fixed")
+    getattr(gd, name)(of(star, 1), allocation=1.0).verify()  # all that there can be
 
 
 def test_a_fixed_share_is_refused_by_strong_components_of_directed_graphs():
