@@ -13,7 +13,6 @@ for low and high in-degree.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,6 @@ from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.slices import Slices
 from graphdask.backend import Array, Backend
 from graphdask.engine import HUB_THREADS, Environment
-from graphdask.errors import InputError
 from graphdask.part import Csr, Part
 
 FEW, CHUNK, SPAN = 8, 256, 512
@@ -253,21 +251,6 @@ def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:
     if real == np.float32 or bool((narrow == weights).all()):
         return narrow
     return weights.astype(np.float64)
-
-
-def refuse_weights(part: Part, env: Environment, algorithm: str) -> None:
-    """Raise InputError where a weight is negative, infinite or NaN."""
-    weights = part.out.weights
-    if weights is None or not len(weights):
-        return
-    for edge in (int(weights.argmin()), int(weights.argmax())):
-        value = float(weights[edge])
-        if not 0 <= value < math.inf:
-            row = int(env.xp.searchsorted(part.out.indptr, env.xp.asarray([edge]), side="right")[0]) - 1
-            raise InputError(
-                f"an edge out of vertex number {int(part.ids[row])} (of vertex_ids) has the weight {value:g}; "
-                f"{algorithm} takes weights of 0 or more that are finite; weighted=False leaves them aside"
-            )
 
 
 def without_loop(part: Part, env: Environment) -> Array:

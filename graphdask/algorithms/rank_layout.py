@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.codes import Codes
-from graphdask.algorithms.pull import CHUNK, Chunks, Rows, binned, laid_out, refuse_weights, sliced, without_loop
+from graphdask.algorithms.pull import CHUNK, Chunks, Rows, binned, laid_out, sliced, without_loop
 from graphdask.algorithms.slices import Slices
 from graphdask.backend import Array
 from graphdask.engine import Environment
@@ -147,8 +147,6 @@ class Layouts:
     def _made(self, part: Part, env: Environment) -> Layout:
         xp, owned = env.xp, part.num_owned
         assert part.inward is not None
-        if self.weighted:
-            refuse_weights(part, env, "pagerank")
         place, slot = _places(part, env)
         order = xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._lengths import fit_weights
 from graphdask.algorithms.distribution import distribution
 from graphdask.algorithms.dynamic_pagerank import (
     AUTO,
@@ -162,7 +163,7 @@ def pagerank(
         _one_of("dangling", dangling, ("uniform", "self-loop"))
     if norm is not None:
         _one_of("norm", norm, ("l1", "linf"))
-    name = dtype if isinstance(dtype, str) else getattr(np.dtype(dtype), "name", dtype)
+    name = _name_of(dtype)
     _one_of("dtype", name, ("float64", "float32"))
     if weighted is not None and not isinstance(weighted, bool | np.bool_):
         raise InputError(f"weighted={weighted!r} is neither true nor false")
@@ -188,15 +189,20 @@ def pagerank(
     if error is not None:
         tol = float(error) * (1.0 - damping) / max(float(damping), 0.01)
     tol = 1e-10 if tol is None else float(tol)
+    weighted = G.weighted if weighted is None else bool(weighted)
+    personal, first = distribution(G, personalization, "personalization"), distribution(G, start, "start")
+    if weighted:
+        takes = "; pagerank takes weights of 0 or more that are finite, and weighted=False leaves them aside"
+        fit_weights(G, takes, client, progress)
     primitive = (PageRank if name == "float64" else SinglePageRank)(
         float(damping),
         tol,
         int(max_iter),
         self_loops=dangling == "self-loop",
-        weighted=G.weighted if weighted is None else bool(weighted),
+        weighted=weighted,
         norm=norm or "l1",
-        personalization=distribution(G, personalization, "personalization"),
-        start=distribution(G, start, "start"),
+        personalization=personal,
+        start=first,
     )
     result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
     if not result.converged:
@@ -206,6 +212,16 @@ def pagerank(
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _name_of(dtype: Any) -> Any:
+    """The name of a dtype, however it is given; what is none stays."""
+    if isinstance(dtype, str) or dtype is None:
+        return dtype
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        return dtype
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:

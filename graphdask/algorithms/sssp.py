@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._lengths import breadth_of, bucket_unit, checked_lengths, distance_range, sparse
+from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.backend import Array
@@ -55,10 +55,9 @@ from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitiv
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.kernels import sssp_team as at
-from graphdask.part import Part, WeightFacts
+from graphdask.part import Part
 from graphdask.result import Result
 from graphdask.runtime import runtime
-from graphdask.sources import ArraySource
 from graphdask.team import TeamMemory
 
 BUCKETS = 64
@@ -424,10 +423,7 @@ def sssp(
     if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
         raise InputError(f"delta={delta!r} is not a number above 0")
     start = int(G.ids.to_internal(source, "source"))
-    if G.built is None and isinstance(G.source, ArraySource) and G.source.weights is not None:
-        checked_lengths(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights))
-    facts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
-    checked_lengths(G, facts)
+    facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
     width = None if delta is None else float(delta)
     distance, most = distance_range(G, facts)
     search = ShortestPaths(start, width, bucket_unit(G, facts), distance, facts.least == 0, most)

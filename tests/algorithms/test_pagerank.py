@@ -274,6 +274,7 @@ BAD = {
     "dangling": (dict(dangling="spread"), "dangling='spread' is not one of uniform, self-loop"),
     "norm": (dict(norm="l2"), "norm='l2' is not one of l1, linf"),
     "dtype": (dict(dtype="float16"), "dtype='float16' is not one of float64, float32"),
+    "dtype, a number": (dict(dtype=3), "dtype=3 is not one of float64, float32"),
     "dtype, no such": (dict(dtype="single precision"), "dtype='single precision' is not one of"),
     "weighted": (dict(weighted="yes"), "weighted='yes' is neither true nor false"),
     "no weights": (dict(weighted=True), "the edges of this graph have no weights"),
@@ -313,9 +314,11 @@ def test_an_unknown_vertex_is_named():
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("weight", [-1.0, np.inf])
 def test_weights_that_are_no_rates_are_refused(weight, parts):
-    graph = gd.from_edges([0, 1, 2], [1, 2, 0], [1.0, weight, 1.0]).partition(parts, device="cpu")
-    with pytest.raises(gd.InputError, match=rf"out of vertex number 1 .* has the weight {weight:g}"):
-        gd.pagerank(graph)
+    graph = gd.from_edges(["a", "b", "c"], ["b", "c", "a"], [1.0, weight, 1.0]).partition(parts, device="cpu")
+    for _ in range(2):
+        with pytest.raises(gd.InputError, match=rf"the weight {weight} of the edge from b to c is .*weighted=False"):
+            gd.pagerank(graph)
+        graph.persist()
     assert gd.pagerank(graph, weighted=False).converged
 
 

@@ -264,7 +264,7 @@ def test_negative_weights_are_refused_before_anything_is_read(stored):
     S = stored(gd.from_edges([4, 6], [6, 8], [1.0, -2.0]))
     with pytest.raises(gd.InputError, match=r"the weight -2\.0 of the edge from 6 to 8 is negative"):
         gd.sssp(S, 4)
-    with pytest.raises(gd.InputError, match=r"an edge out of vertex number 1 .* weight -2"):
+    with pytest.raises(gd.InputError, match=r"the weight -2\.0 of the edge from 6 to 8 is negative"):
         gd.pagerank(S)
     assert gd.bfs(S, 4).depth.tolist() == [0, 1, 2]
 
