@@ -33,6 +33,7 @@ import numpy as np
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms._sources import chosen_sources
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -383,7 +384,8 @@ def betweenness(
     VertexNotFound
         Where a source is not a vertex.
     InputError
-        For a number of sources below 1 or above that of the vertices, or a source that is given twice.
+        For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
+        that has no such value.
     OverBudget
         Where it would need more memory than there is, or than it was given.
     PeerLost
@@ -407,7 +409,9 @@ def betweenness(
     """
     checked_graph(G)
     n = G.num_vertices
-    chosen, share = _sources(G, sources, seed)
+    if not isinstance(normalized, bool | np.bool_):
+        raise InputError(f"normalized={normalized!r} is neither true nor false")
+    chosen, share = chosen_sources(G, sources, seed)
     scale = share * (1.0 if G.directed else 0.5)
     if normalized and n > 2:
         scale = share / ((n - 1) * (n - 2))
@@ -417,26 +421,3 @@ def betweenness(
     return runtime().run(
         G, Betweenness(chosen, lanes, scale), exchange=exchange, allocation=allocation, client=client, progress=progress
     )
-
-
-def _sources(G: Graph, sources: Any, seed: int) -> tuple[list[int], float]:
-    """Numbers of the sources, and what their scores are to be multiplied by."""
-    n = G.num_vertices
-    if sources is None:
-        return list(range(n)), 1.0
-    if np.ndim(sources) == 0:
-        try:
-            count = operator.index(sources)
-        except TypeError:
-            raise InputError(f"sources={sources!r} is neither a number of vertices nor an array of them") from None
-        if not 1 <= count <= n:
-            raise InputError(f"sources={count} is not a number of vertices between 1 and {n:,}")
-        drawn = np.random.Generator(np.random.Philox(key=seed)).choice(n, count, replace=False)
-        return np.sort(drawn).tolist(), n / count
-    numbers = [int(G.ids.to_internal(source, "source")) for source in sources]
-    if len(set(numbers)) < len(numbers):
-        twice = next(source for k, source in enumerate(sources) if numbers[k] in numbers[:k])
-        raise InputError(f"source {twice} is given twice")
-    if not numbers:
-        raise InputError("sources is empty; give at least one vertex, or None for all")
-    return numbers, 1.0

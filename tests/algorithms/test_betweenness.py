@@ -112,9 +112,14 @@ def test_ids_of_the_caller_and_no_vertices(parts):
     [
         (0, "sources=0 is not a number of vertices between 1 and 4"),
         (5, "sources=5 is not a number"),
-        (1.5, "neither a number of vertices nor an array"),
+        (1.5, "neither a number of vertices nor a list"),
         ([], "sources is empty"),
         ([1, 2, 1], "source 1 is given twice"),
+        (True, "sources=True is neither"),
+        ("a", "sources='a' is neither"),
+        ({0, 1}, "is neither a number of vertices nor a list"),
+        ([[0, 1]], "is neither a number of vertices nor a list"),
+        ([[0], [1, 2]], "is neither a number of vertices nor a list"),
     ],
 )
 def test_sources_that_cannot_be_are_refused(sources, message):
@@ -122,6 +127,13 @@ def test_sources_that_cannot_be_are_refused(sources, message):
         gd.betweenness(gd.from_edges([0, 1, 2], [1, 2, 3]), sources)
     with pytest.raises(gd.VertexNotFound, match="source 9 is not in the graph"):
         gd.betweenness(gd.from_edges([0, 1, 2], [1, 2, 3]), [9])
+
+
+@pytest.mark.parametrize("given", [{"seed": "x"}, {"seed": -1}, {"seed": 1.5}, {"seed": 1 << 64}, {"normalized": "no"}])
+def test_seeds_and_choices_that_cannot_be_are_refused(given):
+    (name,) = given
+    with pytest.raises(gd.InputError, match=f"{name}=.* is n"):
+        gd.betweenness(gd.from_edges([0, 1, 2], [1, 2, 3]), 2, **given)
 
 
 WRONG = {

@@ -1,0 +1,43 @@
+"""Vertices from which paths are looked for: all, some that are given, or some that are drawn."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError
+from graphdask.graph import Graph
+
+
+def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], float]:
+    """Numbers of the sources, and what their scores are to be multiplied by."""
+    n, key = G.num_vertices, _checked_seed(seed)
+    if sources is None:
+        return list(range(n)), 1.0
+    try:
+        alone = np.ndim(sources) == 0
+        if np.ndim(sources) > 1 or isinstance(sources, bool | np.bool_):
+            raise TypeError
+        count = operator.index(sources) if alone else 0
+    except (TypeError, ValueError):  # the latter of rows of unequal lengths
+        raise InputError(f"sources={sources!r} is neither a number of vertices nor a list of them") from None
+    if alone:
+        if not 1 <= count <= n:
+            raise InputError(f"sources={count} is not a number of vertices between 1 and {n:,}")
+        drawn = np.random.Generator(np.random.Philox(key=key)).choice(n, count, replace=False)
+        return np.sort(drawn).tolist(), n / count
+    numbers = [int(G.ids.to_internal(source, "source")) for source in sources]
+    if len(set(numbers)) < len(numbers):
+        twice = next(source for k, source in enumerate(sources) if numbers[k] in numbers[:k])
+        raise InputError(f"source {twice} is given twice")
+    if not numbers:
+        raise InputError("sources is empty; give at least one vertex, or None for all")
+    return numbers, 1.0
+
+
+def _checked_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
+        raise InputError(f"seed={seed!r} is not a whole number from 0 to 2^64 - 1")
+    return int(seed)
