@@ -48,6 +48,8 @@ OPTIONS = {
     "by": "--by",
     "ghosts": "--ghosts",
     "exchange": "--exchange",
+    "allocation": "--allocation",
+    "id_width": "--id-width",
     "device": "--device",
     "files": "--files",
     "n": "--vertices",
@@ -83,8 +85,11 @@ OPTIONS = {
     "sources": "--sources",
     "repeats": "--repeats",
     "max_weight": "--max-weight",
+    "delta": "--delta",
     "damping": "--damping",
     "tol": "--tol",
+    "error": "--error",
+    "norm": "--norm",
     "max_iter": "--max-iter",
     "frontier_tol": "--frontier-tol",
     "prune_tol": "--prune-tol",
@@ -197,6 +202,7 @@ def in_options(message: str) -> str:
     """Name arguments as the command line does: `format='csv'` is `--format csv`."""
     message = message.replace("directed=False", "--undirected").replace("directed=True", "--directed")
     message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
+    message = message.replace("weighted=False", "--unweighted").replace("weighted=True", "--weighted")
     message = message.replace("pass overwrite=True", "add --overwrite")
 
     def option(found: re.Match[str]) -> str:

@@ -29,7 +29,8 @@ class Entry:
     options: tuple[Option, ...] = ()
     """Its own, as click's decorators; each is an argument of `start`."""
     names: tuple[str, ...] = ()
-    """Of those arguments. One that is called `source` is a vertex id, and part of the answer."""
+    """Of those arguments. One that is called `source` is a vertex id, and part of the answer; `personalization` is
+    texts of the form ID[=WEIGHT]."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Chosen:
         own = dict(self.own)
         if "source" in own:
             own["source"] = vertex(own["source"], G)
+        if "personalization" in own:
+            own["personalization"] = weights_of(own["personalization"], G)
         return self.entry.start(G, **own, **where)
 
     def summary(self, result: Any) -> dict[str, Any]:
@@ -83,6 +86,22 @@ def vertex(text: str, G: Any, option: str = "source") -> int | str:
     if abs(int(text)) >= 2**63:
         raise VertexNotFound(f"{option} {text} is not in the graph; {G.ids.describe()}")
     return int(text)
+
+
+def weights_of(texts: Iterable[str], G: Any) -> dict[int | str, float] | None:
+    """Weights by vertex, from texts `ID` or `ID=WEIGHT`; None where there are no texts."""
+    weights: dict[int | str, float] = {}
+    for text in texts:
+        name, _, given = text.rpartition("=") if "=" in text else (text, "", "1")
+        try:
+            weight = float(given)
+        except ValueError:
+            raise InputError(f"--personalize {text!r} ends in {given!r}, which is no number; write ID=WEIGHT") from None
+        key = vertex(name, G, "personalize")
+        if key in weights:
+            raise InputError(f"--personalize names the vertex {name} twice")
+        weights[key] = weight
+    return weights or None
 
 
 def public(name: str) -> Callable[..., Any]:

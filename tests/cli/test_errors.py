@@ -187,6 +187,10 @@ def test_errors_name_options_as_the_command_line_does():
     assert in_options("pass format= one of csv, npz") == "pass --format one of csv, npz"
     assert in_options("by='metis' needs pymetis") == "--by metis needs pymetis"
     assert in_options("say directed=False") == "say --undirected"
+    assert in_options("weighted=False leaves them aside") == "--unweighted leaves them aside"
+    assert in_options("take allocation=0.25 or allocation='just-enough'") == (
+        "take --allocation 0.25 or --allocation just-enough"
+    )
     assert in_options("standby=3, x.format=2") == "standby=3, x.format=2"
 
 

@@ -171,7 +171,7 @@ def test_queues_are_allocated_as_asked_for_and_what_they_took_is_told(call, tmp_
     [
         (("bfs", "--source", 10, "--allocation", "enough"), 2, "neither maximal, just-enough nor fixed"),
         (("bfs", "--source", 10, "--allocation", "1.5"), 2, "a share above 0 and up to 1"),
-        (("bfs", "--source", 10, "--allocation", "0.1", "--undirected"), 1, "take allocation="),
+        (("bfs", "--source", 10, "--allocation", "0.1", "--undirected"), 1, "take --allocation"),
         (("pagerank", "--allocation", "fixed"), 2, "a fixed share of its memory can never do for PageRank"),
     ],
 )
@@ -232,6 +232,39 @@ def test_ranks_are_networkxs(call, tmp_path):
     assert record["answer"]["highest_rank"] == pytest.approx(plain[best], rel=1e-9)
     assert record["answer"]["converged"]
     assert record["answer"]["iterations"] == len(record["stats"]["supersteps"]) - 1
+
+
+def test_ranks_are_personal_and_stop_as_asked(call, tmp_path):
+    file = tmp_path / "names.txt"
+    edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "a")]
+    file.write_text("".join(f"{u} {v}\n" for u, v in edges))
+    where = ("--personalize", "d=3", "--personalize", "b", "--verify", "--json")
+    answer = json.loads(call("run", "pagerank", file, *where, "--norm", "linf", "--tol", 1e-13).stdout)["answer"]
+    expected = nx.pagerank(nx.DiGraph(edges), personalization={"d": 3, "b": 1}, tol=1e-15, max_iter=500)
+    assert answer["highest"] == max(expected, key=expected.get)
+    assert answer["highest_rank"] == pytest.approx(max(expected.values()), rel=1e-9)
+    assert answer["residual"] <= 1e-13
+    single = json.loads(call("run", "pagerank", file, *where, "--dtype", "float32", "--error", 1e-3).stdout)["answer"]
+    assert single["highest_rank"] == pytest.approx(max(expected.values()), abs=1e-3)
+    assert single["iterations"] < answer["iterations"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--personalize", "0=x"), "--personalize '0=x' ends in 'x', which is no number; write ID=WEIGHT"),
+        (("--personalize", "0", "--personalize", "0=2"), "--personalize names the vertex 0 twice"),
+        (("--personalize", "10=0"), "personalization sums to 0.0"),
+        (("--personalize", "99"), "personalization vertex 99 is not in the graph"),
+        (("--personalize", "a"), "--personalize 'a' is not a whole number"),
+        (("--tol", "0.1", "--error", "0.1"), "--tol 0.1 and --error 0.1 both say when to stop"),
+        (("--norm", "linf", "--error", "0.1"), "leave --norm linf out, or say --tol"),
+    ],
+)
+def test_ways_to_stop_and_to_start_that_cannot_be_are_refused(call, path_graph, options, said):
+    result = call("run", "pagerank", path_graph, *options)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
 
 
 def test_ranks_that_did_not_converge_are_said_to(call, path_graph):
