@@ -27,6 +27,7 @@ from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import Quiet, StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.window import Window, room_for
+from graphdask.verify.betweenness import InnerVertices
 
 FIXED = 96
 """Bytes per vertex besides the tables: masks, lists of rows, levels, positions."""
@@ -218,23 +219,8 @@ class StreamedBetweenness(Betweenness):
             kernels.bc_sum_hubs(HUB_THREADS, *shared)
 
 
-class InnerVertices(StreamedBetweenness):
-    """The searches alone; adds up how many vertices are inside the paths that are found."""
-
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
-        self.inner = 0
-        return super().init(part, env)
-
-    def _sum(
-        self, part: Part, state: State, rows: Array, masks: Array, indptr: Array, slots: Array, out: Array,
-        env: Environment,
-    ) -> None:  # fmt: skip
-        counted = env.xp.zeros(1, np.int64)
-        self._kernels(part, env).bc_lanes(len(masks), masks, counted)
-        self.inner += int(env.backend.to_host(counted)[0]) * (len(state.levels) - 1)
-
-    def _turn(self, part: Part, state: State, env: Environment) -> Messages:
-        return self._next_batch(part, state, env, 0)
+class StreamedInnerVertices(InnerVertices, StreamedBetweenness):
+    """The searches alone, as `InnerVertices` tells."""
 
 
 def degrees_of(part: StreamedPart, name: str) -> np.ndarray:

@@ -18,8 +18,8 @@ from graphdask.engine import Environment, RankContext, RankResult, run_primitive
 from graphdask.part import Part
 from graphdask.stream.betweenness import (
     FIXED,
-    InnerVertices,
     StreamedBetweenness,
+    StreamedInnerVertices,
     fitting,
     located,
     sections_of,
@@ -99,7 +99,7 @@ class DeviceBetweenness(StreamedBetweenness):
         return Level(rows[order], masks[order])
 
 
-class DeviceInnerVertices(InnerVertices, DeviceBetweenness):
+class DeviceInnerVertices(StreamedInnerVertices, DeviceBetweenness):
     """The searches alone, as `InnerVertices` tells."""
 
 

@@ -32,7 +32,7 @@ from graphdask.stream.proofs import PROOFS, proved
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.verify.betweenness import TOLERANCE
+from graphdask.verify.betweenness import InnerVertices, impossible, paired, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -72,33 +72,24 @@ def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, re
     ids = np.concatenate([ids for _, ids in store.order(own.chunks["out"])] or [np.zeros(0, np.int32)])
     score = score[ids] if part.size == 1 else score
     dead_end = (degrees_of(part, "out") == 0) | (degrees_of(part, gathered(store)) == 0)
-    mine = None
-    for wrong, message in (
-        (~(score >= 0), "the score of {vertex} is negative or not a number"),
-        (dead_end & (score != 0), "no path leads through {vertex}, but it has a score"),
-    ):
-        if wrong.any() and mine is None:
-            mine = Violation(int(ids[wrong].min()), -1, message)
+    mine = impossible(score, dead_end, ids)
     if first_of_all(context, mine):
         return mine
-    search = _searched(context, part, primitive)
-    sums = np.array([float(score.sum()), float(search.inner) * primitive.scale])
-    found, expected = context.comm.allgather(sums).sum(axis=0)
-    if abs(found - expected) <= TOLERANCE * max(abs(expected), 1.0) or context.comm.rank != 0:
-        return None
-    return Violation(-1, -1, f"the scores add up to {found:.15g}, the inner vertices of all paths to {expected:.15g}")
+    return sums(context, part, score, np, _searched(context, part, primitive))
 
 
-def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness) -> betweenness.InnerVertices:
-    """The searches alone, where ranks tell each other what they find."""
+def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness) -> InnerVertices:
+    """The searches alone, where ranks tell each other what they find; in pairs where there is memory for two lanes."""
     search: betweenness.StreamedBetweenness
     if context.backend.name == "cuda":
         from graphdask.stream import device_betweenness as on_device  # its kernels import Numba, which takes long
 
-        _, search, _ = on_device.run(context, part, primitive, context.backend, on_device.DeviceInnerVertices)
+        given = paired(primitive) if betweenness.fitting(part, 2, on_device.needed) == 2 else primitive
+        _, search, _ = on_device.run(context, part, given, context.backend, on_device.DeviceInnerVertices)
     else:
-        _, search = betweenness.run(context, part, primitive, betweenness.InnerVertices)
-    assert isinstance(search, betweenness.InnerVertices)
+        given = paired(primitive) if betweenness.fitting(part, 2, betweenness.needed) == 2 else primitive
+        _, search = betweenness.run(context, part, given, betweenness.StreamedInnerVertices)
+    assert isinstance(search, InnerVertices)
     return search
 
 

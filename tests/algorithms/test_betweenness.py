@@ -157,6 +157,27 @@ def test_a_wrong_score_is_found(what, parts):
         result.verify()
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("given", [{}, {"sources": [0]}, {"sources": 9, "normalized": True}])
+@pytest.mark.parametrize("directed", [True, False])
+def test_scores_that_add_up_but_are_of_others_are_found(directed, given, parts, rng):
+    graph = gd.from_edges(*rng.integers(0, 100, (2, 900)), directed=directed)
+    graph = graph.partition(parts, by="random", ghosts="1-hop", device="cpu")
+    result = gd.betweenness(graph, **given).verify()
+    places = [result.built.vertex_map.locate(v) for v in np.flatnonzero(result.score > 0)[:3]]
+    columns = [result.parts.values[rank].columns["score"] for rank, _ in places]
+    scores = [column[place] for column, (_, place) in zip(columns, places, strict=True)]
+    for wrong in (np.roll(scores, 1), scores + np.array([1e-3, -1e-3, 0.0]) * min(scores)):
+        assert sum(wrong) == pytest.approx(sum(scores), rel=1e-14)
+        for column, (_, place), value in zip(columns, places, wrong, strict=True):
+            column[place] = value
+        with pytest.raises(gd.VerificationError, match="some are too large and others too small"):
+            result.verify()
+    for column, (_, place), value in zip(columns, places, scores, strict=True):
+        column[place] = value
+    result.verify()
+
+
 @pytest.mark.parametrize("lanes", [1, 2, 7, LANES])
 def test_the_answer_does_not_depend_on_the_lanes(lanes):
     graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")

@@ -44,6 +44,7 @@ def test_wrong_scores_are_found(stored):
     for score, reason in (
         ([0.0, 2.0, 3.0, 0.0], "the scores add up to 5"),
         ([0.0, 2.0, -2.0, 0.0], "the score of 2 is negative"),
+        ([0.0, 1.0, 3.0, 0.0], "some are too large and others too small"),
     ):
         result.parts.values[0] = replace(one, columns={"score": np.array(score)})
         with pytest.raises(gd.VerificationError, match=reason):
