@@ -76,7 +76,8 @@ extern "C" __global__ void bins_place(long long n, long long bins, const long lo
 extern "C" __global__ void __launch_bounds__(1024, 1)
 bins_fill(long long n, long long items, const int *item_segment, const int *item_packet, long long hot,
           long long width, long long length, long long packet, const real_t *x, const gd_place *sources,
-          const int *targets, real_t *values) {
+          const int *targets, real_t *values, const unsigned long long *wanted) {
+    if (wanted && !*wanted) return;
     for (long long item = blockIdx.x; item < items; item += gridDim.x) {
         const long long first = hot + item_segment[item] * width, end = 2LL * item_packet[item + 1];
         gd_stage(x + first, (int)min(width, length - first), gd_staged);
@@ -188,7 +189,8 @@ bins_sum(long long n, long long bins, long long teams, long long room, const lon
          const int *first_packet, long long packet, const real_t *x, long long hot, const real_t *values,
          const gd_place *places, const weight_t *weights, long long weighted, double unit, const int *first_chunk,
          const int *chunks, const index_t *targets, const int *first_row, const int *rows, const index_t *goes,
-         double *sums, double *partial) {
+         double *sums, double *partial, const unsigned long long *wanted) {
+    if (wanted && !*wanted) return;
     const int threads = blockDim.x / (int)teams, number = threadIdx.x / threads;
     const Team team{number, (int)threadIdx.x % threads, threads};
     Half *const here = (Half *)((char *)(real_t *)gd_staged + hot * sizeof(real_t) + number * room);

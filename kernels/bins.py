@@ -15,6 +15,7 @@ places        uint16 per edge: where in its bin it finds its contribution
 sources       uint16 per place of a packet, those of in_segments one after the other: which of its segment belongs there
 targets       int32 per such packet: where it stands in `values`
 item_segment  int32: the segment of each part of what there is to fill; item_packet, int32 and one more: where it begins
+wanted        None, or uint64, one: 0 where nothing is to be summed
 values        real_t: contributions in bins, which `bins_fill` writes and `bins_sum` reads
 first_packet  int32 per bin and one more: where it begins in `values`
 chunks        int32: first edge, from the bin's first one on, times 256, plus number of edges less one; `targets` as in
@@ -73,7 +74,9 @@ def bins_place(
 
 
 @twin
-def bins_fill(n, items, item_segment, item_packet, hot, width, length, packet, x, sources, targets, values):
+def bins_fill(n, items, item_segment, item_packet, hot, width, length, packet, x, sources, targets, values, wanted):
+    if wanted is not None and not wanted[0]:
+        return
     for i in range(items):
         first = hot + item_segment[i] * width
         for p in range(item_packet[i], item_packet[i + 1]):
@@ -96,7 +99,10 @@ def _sum_of(first, length, places, weights, weighted, unit, x, hot, values, begi
 def bins_sum(
     n, bins, teams, room, first_edge, first_packet, packet, x, hot, values, places, weights, weighted, unit,
     first_chunk, chunks, targets, first_row, rows, goes, sums, partial,
+    wanted,
 ):  # fmt: skip
+    if wanted is not None and not wanted[0]:
+        return
     lane = np.zeros(8)
     for b in range(bins):
         begin = first_packet[b] * packet

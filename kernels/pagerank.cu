@@ -250,3 +250,12 @@ extern "C" __global__ void pagerank_update(long long n, const double *sums, cons
         if (block_largest) atomicMax(counters + 2, block_largest);
     }
 }
+
+// Whether there is to be one more iteration, as the host is going to say of the same counts: its rows are summed
+// meanwhile, and need not be where this was the last one.
+extern "C" __global__ void pagerank_judge(long long n, double change_scale, double tol, long long by_largest,
+                                          unsigned long long *counters) {
+    if (blockIdx.x || threadIdx.x) return;
+    const double sum = __ddiv_rn((double)counters[1], change_scale);
+    counters[3] = (by_largest ? __longlong_as_double((long long)counters[2]) : sum) <= tol ? 0 : ~0ull;
+}

@@ -10,7 +10,8 @@ place    index dtype per slot: where its contribution stands in x; those that ar
 slot     index dtype: the slot of each own vertex in that order
 told     real_t per slot: the same contributions, which travel between partitions
 counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
-         of the largest |change|; adding integers gives the same in every order
+         of the largest |change|; adding integers gives the same in every order. Of one partition on a GPU a fourth one,
+         which pagerank_judge sets
 cleared  the counters of the next update, which this one sets to 0
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
@@ -152,3 +153,12 @@ def pagerank_update(
     counters[1] += change
     bits = np.array([largest]).view(np.uint64)[0]
     counters[2] = max(counters[2], bits)
+
+
+@twin
+def pagerank_judge(n, change_scale, tol, by_largest, counters):
+    """Whether there is to be one more iteration, by the largest change or by their sum: counters[3] is 0 where not."""
+    now = np.float64(counters[1]) / change_scale
+    if by_largest:
+        now = counters[2:3].view(np.float64)[0]
+    counters[3] = np.uint64(0) if now <= tol else ~np.uint64(0)

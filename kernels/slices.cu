@@ -90,7 +90,8 @@ __device__ __forceinline__ void sum_chunks(long long slices, const long long *fi
 extern "C" __global__ void __launch_bounds__(1024, 1)
 slices_sum_chunks(long long n, const long long *first, long long count, const index_t *targets, const index_t *indices,
                   const weight_t *weights, long long weighted, double unit, const real_t *x, long long hot,
-                  double *sums, double *partial) {
+                  double *sums, double *partial, const unsigned long long *wanted) {
+    if (wanted && !*wanted) return;
     const Entries e{indices, weights, unit, x, (index_t)hot};
     if (hot) {
         gd_stage(x, (int)hot, gd_staged);
@@ -117,7 +118,9 @@ __device__ __forceinline__ void sum_rows(long long n, const long long *first, lo
 
 extern "C" __global__ void slices_sum_rows(long long n, const long long *first, long long count, const index_t *goes,
                                            const index_t *indices, const weight_t *weights, long long weighted,
-                                           double unit, const real_t *x, double *sums) {
+                                           double unit, const real_t *x, double *sums,
+                                           const unsigned long long *wanted) {
+    if (wanted && !*wanted) return;
     const Entries e{indices, weights, unit, x, 0};
     if (weighted) sum_rows<true>(n, first, count, goes, e, sums);
     else sum_rows<false>(n, first, count, goes, e, sums);

@@ -12,6 +12,7 @@ weights  weight_t per entry, of unit `unit` (codes.py); counts where `weighted`
 place    index dtype: where in x what an edge points at stands
 hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room
 targets  per chunk, as in pagerank.py; so are `sums`, and the order of additions
+wanted   None, or uint64, one: 0 where nothing is to be summed
 goes     index dtype per row: where its sum goes. Sums of rows without edges are not written
 partial  float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
 """
@@ -46,7 +47,9 @@ def _sum_of(begin, end, step, lanes, indices, weights, weighted, unit, x, lane):
 
 
 @twin
-def slices_sum_chunks(n, first, count, targets, indices, weights, weighted, unit, x, hot, sums, partial):
+def slices_sum_chunks(n, first, count, targets, indices, weights, weighted, unit, x, hot, sums, partial, wanted):
+    if wanted is not None and not wanted[0]:
+        return
     lane = np.zeros(8)
     for c in range(count):
         begin, end = first[c // 4] + c % 4 * 8, first[c // 4 + 1]
@@ -58,7 +61,9 @@ def slices_sum_chunks(n, first, count, targets, indices, weights, weighted, unit
 
 
 @twin
-def slices_sum_rows(n, first, count, goes, indices, weights, weighted, unit, x, sums):
+def slices_sum_rows(n, first, count, goes, indices, weights, weighted, unit, x, sums, wanted):
+    if wanted is not None and not wanted[0]:
+        return
     lane = np.zeros(8)
     for row in range(count):
         begin, end = first[row // 32] + row % 32, first[row // 32 + 1]

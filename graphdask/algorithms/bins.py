@@ -169,19 +169,22 @@ class Bins:
         """Bytes of what is kept."""
         return sum(getattr(self, field.name).nbytes for field in fields(self)[3:])
 
-    def sum(self, x: Array, weights: Array, unit: float, values: Array, sums: Array, partial: Array) -> None:
+    def sum(
+        self, x: Array, weights: Array, unit: float, values: Array, sums: Array, partial: Array,
+        wanted: Array | None = None,
+    ) -> None:  # fmt: skip
         """Write to `sums`, or `partial`, what rows and chunks gather; `values` has room for all packets, as x is;
-        weights are codes of this unit."""
+        weights are codes of this unit. Nothing where `wanted`, one uint64, is 0."""
         shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
         self.kernels.bins_fill(
             THREADS * items, items, self.item_segment, self.item_packet, shape.hot, shape.width, shape.length,
-            shape.packet, x, self.sources, self.targets, values,
+            shape.packet, x, self.sources, self.targets, values, wanted,
             threads=THREADS, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
         )  # fmt: skip
         self.kernels.bins_sum(
             THREADS * count, count, TEAMS, shape.room, self.first_edge, self.first_packet, shape.packet, x, shape.hot,
             values, self.places, weights, int(len(weights) > 0), unit, self.first_chunk, self.chunks,
-            self.chunk_targets, self.first_row, self.rows, self.goes, sums, partial,
+            self.chunk_targets, self.first_row, self.rows, self.goes, sums, partial, wanted,
             threads=THREADS, per_processor=1, shared=shape.shared,
         )  # fmt: skip
 

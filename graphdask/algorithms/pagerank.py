@@ -6,6 +6,9 @@ vertices without out-edges and the change of the ranks are summed in fixed point
 travel as votes: every rank learns both with the contributions, and decides on the end by itself. With rows in the order
 of ids, nothing in a result depends on how the graph is divided, to the last bit.
 
+A GPU that has the whole graph judges by itself, from the same sums, whether this was the last iteration: the next one's
+rows, whose kernels are launched before the host has heard, are summed only where it was not.
+
 Sources: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024), Section 4.1;
 Pan et al., Multi-GPU Graph Analytics, Section IV (PR); NetworkX for conventions.
 """
@@ -22,7 +25,6 @@ import numpy as np
 from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.distribution import LOOKING, Distribution
-from graphdask.algorithms.rank_error import falling
 from graphdask.algorithms.rank_layout import Layout, Layouts
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
@@ -33,6 +35,8 @@ from graphdask.result import Result
 
 DANGLING_SCALE = 2.0**61
 """Fixed point of the rank on vertices without out-edges, which is 1 at most."""
+GOES = 3
+"""Which of the counters says whether a device goes on."""
 CHANGE_BITS = 60
 """Bits of the largest sum of |change| that is possible."""
 NOISE = {"float64": 2.0**-40, "float32": 2.0**-14}
@@ -97,8 +101,8 @@ class State:
     partial: Array
     """float64, sums of parts of long rows."""
     counters: Array
-    """uint64, shape (2, 3): rank without out-edges, sum of |change|, largest |change| of this rank, of the next
-    iteration and the one before by turns (kernels/pagerank.py)."""
+    """uint64, shape (2, 4): rank without out-edges, sum of |change|, largest |change| of this rank, and whether a
+    device goes on, of the next iteration and the one before by turns (kernels/pagerank.py)."""
     num_vertices: int
     noise: float
     """What a sum of |change| may grow by through rounding, from one iteration to the next."""
@@ -109,12 +113,10 @@ class State:
     """Sum of |change| in the last iteration; 2 is the most that it can be."""
     residual: float = math.inf
     """The norm of the change in the last iteration."""
-    before: float = math.inf
-    """And in the one before."""
     heard: Readback | None = None
     """By which the host hears of an iteration while the next one's sums are under way; None where it waits."""
     ahead: bool = False
-    """Whether the sums of the next iteration have been begun."""
+    """Whether the sums of the next iteration have been begun, unless the device has found that this was the last."""
 
     @property
     def change_scale(self) -> float:
@@ -229,10 +231,10 @@ class PageRank(Primitive[State]):
             told=Told.of(part, env, layout, self.real),
             sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
             partial=layout.rows.room(xp),
-            counters=xp.zeros((2, 3), np.uint64),
+            counters=xp.zeros((2, 4), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
-            heard=readback_of(env.backend, 3, 1) if part.size == 1 and env.backend.name == "cuda" else None,
+            heard=readback_of(env.backend, 4, 1) if part.size == 1 and env.backend.name == "cuda" else None,
         )
         # the first ranks are sums that nothing damps; nobody looks at their change
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
@@ -258,13 +260,15 @@ class PageRank(Primitive[State]):
         base = self.damping * state.dangling + (1.0 - self.damping)
         if self.personalization is None:
             base /= part.num_vertices
-        self._update(part, state, self.damping, base, state.change_scale, state.iterations % 2)
+        counters, scale = state.counters[state.iterations % 2], state.change_scale
+        self._update(part, state, self.damping, base, scale, state.iterations % 2)
         state.iterations += 1
-        said = self._say(part, state, env, layout.rows.csr.num_edges)
-        more = state.iterations < self.max_iter and falling(state.residual, state.before) > self.tol
-        state.ahead = state.heard is not None and more
+        state.ahead = state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
-            layout.rows.sum(state.x, state.sums, state.partial)
+            layout.rows.kernels.pagerank_judge(1, scale, self.tol, int(self.norm == "linf"), counters)
+        said = self._say(part, state, env, layout.rows.csr.num_edges)
+        if state.ahead:
+            layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
         return said
 
     def _update(self, part: Part, state: State, damping: float, base: float, change_scale: float, turn: int) -> None:
@@ -281,7 +285,9 @@ class PageRank(Primitive[State]):
         sent = 0 if heard is None else heard.send(counters)
 
         def votes() -> tuple[float, ...]:
-            return self.votes_of(env.backend.to_host(counters) if heard is None else heard.read(sent))
+            found = env.backend.to_host(counters) if heard is None else heard.read(sent)
+            state.ahead = state.ahead and bool(found[GOES])
+            return self.votes_of(found)
 
         return Messages(
             ALL, part.ids[:0], {"contribution": told.values}, True, part.num_owned, edges, to="ghosts",
@@ -302,7 +308,6 @@ class PageRank(Primitive[State]):
         totals = [int(sum(each)) for each in counted]
         state.dangling = ((totals[0] << 32) + totals[1]) / int(DANGLING_SCALE)
         if state.iterations:
-            state.before = state.residual
             state.change = ((totals[2] << 32) + totals[3]) / state.change_scale
             state.residual = state.change if self.norm == "l1" else max(largest)
         elif not state.num_vertices:

@@ -193,22 +193,22 @@ class Rows:
         """Of `room`, for sums of chunks, before those for bins."""
         return self.long.partials if self.bins is None else -(-self.long.partials // PACKET) * PACKET
 
-    def sum(self, x: Array, sums: Array, room: Array) -> None:
+    def sum(self, x: Array, sums: Array, room: Array, wanted: Array | None = None) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`. Those of rows
-        without edges are 0 before and after."""
+        without edges are 0 before and after. Where `wanted`, one uint64, is 0, sums may be anything afterwards."""
         kernels, long = self.kernels, self.long
         if self.bins is not None:
-            self.bins.sum(x, self.weights, self.unit, room[self._before :].view(x.dtype), sums, room)
+            self.bins.sum(x, self.weights, self.unit, room[self._before :].view(x.dtype), sums, room, wanted)
             self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
             return
         if self.slices is not None:
             blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
-            self.slices.sum(x, self.hot, sums, room, blocks)
+            self.slices.sum(x, self.hot, sums, room, blocks, wanted)
             self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
             return
         edges = self.indices, self.weights, int(len(self.weights) > 0), x
         kernels.pagerank_sum_chunks(
-            LANES * len(long.chunks), long.chunks, long.targets, *edges, 0, 1, len(x), sums, room, None
+            LANES * len(long.chunks), long.chunks, long.targets, *edges, 0, 1, len(x), sums, room, wanted
         )
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)

@@ -78,11 +78,6 @@ class Residual:
         self.told = self.damping * ((spread - untold) / scale)
 
 
-def falling(now: float, before: float) -> float:
-    """What comes after these two, where it falls as it fell before; infinite where they do not say."""
-    return now * now / before if 0.0 < before < math.inf else math.inf
-
-
 def halves(number: int) -> tuple[float, float]:
     """The upper and the lower 32 bits: votes that sum exactly."""
     return float(number >> 32), float(number & (2**32 - 1))

@@ -106,15 +106,20 @@ class Slices:
         kept = entries * (index + weight) + slices * 8 + (chunks + rows) * index
         return kept, 24 * (chunks + rows), 10 * csr.num_rows + 40 * rows + 24 * chunks
 
-    def sum(self, x: Array, hot: int, sums: Array, partial: Array, blocks: dict[str, int]) -> None:
+    def sum(
+        self, x: Array, hot: int, sums: Array, partial: Array, blocks: dict[str, int], wanted: Array | None = None
+    ) -> None:
         """Write to `sums`, or `partial`, what rows and chunks gather from `x`, whose first `hot` are in shared memory
-        of `blocks`."""
+        of `blocks`; nothing where `wanted`, one uint64, is 0."""
         edges = self.indices, self.weights, int(len(self.weights) > 0), self.unit, x
         of_chunks, of_rows = len(self.first_of_chunks) - 1, len(self.first_of_rows) - 1
         self.kernels.slices_sum_chunks(
-            WARP * of_chunks, self.first_of_chunks, self.chunks, self.targets, *edges, hot, sums, partial, **blocks
+            WARP * of_chunks, self.first_of_chunks, self.chunks, self.targets, *edges, hot, sums, partial, wanted,
+            **blocks,
+        )  # fmt: skip
+        self.kernels.slices_sum_rows(
+            WARP * of_rows, self.first_of_rows, len(self.goes), self.goes, *edges, sums, wanted
         )
-        self.kernels.slices_sum_rows(WARP * of_rows, self.first_of_rows, len(self.goes), self.goes, *edges, sums)
 
 
 def _firsts(xp: Any, steps: Array) -> Array:

@@ -58,8 +58,9 @@ def test_rows_are_summed_in_the_stated_order(env, dtype, weighted, rng):
     sums = backend.from_host(sums)
     room = rows.room(backend.xp)
     room.fill(POISON)
-    for _ in range(2):
-        rows.sum(backend.from_host(x), sums, room)
+    rows.sum(backend.from_host(x), sums, room)
+    for gathered, wanted in ((x, 2**64 - 1), (x + 1, 0)):  # the last sums are not wanted
+        rows.sum(backend.from_host(gathered), sums, room, backend.from_host(np.array([wanted], np.uint64)))
     backend.synchronize()
     terms = x[place[indices]].astype(np.float64)
     if weighted:

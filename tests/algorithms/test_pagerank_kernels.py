@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from kernel_launch import ordered_sum, rows_of_all_lengths
 
 from graphdask.algorithms import pull
+from graphdask.algorithms.pagerank import GOES, PageRank, scale_of
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
 from graphdask.engine import HUB_THREADS
 from graphdask.part import Csr
@@ -254,3 +256,23 @@ def test_self_loops_and_ghosts(backend, hub, rng):
     kernels.pagerank_scatter(20, *sent)
     x[place] = told
     np.testing.assert_array_equal(backend.to_host(sent[2]), x)
+
+
+@pytest.mark.parametrize("by_largest", [0, 1])
+def test_a_device_judges_as_the_host(env, by_largest, rng):
+    backend = env.backend
+    kernels = backend.kernels("pagerank", index_t=np.int32, real_t=np.float64, weight_t=np.float32)
+    for change in (0.0, 1e-17, 3e-10, 0.2, 1.7):
+        scale, largest = scale_of(2 * change, 2.0**-40), change * rng.random()
+        counters = np.array([7, round(change * scale), np.float64(largest).view(np.uint64), POISON % 2**64], np.uint64)
+        state = SimpleNamespace(iterations=1, change_scale=scale, num_vertices=1, residual=0.0, change=0.0)
+        votes = np.array([PageRank.votes_of(counters)])
+        host = PageRank(0.85, 0.0, 9, norm="linf" if by_largest else "l1")
+        host.ends(state, votes)
+        for tol in (state.residual, np.nextafter(state.residual, -1.0), np.nextafter(state.residual, 2.0)):
+            host.tol = float(tol)
+            on_device = backend.from_host(counters)
+            kernels.pagerank_judge(1, scale, float(tol), by_largest, on_device)
+            found = backend.to_host(on_device)
+            assert found[GOES] == (0 if host.ends(state, votes) else 2**64 - 1)
+            np.testing.assert_array_equal(found[:GOES], counters[:GOES])

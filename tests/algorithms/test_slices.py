@@ -109,8 +109,9 @@ def test_sums_in_slices_are_those_of_rows(env, dtype, weights, real, ordered, rn
     sums[at] = sums.copy()
     sums, room = backend.from_host(sums), rows.room(backend.xp)
     room.fill(POISON)
-    for _ in range(2):
-        rows.sum(backend.from_host(x), sums, room)
+    rows.sum(backend.from_host(x), sums, room)
+    for gathered, wanted in ((x, 2**64 - 1), (x + 1, 0)):  # the last sums are not wanted
+        rows.sum(backend.from_host(gathered), sums, room, backend.from_host(np.array([wanted], np.uint64)))
     backend.synchronize()
     found = backend.to_host(sums)
     np.testing.assert_array_equal(found, expected)
