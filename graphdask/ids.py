@@ -47,7 +47,7 @@ class VertexIds:
             return self.table
         return np.arange(self.start, self.start + self.count, dtype=np.int64)
 
-    def to_internal(self, ids: Any, what: str = "vertex") -> np.ndarray:
+    def to_internal(self, ids: Any, what: str = "vertex", copy: bool = True) -> np.ndarray:
         """Number the given ids.
 
         Parameters
@@ -56,6 +56,8 @@ class VertexIds:
             The caller's ids, any shape.
         what : str
             How the error names them.
+        copy : bool
+            False: where the numbers are the ids, that array may be returned.
 
         Returns
         -------
@@ -68,10 +70,10 @@ class VertexIds:
         """
         given = np.asarray(ids)
         if self.are_numbers:
-            given = self._numbers(given, what)
+            given = self._numbers(given, what, copy)
             if self.table is None:
                 numbers = given - self.start if self.start else given
-                if numbers.size and numbers.min() >= 0 and numbers.max() < self.count:
+                if numbers.size and numbers.view(np.uint64).max() < self.count:  # below 0 is far above
                     return numbers
                 found = (numbers >= 0) & (numbers < self.count)
                 return self._checked(numbers, found, given, what)
@@ -95,7 +97,7 @@ class VertexIds:
         """Of distinct ids in ascending order."""
         return _from_sorted(table)
 
-    def _numbers(self, given: np.ndarray, what: str) -> np.ndarray:
+    def _numbers(self, given: np.ndarray, what: str, copy: bool) -> np.ndarray:
         """The given ids as int64; those that no int64 holds are no vertices."""
         for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():
             if not isinstance(value, int | np.integer) or isinstance(value, bool):
@@ -103,7 +105,7 @@ class VertexIds:
         if given.dtype.kind in "Ou":
             wide = (given < 0) | (given > np.iinfo(np.int64).max)
             self._checked(given, ~np.asarray(wide, bool), given, what)
-        return given.astype(np.int64)
+        return given.astype(np.int64, copy=copy)
 
     def _strings(self, given: np.ndarray, what: str) -> np.ndarray:
         """The given ids as objects of str."""

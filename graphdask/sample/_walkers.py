@@ -307,8 +307,8 @@ def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray | 
 def checked_vertices(G: Graph, vertices: Any, name: str) -> np.ndarray:
     """Their numbers in the index dtype, shape (k,); `name` is what errors call them."""
     given = np.asarray(vertices)
-    numbers = G.ids.to_internal(given, name) if given.size else np.zeros(given.shape, np.int64)
-    numbers = np.atleast_1d(numbers).astype(index_dtype(G.num_vertices), copy=False)
+    numbers = G.ids.to_internal(given, name, copy=False) if given.size else np.zeros(given.shape, np.int64)
+    numbers = np.atleast_1d(numbers).astype(index_dtype(G.num_vertices))
     if numbers.ndim != 1:
         raise InputError(f"{name}s must be one vertex or a list of them; got an array of shape {numbers.shape}")
     return numbers

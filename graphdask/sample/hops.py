@@ -299,8 +299,8 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
     index = index_dtype(G.num_vertices)
     nested = not isinstance(seeds, np.ndarray) and any(np.ndim(of_one) > 0 for of_one in seeds)
     if not nested:
-        numbers = G.ids.to_internal(seeds, "seed") if len(seeds) else np.zeros(0, np.int64)
-        return numbers.astype(index, copy=False), None
+        numbers = G.ids.to_internal(seeds, "seed", copy=False) if len(seeds) else np.zeros(0, np.int64)
+        return numbers.astype(index), None
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
     arrays = [np.asarray(of_one) for of_one in seeds]
