@@ -38,15 +38,17 @@ __device__ __forceinline__ void store_some(index_t *walk, const Steps &held, int
         if (k <= place && step - place + k > begin) walk[step - place + k] = held.at[k];
 }
 
-// A lane draws one candidate after the other, and is not held up by those of its warp that are refused more often.
-template <int METHOD>
-__device__ __forceinline__ void second_all(long long n, long long first, int begin, int end, long long length,
+// A lane, or all of a reservoir's threads, draws one candidate after the other, and is not held up by those of its warp
+// that are refused more often.
+template <int METHOD, class Threads>
+__device__ __forceinline__ void second_all(Threads threads, long long n, long long first, int begin, int end, long long length,
                                            const Rows rows, const Factors factors, bool undirected,
                                            const index_t *starts, index_t *walks, int *lengths) {
-    GD_FOR(i, n) {
+    const bool writes = threads.writes();
+    for (long long i = threads.first(); i < n; i += threads.stride()) {
         index_t *const walk = walks + i * (length + 1);
         index_t v = begin ? walk[begin] : starts[i], before = begin ? walk[begin - 1] : (index_t)-1;
-        if (!begin) {
+        if (!begin && writes) {
             walk[0] = v;
             lengths[i] = (int)length;
         }
@@ -65,11 +67,11 @@ __device__ __forceinline__ void second_all(long long n, long long first, int beg
         int step = begin + 1;
         while (v >= 0 && step <= end) {
             if (rows.dead<METHOD>(v, degree)) {
-                lengths[i] = step - 1;
+                if (writes) lengths[i] = step - 1;
                 break;
             }
             gd_u64 coin;
-            const index_t u = rows.indices[rows.pick<METHOD>(v, row, degree, (gd_u64)(first + i), (gd_u32)step, draw, coin)];
+            const index_t u = rows.indices[rows.pick<METHOD>(threads, v, row, degree, (gd_u64)(first + i), (gd_u32)step, draw, coin)];
             coin >>= 1;
             if (before >= 0 && degree > 1) {
                 if (u == before) {
@@ -88,8 +90,10 @@ __device__ __forceinline__ void second_all(long long n, long long first, int beg
 #pragma unroll
             for (int k = 0; k < GD_WALK_CHUNK; k++)
                 if (k == place) held.at[k] = u;
-            if (place == GD_WALK_CHUNK - 1 && step - place > begin) gd_store(walk + step - place, held.at);
-            else if (place == GD_WALK_CHUNK - 1 || step == end) store_some(walk, held, begin, step, place);
+            if (writes) {
+                if (place == GD_WALK_CHUNK - 1 && step - place > begin) gd_store(walk + step - place, held.at);
+                else if (place == GD_WALK_CHUNK - 1 || step == end) store_some(walk, held, begin, step, place);
+            }
             before = v;
             row_before = row;
             degree_before = degree;
@@ -99,7 +103,7 @@ __device__ __forceinline__ void second_all(long long n, long long first, int beg
             draw = 0;
             step++;
         }
-        if (step > end) continue;
+        if (step > end || !writes) continue;
         const int place = (step - 1 + phase) % GD_WALK_CHUNK;
         if (place < GD_WALK_CHUNK - 1) store_some(walk, held, begin, step - 1, place);
         for (; step <= end; step++) walk[step] = -1;
@@ -109,14 +113,15 @@ __device__ __forceinline__ void second_all(long long n, long long first, int beg
 // Walkers that walk, and questions that walkers of other ranks ask: whether `candidate` is a neighbour of `previous`.
 // A walker that cannot find out here becomes such a question; one that is answered walks on if it is taken, and where it
 // arrived if that is here, or returns to draw anew.
-template <int METHOD>
-__device__ __forceinline__ void second_here(long long n, const long long *instance, int *step, int *draw,
+template <int METHOD, class Threads>
+__device__ __forceinline__ void second_here(Threads threads, long long n, const long long *instance, int *step, int *draw,
                                             const index_t *at, index_t *previous, const index_t *previous_slot,
                                             index_t *here, index_t *candidate, int budget, int length,
                                             const Rows rows, const Factors factors, bool undirected,
                                             const index_t *ids, long long owned, index_t *path, int *made,
                                             index_t *target) {
-    GD_FOR(i, n) {
+    const bool writes = threads.writes();
+    for (long long i = threads.first(); i < n; i += threads.stride()) {
         const gd_u64 walker = (gd_u64)instance[i];
         index_t v = at[i], before = previous[i], slot_before = previous_slot[i], asked = candidate[i], goal = -1;
         index_t id = asked >= 0 ? here[i] : ids[v];
@@ -129,7 +134,8 @@ __device__ __forceinline__ void second_here(long long n, const long long *instan
                                              undirected ? before : asked);
             const gd_u64 coin = rows.coin<METHOD>(walker, (gd_u32)(s + 1), trial) >> 1;
             if (coin < (common ? factors.common : factors.distant)) {
-                path[i * budget + count++] = asked;
+                if (writes) path[i * budget + count] = asked;
+                count++;
                 s++;
                 before = id;
                 slot_before = -1;
@@ -149,7 +155,7 @@ __device__ __forceinline__ void second_here(long long n, const long long *instan
             index_t u, to;
             for (;;) {
                 gd_u64 coin;
-                u = rows.indices[rows.pick<METHOD>(v, begin, degree, walker, (gd_u32)(s + 1), trial, coin)];
+                u = rows.indices[rows.pick<METHOD>(threads, v, begin, degree, walker, (gd_u32)(s + 1), trial, coin)];
                 to = ids[u];
                 if (before < 0 || degree == 1) break;
                 coin >>= 1;
@@ -174,7 +180,8 @@ __device__ __forceinline__ void second_here(long long n, const long long *instan
                 goal = undirected ? asked : before;
                 break;
             }
-            path[i * budget + count++] = to;
+            if (writes) path[i * budget + count] = to;
+            count++;
             s++;
             before = id;
             slot_before = v;
@@ -183,6 +190,8 @@ __device__ __forceinline__ void second_here(long long n, const long long *instan
             trial = 0;
             stays = u < owned;
         }
+        threads.sync();  // before, all have read what it came with
+        if (!writes) continue;
         step[i] = s;
         draw[i] = (int)trial;
         previous[i] = before;
@@ -201,16 +210,29 @@ extern "C" __global__ void second_order(long long n, long long first, long long 
                                         index_t *walks, int *lengths) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
     const Factors factors{back, common, distant};
+    const Single alone{};
     if (method == GD_UNIFORM)
-        second_all<GD_UNIFORM>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_UNIFORM>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
     else if (method == GD_REJECTION)
-        second_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_REJECTION>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
     else if (method == GD_INVERSE)
-        second_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
-    else if (method == GD_RESERVOIR)
-        second_all<GD_RESERVOIR>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_INVERSE>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
     else
-        second_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long long n, long long first, long long begin, long long end, long long length,
+                                                  gd_u64 seed, gd_u64 back, gd_u64 common, gd_u64 distant, long long undirected,
+                                                  const index_t *starts, const long long *indptr, const index_t *indices,
+                                                  long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                                  const gd_u64 *table, const int *other,
+                                                  index_t *walks, int *lengths) {
+    __shared__ double keys[2 * GD_TOGETHER];
+    __shared__ gd_u32 places[2 * GD_TOGETHER];
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Factors factors{back, common, distant};
+    second_all<GD_RESERVOIR>(Together{keys, places, 0}, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0,
+        starts, walks, lengths);
 }
 
 extern "C" __global__ void second_order_part(long long n, const long long *instance, int *step, int *draw, const index_t *at,
@@ -222,19 +244,32 @@ extern "C" __global__ void second_order_part(long long n, const long long *insta
                                              const index_t *ids, long long owned, index_t *path, int *made, index_t *target) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
     const Factors factors{back, common, distant};
+    const Single alone{};
     if (method == GD_UNIFORM)
-        second_here<GD_UNIFORM>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
+        second_here<GD_UNIFORM>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
             factors, undirected != 0, ids, owned, path, made, target);
     else if (method == GD_REJECTION)
-        second_here<GD_REJECTION>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
+        second_here<GD_REJECTION>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
             factors, undirected != 0, ids, owned, path, made, target);
     else if (method == GD_INVERSE)
-        second_here<GD_INVERSE>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target);
-    else if (method == GD_RESERVOIR)
-        second_here<GD_RESERVOIR>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
+        second_here<GD_INVERSE>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
             factors, undirected != 0, ids, owned, path, made, target);
     else
-        second_here<GD_ALIAS>(n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
+        second_here<GD_ALIAS>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
             factors, undirected != 0, ids, owned, path, made, target);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) second_order_part_reservoir(long long n, const long long *instance, int *step, int *draw, const index_t *at,
+                                                       index_t *previous, const index_t *previous_slot, index_t *here, index_t *candidate,
+                                                       long long budget, long long length, gd_u64 seed, gd_u64 back, gd_u64 common,
+                                                       gd_u64 distant, long long undirected, const long long *indptr, const index_t *indices,
+                                                       long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                                       const gd_u64 *table, const int *other,
+                                                       const index_t *ids, long long owned, index_t *path, int *made, index_t *target) {
+    __shared__ double keys[2 * GD_TOGETHER];
+    __shared__ gd_u32 places[2 * GD_TOGETHER];
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Factors factors{back, common, distant};
+    second_here<GD_RESERVOIR>(Together{keys, places, 0}, n, instance, step, draw, at, previous, previous_slot, here, candidate,
+        (int)budget, (int)length, rows, factors, undirected != 0, ids, owned, path, made, target);
 }

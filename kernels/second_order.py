@@ -1,6 +1,6 @@
 """Second-order random walks (node2vec): twins of second_order.cu.
 
-Arguments are those of walk.py, and
+Arguments are those of walk.py, with second_order_reservoir and second_order_part_reservoir for RESERVOIR, and
 
 back, common, distant  uint64: see second_order.cu
 undirected             whether u is a neighbour of v where v is one of u
@@ -165,6 +165,18 @@ def second_order(
 
 
 @twin
+def second_order_reservoir(
+    n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
+    greatest, totals, shifts, table, other, walks, lengths,
+):  # fmt: skip
+    """`second_order` by a reservoir, of which the threads of a block draw each edge together."""
+    second_order(
+        n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
+        greatest, totals, shifts, table, other, walks, lengths,
+    )  # fmt: skip
+
+
+@twin
 def second_order_part(
     n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
     undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
@@ -230,3 +242,16 @@ def second_order_part(
         step[i], draw[i], previous[i], here[i], candidate[i] = s, trial, before, identity, asked
         made[i] = count
         target[i] = goal if s < length else -1
+
+
+@twin
+def second_order_part_reservoir(
+    n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
+    undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
+):  # fmt: skip
+    """`second_order_part` by a reservoir, of which the threads of a block draw each edge together."""
+    second_order_part(
+        n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common,
+        distant, undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path,
+        made, target,
+    )  # fmt: skip

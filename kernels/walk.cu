@@ -1,5 +1,6 @@
-// First-order random walks, a thread each: c-saw (Pandey et al.), Section II-A. Twins and what the arguments are:
-// walk.py. A thread has the steps of an aligned 16 bytes in registers before it stores them together.
+// First-order random walks, a thread each, or several where a reservoir draws: c-saw (Pandey et al.), Section II-A. Twins
+// and what the arguments are: walk.py. A thread has the steps of an aligned 16 bytes in registers before it stores them
+// together.
 #include "walk.cuh"
 
 // How a partition is read.
@@ -18,10 +19,10 @@ struct Moves {
 
 // The next slot after v, whose edges are begin to after - 1 and whose row is `row`, or with `far` the id of a vertex; -1
 // where the walk ends.
-template <int METHOD>
-__device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &moves, gd_u64 instance, gd_u32 step,
-                                             index_t v, long long row, long long begin, long long after, index_t start,
-                                             bool &far) {
+template <int METHOD, class Threads>
+__device__ __forceinline__ index_t walk_next(Threads &threads, const Rows &rows, const Moves &moves, gd_u64 instance,
+                                             gd_u32 step, index_t v, long long row, long long begin, long long after,
+                                             index_t start, bool &far) {
     gd_u32 draw = 0;
     gd_u64 first, second;
     const bool plain = METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS;
@@ -48,7 +49,7 @@ __device__ __forceinline__ index_t walk_next(const Rows &rows, const Moves &move
     if (dead) return -1;
     if (METHOD == GD_CELLS) return rows.neighbour(row, begin, degree, instance, step);
     const long long edge = plain ? gd_pick_uniform(begin, after, first)
-                                 : rows.pick<METHOD>(row, begin, degree, instance, step, draw, second);
+                                 : rows.pick<METHOD>(threads, row, begin, degree, instance, step, draw, second);
     const index_t u = rows.indices[edge];
     if (METHOD == GD_METROPOLIS) {
         const long long others = moves.degrees[u];
@@ -61,6 +62,7 @@ template <int METHOD>
 __device__ __forceinline__ void walk_all(long long n, long long first, int begin, int end, long long length,
                                          const Rows rows, const Moves moves, const index_t *starts, index_t *walks,
                                          int *lengths) {
+    const Single alone{};
     GD_FOR(i, n) {
         index_t *const row = walks + i * (length + 1);
         const index_t start = starts[i];
@@ -78,7 +80,7 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
                 const int step = base + k;
                 if (v >= 0 && step > begin && step <= end) {
                     bool far;
-                    v = walk_next<METHOD>(rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v, rows.indptr[v],
+                    v = walk_next<METHOD>(alone, rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v, rows.indptr[v],
                                           rows.indptr[v + 1], start, far);
                     if (v < 0) lengths[i] = step - 1;
                 }
@@ -95,28 +97,57 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
     }
 }
 
-template <int METHOD>
-__device__ __forceinline__ void walk_here(long long n, long long first_instance, const long long *instance, int *step, index_t *at, int budget,
+// The same by several threads for each walker.
+__device__ __forceinline__ void walk_together(Together threads, long long n, long long first, int begin, int end,
+                                              long long length, const Rows rows, const Moves moves,
+                                              const index_t *starts, index_t *walks, int *lengths) {
+    const bool writes = threads.writes();
+    for (long long i = threads.first(); i < n; i += threads.stride()) {
+        index_t *const row = walks + i * (length + 1);
+        const index_t start = starts[i];
+        index_t v = begin ? row[begin] : start;
+        if (!begin && writes) {
+            row[0] = v;
+            lengths[i] = (int)length;
+        }
+        for (int step = begin + 1; step <= end; step++) {
+            if (v >= 0) {
+                bool far;
+                v = walk_next<GD_RESERVOIR>(threads, rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v,
+                                            rows.indptr[v], rows.indptr[v + 1], start, far);
+                if (v < 0 && writes) lengths[i] = step - 1;
+            }
+            if (writes) row[step] = v;
+        }
+    }
+}
+
+template <int METHOD, class Threads>
+__device__ __forceinline__ void walk_here(Threads threads, long long n, long long first_instance, const long long *instance, int *step, index_t *at, int budget,
                                           int length, const Rows rows, const Moves moves, const index_t *starts,
                                           const index_t *ids, long long owned, index_t *path, int *made) {
-    GD_FOR(i, n) {
+    for (long long i = threads.first(); i < n; i += threads.stride()) {
         const long long walker = instance[i];
         const index_t start = starts[walker - first_instance];
         index_t v = at[i], id = -1;
         int s = step[i], count = 0;
         bool far = false;
         while (count < budget && s < length) {
-            v = walk_next<METHOD>(rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, v, rows.indptr[v],
+            v = walk_next<METHOD>(threads, rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, v, rows.indptr[v],
                                   rows.indptr[v + 1], start, far);
             id = v < 0 || far ? v : ids[v];
             if (v < 0) break;
-            path[i * budget + count++] = id;
+            if (threads.writes()) path[i * budget + count] = id;
+            count++;
             s++;
             if (far || v >= owned) break;
         }
-        at[i] = s < length ? id : (index_t)-1;
-        step[i] = s;
-        made[i] = count;
+        threads.sync();  // before, all have read where it stood
+        if (threads.writes()) {
+            at[i] = s < length ? id : (index_t)-1;
+            step[i] = s;
+            made[i] = count;
+        }
     }
 }
 
@@ -143,6 +174,7 @@ template <int METHOD>
 __device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget, int length,
                                           const Rows near, const Moves moves, const Parts parts, const index_t *starts,
                                           index_t *walks, int *lengths, int *places, gd_u64 *told) {
+    const Single alone{};
     gd_u64 in_place = 0;  // steps
     GD_FOR(i, n) {
         const long long r = queue[i];
@@ -169,7 +201,7 @@ __device__ __forceinline__ void walk_some(long long n, const long long *queue, l
             bool jumped;
             Rows rows = near;
             if (way == GD_FAR) rows = parts.far;
-            id = walk_next<METHOD>(rows, moves, (gd_u64)(first + r), (gd_u32)(s + 1), id, row, begin + edges,
+            id = walk_next<METHOD>(alone, rows, moves, (gd_u64)(first + r), (gd_u32)(s + 1), id, row, begin + edges,
                                    after + edges, start, jumped);
             in_place += way == GD_FAR;
             if (id < 0) break;
@@ -193,8 +225,20 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
     else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else if (method == GD_INVERSE) walk_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
-    else if (method == GD_RESERVOIR) walk_all<GD_RESERVOIR>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
     else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) walk_reservoir(long long n, long long first, long long begin, long long end, long long length,
+                                          gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
+                                          const index_t *starts, const long long *indptr, const index_t *indices,
+                                          long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                          const gd_u64 *table, const int *other,
+                                          const long long *degrees, index_t *walks, int *lengths) {
+    __shared__ double keys[2 * GD_TOGETHER];
+    __shared__ gd_u32 places[2 * GD_TOGETHER];
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Moves moves{restart, leave, dead, vertices, degrees};
+    walk_together(Together{keys, places, 0}, n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths);
 }
 
 extern "C" __global__ void walk_part(long long n, long long first_instance, const long long *instance, int *step, index_t *at, long long budget,
@@ -205,12 +249,25 @@ extern "C" __global__ void walk_part(long long n, long long first_instance, cons
                                      const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
     const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
     const Moves moves{restart, leave, dead, vertices, degrees};
-    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else if (method == GD_RESERVOIR) walk_here<GD_RESERVOIR>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
-    else walk_here<GD_ALIAS>(n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    const Single alone{};
+    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+    else walk_here<GD_ALIAS>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) walk_part_reservoir(long long n, long long first_instance, const long long *instance, int *step, index_t *at, long long budget,
+                                               long long length, gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead,
+                                               long long vertices, const index_t *starts, const long long *indptr, const index_t *indices,
+                                               long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
+                                               const gd_u64 *table, const int *other,
+                                               const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made) {
+    __shared__ double keys[2 * GD_TOGETHER];
+    __shared__ gd_u32 places[2 * GD_TOGETHER];
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Moves moves{restart, leave, dead, vertices, degrees};
+    walk_here<GD_RESERVOIR>(Together{keys, places, 0}, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made);
 }
 
 extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, long long length,

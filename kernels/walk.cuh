@@ -8,6 +8,7 @@
 
 #include "common.cuh"
 #include "pick.cuh"
+#include "together.cuh"
 
 // Besides the methods of pick.cuh.
 #define GD_METROPOLIS 4
@@ -76,15 +77,16 @@ struct Rows {
     }
 
     // An edge of a row that is not dead, and its coin; `draw` is counted up.
-    template <int METHOD>
-    __device__ __forceinline__ long long pick(long long row, long long begin, long long degree, gd_u64 instance,
-                                              gd_u32 step, gd_u32 &draw, gd_u64 &coin) const {
+    template <int METHOD, class Threads>
+    __device__ __forceinline__ long long pick(Threads &threads, long long row, long long begin, long long degree,
+                                              gd_u64 instance, gd_u32 step, gd_u32 &draw, gd_u64 &coin) const {
         if (METHOD == GD_UNIFORM || METHOD == GD_METROPOLIS) {
             gd_u64 first;
             gd_philox(key, instance, step, draw++, first, coin);
             return gd_pick_uniform(begin, begin + degree, first);
         }
-        const long long edge = gd_pick(METHOD, biases, row, begin, begin + degree, key, instance, step, draw);
+        const long long edge =
+            threads.template pick<METHOD>(biases, row, begin, begin + degree, key, instance, step, draw);
         coin = this->coin<METHOD>(instance, step, draw);
         return edge;
     }

@@ -10,7 +10,8 @@ length    steps of a walk; `walks` has rows of length + 1
 method    METROPOLIS (to a neighbour drawn uniformly, or staying by the degrees), or one of pick.py, whose tables are
           values, greatest, totals, shifts, table, other; in walk_streamed CELLS stands for alias, with a table of
           cells: the share of an edge, and the neighbours along it and along the other one, together 64 bits where ids
-          have 32, else 64 bits each
+          have 32, else 64 bits each. On a GPU RESERVOIR is for walk_reservoir and walk_part_reservoir alone, where a
+          block takes a walker, of 32 to 256 threads
 seed      uint64, of the random numbers
 restart, leave, dead, vertices
           see Moves in walk.cu
@@ -199,6 +200,18 @@ def walk(
 
 
 @twin
+def walk_reservoir(
+    n, first, begin, end, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
+    greatest, totals, shifts, table, other, degrees, walks, lengths,
+):  # fmt: skip
+    """`walk` by a reservoir, of which the threads of a block draw each edge together."""
+    walk(
+        n, first, begin, end, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
+        greatest, totals, shifts, table, other, degrees, walks, lengths,
+    )  # fmt: skip
+
+
+@twin
 def walk_part(
     n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
     indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
@@ -225,6 +238,18 @@ def walk_part(
         at[i] = known if s < length else -1
         step[i] = s
         made[i] = count
+
+
+@twin
+def walk_part_reservoir(
+    n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
+    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+):  # fmt: skip
+    """`walk_part` by a reservoir, of which the threads of a block draw each edge together."""
+    walk_part(
+        n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
+        indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+    )  # fmt: skip
 
 
 @within

@@ -37,6 +37,12 @@ LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
 """Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
 WARPS = 16
 """Of few walkers, on a processor of a GPU."""
+TOGETHER = 8
+"""Warps of a GPU that a walker by a reservoir has at most, as kernels/together.cuh has it."""
+RESIDENT = 24
+"""Such warps that are on a processor of a GPU at the same time."""
+WAITING = 1 << 12
+"""Blocks of such a launch at most, for each processor."""
 BUDGET = 16
 """Steps of a walker in a superstep over partitions."""
 
@@ -274,6 +280,14 @@ def threads_for(env: Environment, walkers: int) -> int:
     while threads < BLOCK and blocks * threads < walkers:
         threads *= 2
     return threads
+
+
+def together_for(env: Environment, walkers: int) -> dict[str, int]:
+    """Threads of a block, of a launch in which each takes a walker: a warp where walkers are many, else as many as
+    let all walkers go at the same time. There is a block for each, so that one whose walk is done makes room."""
+    warps = getattr(env.backend, "processors", 1) * RESIDENT // max(walkers, 1)
+    threads = 32 * min(max(warps, 1), TOGETHER)
+    return {"per_item": threads, "threads": threads, "per_processor": WAITING}
 
 
 def biases_of(part: Part, env: Environment, bias: str | None, method: str, degrees: Array | None = None) -> EdgeBiases:

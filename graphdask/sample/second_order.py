@@ -33,6 +33,7 @@ from graphdask.sample._walkers import (
     checked_starts,
     expected_reuse,
     threads_for,
+    together_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import checked_placement, sampled
@@ -75,11 +76,13 @@ class SecondOrder(Walkers):
         return biases_memory(part, self.bias, self.method)
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
-        csr = part.out
-        env.kernels("second_order", index_t=part.vertex_map.dtype, bias_t=state.rows.dtype).second_order(
-            rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.factors,
-            int(not self.directed), state.starts[rows], csr.indptr, csr.indices, *state.rows.arguments,
-            state.walks[rows], state.lengths[rows], threads=threads_for(env, rows.stop - rows.start),
+        csr, n, reservoir = part.out, rows.stop - rows.start, self.method == "reservoir"
+        kernels = env.kernels("second_order", index_t=part.vertex_map.dtype, bias_t=state.rows.dtype)
+        launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
+        (kernels.second_order_reservoir if reservoir else kernels.second_order)(
+            n, self.first + rows.start, begin, end, self.length, self.seed, *self.factors, int(not self.directed),
+            state.starts[rows], csr.indptr, csr.indices, *state.rows.arguments, state.walks[rows],
+            state.lengths[rows], **launched,
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
@@ -96,11 +99,13 @@ class SecondOrder(Walkers):
         xp, csr, dtype, n = env.xp, part.out, part.vertex_map.dtype, len(came["at"])
         path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
         target = xp.empty(n, dtype)
-        env.kernels("second_order", index_t=dtype, bias_t=state.rows.dtype).second_order_part(
+        kernels = env.kernels("second_order", index_t=dtype, bias_t=state.rows.dtype)
+        reservoir = self.method == "reservoir"
+        (kernels.second_order_part_reservoir if reservoir else kernels.second_order_part)(
             n, came["instance"], came["step"], came["draw"], came["at"], came["previous"],
             self._own_slots(part, env, came["previous"]), came["here"], came["candidate"], path.shape[1], self.length,
             self.seed, *self.factors, int(not self.directed), csr.indptr, csr.indices, *state.rows.arguments,
-            state.ids, part.num_owned, path, made, target,
+            state.ids, part.num_owned, path, made, target, **(together_for(env, n) if reservoir else {}),
         )  # fmt: skip
         return path, made, target, {name: column for name, column in came.items() if name != "at"}
 

@@ -32,6 +32,7 @@ from graphdask.sample._walkers import (
     checked_starts,
     expected_reuse,
     threads_for,
+    together_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, sampled
@@ -109,10 +110,13 @@ class FirstOrder(Walkers):
         self, of: Rows, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int
     ) -> None:
         """The same along the edges of `of`."""
-        env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype).walk(
-            rows.stop - rows.start, self.first + rows.start, begin, end, self.length, self.seed, *self.moves,
-            part.num_vertices, state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of),
-            state.walks[rows], state.lengths[rows], threads=threads_for(env, rows.stop - rows.start),
+        kernels, n = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype), rows.stop - rows.start
+        reservoir = self.method == "reservoir"
+        launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
+        (kernels.walk_reservoir if reservoir else kernels.walk)(
+            n, self.first + rows.start, begin, end, self.length, self.seed, *self.moves, part.num_vertices,
+            state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of), state.walks[rows],
+            state.lengths[rows], **launched,
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
@@ -129,10 +133,11 @@ class FirstOrder(Walkers):
         """The same along the edges of `of`, a number of steps at most."""
         n, dtype = len(came["at"]), part.vertex_map.dtype
         path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
-        env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype).walk_part(
+        kernels, reservoir = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype), self.method == "reservoir"
+        (kernels.walk_part_reservoir if reservoir else kernels.walk_part)(
             n, self.first, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed,
             *self.moves, part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of),
-            state.ids, part.num_owned, path, made,
+            state.ids, part.num_owned, path, made, **(together_for(env, n) if reservoir else {}),
         )  # fmt: skip
         return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}
 

@@ -32,6 +32,7 @@ CALLS = {
     "rejection": lambda G, v, **o: sample.node2vec(G, v, 9, p=0.5, method="rejection", **o),
     "inverse": lambda G, v, **o: sample.node2vec(G, v, 9, p=0.5, method="inverse", **o),
     "alias": lambda G, v, **o: sample.node2vec(G, v, 9, p=0.5, method="alias", **o),
+    "reservoir": lambda G, v, **o: sample.node2vec(G, v, 9, p=0.5, method="reservoir", **o),
     "layers": lambda G, v, **o: sample.layer(G, v, [5, 40], **o),
     "layers by weight": lambda G, v, **o: sample.layer(G, v, [5, 3], bias="weight", **o),
     "layers by degree": lambda G, v, **o: sample.layer(G, [v, v[:2]], [5, 3], bias="degree", direction="in", **o),

@@ -39,6 +39,7 @@ KINDS: dict[str, Callable[..., Any]] = {
     "node2vec, common": partial(sample.node2vec, p=0.5, q=3, weighted=False),
     "node2vec, weighted": partial(sample.node2vec, p=0.25, q=4),
     "node2vec, alias": partial(sample.node2vec, p=3, q=2, method="alias"),
+    "node2vec, reservoir": partial(sample.node2vec, p=2, q=0.25, method="reservoir"),
 }
 
 
@@ -109,7 +110,9 @@ def test_walks_are_the_same_on_a_real_gpu(kind):
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-@pytest.mark.parametrize("kind", ["rejection", "alias", "node2vec", "node2vec, weighted"])
+@pytest.mark.parametrize(
+    "kind", ["rejection", "alias", "reservoir", "node2vec", "node2vec, weighted", "node2vec, reservoir"]
+)
 def test_64_bit_numbers_give_the_same(kind, device, monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made("dense random, directed", np.float64)
@@ -121,7 +124,7 @@ def test_64_bit_numbers_give_the_same(kind, device, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-@pytest.mark.parametrize("kind", ["simple", "node2vec"])
+@pytest.mark.parametrize("kind", ["simple", "reservoir", "node2vec", "node2vec, reservoir"])
 def test_long_walks_take_several_launches(kind, device, monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made("scale-free")
