@@ -1,4 +1,4 @@
-"""What kernels/functions.{cu,py} tell the functions that a caller writes: for each its parameters and its fields.
+"""What kernels/functions*.{cu,py} tell the functions that a caller writes: for each its parameters and its fields.
 
 A field is an expression in the parameters, the same text in Python and in CUDA C++, so a function costs what the fields
 cost that it reads.

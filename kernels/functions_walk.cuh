@@ -1,9 +1,10 @@
-// Walks whose edges are chosen by functions of the caller, a thread each: what functions_walk in functions.cu does.
+// Walks whose edges are chosen by functions of the caller, as functions_walk.cu makes them.
 //
 // Whether a vertex is a neighbour of the one before takes a search, and often makes no difference to whether a number
 // keeps an edge: a function that asks for it is called with both answers first, as the twin does.
 #pragma once
 
+#include "together.cuh"
 #include "walk.cuh"
 
 // How a walk draws edges: all alike, by sums of their biases, by rejection, or by an alias table.
@@ -75,7 +76,7 @@ struct Walker {
     gd_i64 at, size, at_before, size_before;
 };
 
-// What functions_walk is given.
+// What the kernels are given.
 struct Walks {
     const gd_i64 *indptr;
     const index_t *indices;
@@ -198,6 +199,41 @@ struct Walks {
         if (next >= -1) return (index_t)next;
         atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
         return -1;
+    }
+
+    // The biases of the edges of a walk's row.
+    struct OfRow {
+        const Walks &of;
+        const Walker &w;
+        int step;
+
+        __device__ __forceinline__ bias_t operator[](gd_u32 place) const {
+            return of.bias(w, w.at + place, of.indices[w.at + place], step);
+        }
+    };
+
+    // The same as below, by exponential keys of all edges of a row, for which threads look together.
+    __device__ __forceinline__ int walk_together(Walker &w, int begin, int end, gd_u64 key, Together &team, index_t *led,
+                                                 index_t *went) const {
+        int step = begin;
+        for (; w.v >= 0 && step < end; step++) {
+            const gd_u32 place = w.size ? team.least<bias_t>(OfRow{*this, w, step}, (gd_u32)w.size, key,
+                                                             (gd_u64)w.instance, (gd_u32)step) : GD_NO_EDGE;
+            if (place == GD_NO_EDGE) {
+                w.v = -1;
+                break;
+            }
+            const gd_i64 edge = w.at + place;
+            const index_t slot = indices[edge];
+            index_t next = slot;
+            if (team.writes()) led[step] = slot;
+            if (GD_UPDATES) {
+                next = put(w, edge, slot, step);
+                if (team.writes()) went[step] = next;
+            }
+            enter(w, next);
+        }
+        return step;
     }
 
     // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. A thread tries one edge

@@ -1,8 +1,9 @@
 """Families of kernels with functions of the caller in them.
 
-A family that calls such functions has defaults for them in FAMILY_default.{cuh,py}, and in FAMILY_fields.py says what
-it hands over and which fields that makes. The caller's functions go before the `#include` of the defaults, and after
-their import in Python, whose names they take. A function is what `graphdask.sample.translate` makes.
+Families FAMILY and FAMILY_... that call such functions have defaults for them in FAMILY_default.{cuh,py}, and
+FAMILY_fields.py says what they hand over and which fields that makes. The caller's functions go before the `#include`
+of the defaults, and after their import in Python, whose names they take. A function is what
+`graphdask.sample.translate` makes.
 """
 
 from __future__ import annotations
@@ -29,15 +30,20 @@ def digests(functions: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, function.digest) for name, function in (functions or {}).items()))
 
 
+def _first(family: str) -> str:
+    """The family whose defaults and fields it has."""
+    return family.partition("_")[0]
+
+
 def _hooks(family: str) -> Mapping[str, Hook]:
-    return importlib.import_module(f"graphdask.kernels.{family}_fields").HOOKS
+    return importlib.import_module(f"graphdask.kernels.{_first(family)}_fields").HOOKS
 
 
 def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> str:
     """The text of a family with functions in it."""
     if not functions:
         return text
-    hooks, mark = _hooks(family), f'#include "{family}_default.cuh"'
+    hooks, mark = _hooks(family), f'#include "{_first(family)}_default.cuh"'
     assert text.count(mark) == 1
     made = []
     for name, function in sorted(functions.items()):

@@ -38,9 +38,9 @@ struct Keyed {
     }
 };
 
-// A lane's biases of the piece of a row that begins at `base`; 0 behind its end.
-template <class Bias>
-__device__ __forceinline__ void gd_read_piece(const Bias *values, gd_u32 size, gd_u32 base, Bias *bias) {
+// A lane's biases of the piece of a row that begins at `base`; 0 behind its end. `values[place]` is one, stored or made.
+template <class Bias, class Values>
+__device__ __forceinline__ void gd_read_piece(const Values &values, gd_u32 size, gd_u32 base, Bias *bias) {
 #pragma unroll
     for (int k = 0; k < 2 * GD_PAIRS; k++) {
         const gd_u32 place = base + 64 * (k >> 1) + 2 * (threadIdx.x & 31) + (k & 1);
@@ -50,17 +50,17 @@ __device__ __forceinline__ void gd_read_piece(const Bias *values, gd_u32 size, g
 
 // The smallest key of the pieces of a row that begin at `first`, first + by, ..., which all lanes of a warp get. `key` is
 // that of the draw.
-template <class Bias>
-__device__ __forceinline__ Keyed gd_least_key(const Bias *values, gd_u32 size, gd_u32 first, gd_u32 by, gd_u64 key,
+template <class Bias, class Values>
+__device__ __forceinline__ Keyed gd_least_key(const Values &values, gd_u32 size, gd_u32 first, gd_u32 by, gd_u64 key,
                                               gd_u64 instance, gd_u32 step) {
     const gd_u32 lane = threadIdx.x & 31;
     Keyed least{gd_infinity(), GD_NO_EDGE};
     Bias bias[2 * GD_PAIRS], next[2 * GD_PAIRS];
-    gd_read_piece(values, size, first, next);
+    gd_read_piece<Bias>(values, size, first, next);
     for (gd_u32 base = first; base < size; base += by) {
 #pragma unroll
         for (int k = 0; k < 2 * GD_PAIRS; k++) bias[k] = next[k];
-        if (base + by < size) gd_read_piece(values, size, base + by, next);  // on its way meanwhile
+        if (base + by < size) gd_read_piece<Bias>(values, size, base + by, next);  // on its way meanwhile
         unsigned may = 0;
         gd_u64 number, second;
 #pragma unroll
@@ -108,20 +108,27 @@ struct Together {
                                               gd_u64 key, gd_u64 instance, gd_u32 step, gd_u32 &draw) {
         static_assert(METHOD == GD_RESERVOIR, "threads look together for the smallest of keys");
         key = gd_hash(gd_key(key, GD_DRAW_KEY, 0), gd_key(key, GD_DRAW_KEY, 1), (gd_u64)draw++);
-        const gd_u32 size = (gd_u32)(end - begin), warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+        const gd_u32 place = least<Bias>(b.values + begin, (gd_u32)(end - begin), key, instance, step);
+        return place == GD_NO_EDGE ? -1 : begin + (long long)place;
+    }
+
+    // The place of the edge with the smallest key in a row.
+    template <class Bias, class Values>
+    __device__ __forceinline__ gd_u32 least(const Values &values, gd_u32 size, gd_u64 key, gd_u64 instance, gd_u32 step) {
+        const gd_u32 warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
         const bool alone = warps == 1 || size <= GD_PIECE;  // every warp all of it: sooner than to wait for each other
-        Keyed least = gd_least_key(b.values + begin, size, alone ? 0 : GD_PIECE * warp,
-                                   alone ? GD_PIECE : GD_PIECE * warps, key, instance, step);
+        Keyed found = gd_least_key<Bias>(values, size, alone ? 0 : GD_PIECE * warp,
+                                         alone ? GD_PIECE : GD_PIECE * warps, key, instance, step);
         if (!alone) {
             const int half = GD_TOGETHER * turn;
             if ((threadIdx.x & 31) == 0) {
-                keys[half + warp] = least.key;
-                places[half + warp] = least.place;
+                keys[half + warp] = found.key;
+                places[half + warp] = found.place;
             }
             __syncthreads();
-            for (gd_u32 w = 0; w < warps; w++) least.take_if_before(keys[half + w], places[half + w]);
+            for (gd_u32 w = 0; w < warps; w++) found.take_if_before(keys[half + w], places[half + w]);
             turn ^= 1;
         }
-        return least.none() ? -1 : begin + (long long)least.place;
+        return found.place;
     }
 };

@@ -114,7 +114,7 @@ class Expander:
         self.graph = (*self.graph[:-2], near.indptr, near.indices)
         return replace(items, near=near.of)
 
-    def kernels(self, *names: str, **numbers: int) -> tuple[Any, Any]:
+    def kernels(self, *names: str, family: str = "functions", **numbers: int) -> tuple[Any, Any]:
         """Kernels with some functions in them, compiled for some numbers, and the dtype of biases.
 
         But for walks each function is called in kernels of its own, so they are compiled once for all specs with it.
@@ -123,7 +123,7 @@ class Expander:
         floating = any(name.endswith("bias") and of.result == "float" for name, of in functions.items())
         bias = np.float64 if floating else np.int64
         types = {"index_t": self.dtype, "weight_t": self.graph[2].dtype, "bias_t": bias, **numbers}
-        return self.env.kernels("functions", functions=functions, **types), bias
+        return self.env.kernels(family, functions=functions, **types), bias
 
     def bound(self, bias: Any) -> Any:
         """What no bias exceeds, as the kernels take it."""

@@ -19,10 +19,11 @@ from graphdask.part import Part
 from graphdask.readback import Readback, readback_of
 from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
-from graphdask.sample._walkers import launches, threads_for
+from graphdask.sample._walkers import launches, threads_for, together_for
 
-UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
-"""As in kernels/functions.py."""
+UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
+"""As in kernels/functions_walk.py."""
+HOW = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED, "alias": ALIASED, "reservoir": KEYED}
 AHEAD = 2
 """Launches under way at the same time."""
 LOOKS = 16
@@ -74,7 +75,7 @@ def one_by_one(sampler: Any) -> bool:
         and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
         and all(fanout == 1 for fanout, _ in sampler.runs)
         and (sampler.one_each or bool((np.diff(sampler.bounds) == 1).all()))
-        and sampler.how.name in ("uniform", "inverse", "rejection", "alias")
+        and sampler.how.name in HOW
     )
 
 
@@ -83,12 +84,12 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     method, xp, n, depth, dtype = expander.method, env.xp, sampler.instances, len(sampler.fanouts), expander.dtype
     if expander.mapped or not one_by_one(sampler) or (method.name == "inverse" and expander.sums is None):
         return None
-    how = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED, "alias": ALIASED}[method.name]
+    how = HOW[method.name]
     dst = xp.empty((n, depth), dtype)
     put = xp.empty((n, depth), dtype) if "update" in sampler.functions else dst
     starts, here, before = (xp.empty(n, dtype) for _ in range(3))
     functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
-    kernels, bias = expander.kernels(*functions, gd_how=how)
+    kernels, bias = expander.kernels(*functions, family="functions_walk", gd_how=how)
     shares, totals, other = xp.empty(0, np.int64), xp.empty(0, np.uint64), xp.empty(0, np.int32)
     if expander.sums is not None:
         shares = expander.sums.values
@@ -101,8 +102,9 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     )  # fmt: skip
     unasked = xp.zeros(1, np.int32) if len(functions) < 2 else None
     failures = expander.failures.get("edge_bias", unasked), expander.failures.get("update", unasked)
+    launch = kernels.functions_walk_keyed if how == KEYED else kernels.functions_walk
     return WalkState(
-        expander, how, kernels.functions_walk, fixed, failures, _starts(sampler), starts, here, before, dst, put,
+        expander, how, launch, fixed, failures, _starts(sampler), starts, here, before, dst, put,
         xp.zeros(n, np.int32), xp.zeros(1, np.uint64), readback_of(env.backend, 1, AHEAD),
         deque(launches(env.backend.name, n, depth) if depth else ()),
     )  # fmt: skip
@@ -133,7 +135,8 @@ def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, be
     of_walks = (state.here, state.before, state.dst, state.put, state.lengths)
     state.launch(
         b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[a:b], *state.fixed,
-        *(array[a:b] for array in of_walks), state.told, *state.failures, threads=threads_for(env, b - a),
+        *(array[a:b] for array in of_walks), state.told, *state.failures,
+        **(together_for(env, b - a) if state.how == KEYED else {"threads": threads_for(env, b - a)}),
     )  # fmt: skip
     state.under_way.append((state.heard.send(state.told), b - a))
 

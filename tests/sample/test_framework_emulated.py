@@ -205,6 +205,35 @@ def test_walks_that_ask_what_is_near_are_those_made_step_by_step(name, trials, m
     same(found, gd.sample.run(graph.partition(1, device="cpu"), ASKING[name], np.arange(90), instances=200))
 
 
+def by_odd_weight(e):
+    return e.weight if e.destination % 2 else 0.0
+
+
+KEYED = {
+    "by weight": Spec(edge_bias=by_weight, select="reservoir", depth=5, replace=True),
+    "by an integer": Spec(edge_bias=nearer, select="reservoir", depth=5, replace=True),
+    "node2vec": Spec(edge_bias=second_order, select="reservoir", depth=5, replace=True, direction="in"),
+    "an update too": Spec(edge_bias=nearer, select="reservoir", update=near_twice, depth=5, replace=True),
+    "some of bias 0": Spec(edge_bias=by_odd_weight, select="reservoir", depth=5, replace=True),
+}
+
+
+@pytest.mark.parametrize("warps", [1, 3, 8])
+@pytest.mark.parametrize("name", KEYED)
+def test_walks_by_a_reservoir_are_those_made_step_by_step(name, warps, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    launched = {"per_item": 32 * warps, "threads": 32 * warps, "per_processor": 2}
+    monkeypatch.setattr("graphdask.sample._spec_walks.together_for", lambda env, walkers: launched)
+    monkeypatch.setattr("graphdask.sample._walkers.LAUNCH", {"cpu": (60, 3), "cuda": (60, 3)})  # in several launches
+    graph, starts = made(hubs, "floats"), np.arange(40)
+    found = gd.sample.run(graph.partition(1, device="cpu"), KEYED[name], starts).verify()
+    assert found.stats.edges == len(found.src)
+    assert len(found.stats) > 2
+    same(found, gd.sample.run(graph.partition(1, device="cuda"), KEYED[name], starts))
+    monkeypatch.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
+    same(found, gd.sample.run(graph.partition(1, device="cpu"), KEYED[name], starts))
+
+
 def failing_near(e):
     return 1.0 / (0 if e.destination_near_previous else 1)
 
