@@ -49,6 +49,8 @@ OPTIONS = {
     "ghosts": "--ghosts",
     "exchange": "--exchange",
     "allocation": "--allocation",
+    "fused": "--fused",
+    "direction": "--direction",
     "id_width": "--id-width",
     "device": "--device",
     "files": "--files",
@@ -203,6 +205,7 @@ def in_options(message: str) -> str:
     message = message.replace("directed=False", "--undirected").replace("directed=True", "--directed")
     message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
     message = message.replace("weighted=False", "--unweighted").replace("weighted=True", "--weighted")
+    message = message.replace("fused=False", "--no-fused").replace("fused=True", "--fused")
     message = message.replace("pass overwrite=True", "add --overwrite")
 
     def option(found: re.Match[str]) -> str:

@@ -77,6 +77,8 @@ class Environment:
     """What `comm.bytes_sent` was when a superstep last told of it."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
+    fused: bool = True
+    """Whether an advance over edges and the filter of what they lead to are one kernel, with nothing stored between."""
     frugal: bool = False
     """Whether there is no memory for what only makes a primitive faster."""
     growth: Growth = field(default_factory=Growth, repr=False)
@@ -136,7 +138,7 @@ class Environment:
         comm = self.comm
         assert comm is not None
         apart = not alone if self.size == 1 else self.exchange != "selective"
-        if apart or self.backend.name != "cuda" or self.allocation.partial:
+        if apart or self.backend.name != "cuda" or self.allocation.partial or not self.fused:
             return None
         if self._met is None:
             self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)
@@ -206,12 +208,12 @@ class RankContext:
     memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
 
-    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL) -> Environment:
+    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL, fused: bool = True) -> Environment:
         """The environment of a primitive on this rank."""
         comm = self.comm
         return Environment(
             self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm,
-            allocation=allocation,
+            allocation=allocation, fused=fused,
         )  # fmt: skip
 
 
@@ -242,6 +244,8 @@ class Primitive(ABC, Generic[S]):
     """What is to be done where the memory is too little."""
     needs_all = ""
     """Why a fixed share of the most memory can never do; empty where it may."""
+    needs_fused = "none of its kernels has a form that stores what edges lead to for another to filter"
+    """Why it cannot do with kernels that are not fused; empty where it can."""
 
     @property
     def inward(self) -> bool:

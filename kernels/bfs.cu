@@ -4,17 +4,8 @@
 // that reach it, and does not depend on who comes first. What the queues hold is settled by the next kernel, since bits
 // must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
 // bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
-#include "bfs.cuh"
+#include "bfs_push.cuh"
 #include "grid.cuh"
-#include "rows.cuh"
-
-// Places among the counters of a superstep: as in bfs.py.
-enum { HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS, EDGES = HUBS + 2, WEIGHT, LEVELS, VISITED, LISTED, CYCLE };
-#define BFS_COUNTERS (CYCLE + 6)
-
-__device__ __forceinline__ bool bfs_has(const unsigned int *bits, index_t slot) {
-    return __ldg(bits + (slot >> 5)) >> (slot & 31) & 1u;
-}
 
 // Make the counters of the next superstep ready.
 __device__ __forceinline__ void bfs_turn(unsigned long long *after, unsigned long long here, unsigned long long left) {
@@ -60,28 +51,11 @@ extern "C" __global__ void bfs_start(long long n, const index_t *sources, const 
     bfs_turn(after, (unsigned long long)n, 0);
 }
 
-struct Push {
+struct Push : Reach {
     const index_t *indices, *ids;
-    const unsigned int *seen;
-    index_t *parent;
-    long long owned;
-    bool tells;  // whether there are ghosts
-    index_t *own_queue, *ghost_queue;
-    unsigned long long *counters;
-    Queue<index_t> *own, *ghosts;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = __ldcs(indices + edge);  // once only: room in the caches is for bits and parents
-        if (bfs_has(seen, v)) return;
-        const index_t id = ids[row];
-        if (!(id < *(volatile index_t *)(parent + v))) return;
-        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
-        if (v < owned) own->push(v);
-        else ghosts->push(v);
-    }
-    __device__ __forceinline__ void flush(bool all) const {
-        own->flush(own_queue, counters + NEXT, all);
-        if (tells) ghosts->flush(ghost_queue, counters + GHOSTS, all);
+        reach(__ldcs(indices + edge), ids + row);  // once only: room in the caches is for bits and parents
     }
 };
 
@@ -93,7 +67,7 @@ extern "C" __global__ void bfs_push(long long n, const index_t *frontier, const 
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{indices, ids, seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts};
+    const Push push{{seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts}, indices, ids};
     gd_for_edges((long long)counters[HERE], frontier, indptr, hubs, counters + HUBS + turn, counters + EDGES, push);
 }
 
@@ -104,7 +78,7 @@ extern "C" __global__ void bfs_push_hubs(long long n, const long long *indptr, c
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{indices, ids, seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts};
+    const Push push{{seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts}, indices, ids};
     gd_for_hubs(hubs, counters + HUBS + turn, indptr, push);
 }
 

@@ -36,6 +36,9 @@ class State:
     """Own vertices that may yet be found, at most; counted where room is allocated in part."""
     alone: Peers | None
     """Where one GPU, which has all, pushes large levels as a team of one."""
+    led: Room | None = None
+    """Where edges of the frontier lead and the ids of what they are of, two entries for each; None where a push is
+    fused."""
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0

@@ -81,6 +81,9 @@ class Betweenness(Primitive[State]):
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
+    needs_fused = (
+        "vertices look for the front, and sum what it gives, over rows of their own, with no filter behind them"
+    )
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
 
@@ -344,6 +347,7 @@ def betweenness(
     seed: int = 0,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BetweennessResult:
@@ -368,6 +372,9 @@ def betweenness(
         Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
         more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
         would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
+    fused : bool, optional
+        Accepted so that all algorithms can be called alike; False is refused, as vertices look for the front, and
+        sum what it gives, over rows of their own, with no filter behind them.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -419,5 +426,11 @@ def betweenness(
     while lanes < min(LANES, len(chosen)) and 24 * n * 2 * lanes <= TABLE_BYTES:
         lanes *= 2
     return runtime().run(
-        G, Betweenness(chosen, lanes, scale), exchange=exchange, allocation=allocation, client=client, progress=progress
+        G,
+        Betweenness(chosen, lanes, scale),
+        exchange=exchange,
+        allocation=allocation,
+        fused=fused,
+        client=client,
+        progress=progress,
     )

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._bfs_push import LONG, led_memory, led_room, make_room, push
 from graphdask.algorithms._bfs_state import (
     COUNTERS,
     EDGES,
@@ -60,10 +61,6 @@ from graphdask.runtime import runtime
 from graphdask.team import Peers, TeamMemory
 
 DIRECTIONS = ("auto", "push", "pull")
-HUB = 4096
-"""Rows of more edges are put aside (kernels/rows.cuh)."""
-LONG = 1 << 40
-"""What a row of very many edges adds to a weight beside them."""
 LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
 SMALL = 1 << 15
@@ -116,6 +113,15 @@ class BreadthFirstSearch(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return search_memory(part, allocation, self._can_pull(part))
 
+    @property
+    def needs_fused(self) -> str:  # type: ignore[override]
+        pulls = "a pull ends a row at the first edge from the frontier, and has no filter behind it"
+        return "" if self.direction == "push" else f"{pulls}; take direction='push'"
+
+    def memory_on(self, part: Part, env: Environment) -> int:
+        led = 0 if env.fused else led_memory(part, env.allocation, self.either_way)
+        return self.memory(part, env.allocation) + led
+
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(part, env)
         if peers is None:
@@ -150,6 +156,7 @@ class BreadthFirstSearch(Primitive[State]):
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
             direction, env.kernels("bfs", index_t=dtype), unreached, peers if env.size == 1 else None,
+            None if env.fused else led_room(part, env, self.either_way),
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
@@ -251,7 +258,7 @@ class BreadthFirstSearch(Primitive[State]):
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
-        alone = env.size == 1 and not (self.either_way and len(part.directions) > 1)
+        alone = env.size == 1 and env.fused and not (self.either_way and len(part.directions) > 1)
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
         return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
@@ -275,32 +282,16 @@ class BreadthFirstSearch(Primitive[State]):
         here = state.queue
         state.level += 1
         if env.allocation.partial:
-            self._make_room(part, state)
+            make_room(part, state, self.either_way)
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
             return self._said(state, np.zeros(COUNTERS, np.int64), 0, 0)
-        kernels, slots = state.kernels, part.num_slots
-        for turn, csr in enumerate(part.directions if self.either_way else [part.out]):
-            shared = (
-                csr.indptr, csr.indices, part.ids, state.seen, state.parent, part.num_owned, slots, turn, state.queue,
-                state.ghost_queue.array, state.hubs.fit(min(state.count, csr.num_edges // HUB)), state.counters,
-            )  # fmt: skip
-            kernels.bfs_push(state.count, here, *shared)
-            if self.either_way or not 0 <= state.weight <= HUB:
-                kernels.bfs_push_hubs(HUB_THREADS, *shared)
-        kernels.bfs_settle(
-            min(slots, HUB_THREADS), state.queue, state.ghost_queue.array, part.out.indptr, state.depth, state.seen,
-            state.level, state.counters, state.after,
+        push(part, state, here, self.either_way, env)
+        state.kernels.bfs_settle(
+            min(part.num_slots, HUB_THREADS), state.queue, state.ghost_queue.array, part.out.indptr, state.depth,
+            state.seen, state.level, state.counters, state.after,
         )  # fmt: skip
         found = self._read(state, env)
         return self._said(state, found, int(found[HERE]), int(found[EDGES]))
-
-    def _make_room(self, part: Part, state: State) -> None:
-        """In the next level, for what the edges of the frontier lead to at most."""
-        edges = state.weight % LONG
-        if self.either_way and len(part.directions) > 1:
-            edges = part.num_slots
-        state.queue_room.fit(min(edges, state.unreached))
-        state.ghost_queue.fit(edges)
 
     def _pull(self, part: Part, state: State, env: Environment) -> Messages:
         csr, kernels, dtype = part.inward, state.kernels, part.vertex_map.dtype
@@ -366,6 +357,7 @@ def bfs(
     direction: str = "auto",
     exchange: str | None = None,
     allocation: str | float | None = None,
+    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BfsResult:
@@ -386,6 +378,10 @@ def bfs(
         Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
         more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
         would do if it may not. Default: maximal. The answer is the same.
+    fused : bool, optional
+        False stores where all edges of a level lead before a filter looks for what is new, in memory for all of them,
+        or as `allocation` says; each level is then a superstep. It goes with direction="push". Default: one kernel
+        visits an edge and looks, and nothing is stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -417,7 +413,7 @@ def bfs(
 
     References
     ----------
-    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Sections IV and VI-A. Beamer, Asanovic,
+    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Sections IV, VI-A and VI-C. Beamer, Asanovic,
     Patterson: Direction-optimizing breadth-first search, SC 2012.
 
     Examples
@@ -438,6 +434,7 @@ def bfs(
         BreadthFirstSearch((start,), direction=direction),
         exchange=exchange,
         allocation=allocation,
+        fused=fused,
         client=client,
         progress=progress,
     )

@@ -56,6 +56,7 @@ def local_clustering_coefficient(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ClusteringResult:
@@ -78,6 +79,9 @@ def local_clustering_coefficient(
     allocation : {"maximal", "just-enough"}, optional
         Accepted so that all algorithms can be called alike. There are no queues, and arrays are as long as what was
         counted, so both are the same, and a fixed share is refused.
+    fused : bool, optional
+        Accepted so that all algorithms can be called alike; False is refused, as rows are intersected, and there is
+        no frontier to filter.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -112,5 +116,5 @@ def local_clustering_coefficient(
     """
     checked_graph(G)
     return runtime().run(
-        G, LocalClustering(), exchange=exchange, allocation=allocation, client=client, progress=progress
+        G, LocalClustering(), exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
     )

@@ -46,6 +46,7 @@ def pagerank(
     start: Any = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult | DynamicPageRankResult:
@@ -105,6 +106,9 @@ def pagerank(
     allocation : {"maximal", "just-enough"}, optional
         Accepted so that all algorithms can be called alike. There are no queues and every array is needed in full, so
         both are the same, and a fixed share is refused.
+    fused : bool, optional
+        Accepted so that all algorithms can be called alike; False is refused, as a vertex sums over its in-edges in
+        one kernel, and no filter follows.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -174,6 +178,7 @@ def pagerank(
             "dangling": dangling in (None, "self-loop"), "norm": norm in (None, "linf"), "dtype": name == "float64",
             "personalization": personalization is None, "start": start is None, "weighted": not weighted,
             "allocation": allocation is None, "exchange": exchange in (None, "selective"),
+            "fused": fused is None or fused,
         }  # fmt: skip
         return dynamic_pagerank(
             G, method, float(damping), 1e-10 if tol is None else float(tol), int(max_iter), frontier_tol, prune_tol,
@@ -204,7 +209,9 @@ def pagerank(
         personalization=personal,
         start=first,
     )
-    result = runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    result = runtime().run(
+        G, primitive, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
+    )
     if not result.converged:
         warn_of_residual(result, max_iter, tol, 3, error)
     return result

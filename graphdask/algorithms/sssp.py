@@ -159,6 +159,7 @@ class ShortestPaths(Primitive[State]):
     name = "SSSP"
     verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
+    needs_fused = "all steps of a superstep are one kernel, in which an edge queues the vertex whose distance it lowers"
     votes = 4
 
     def __init__(
@@ -341,6 +342,7 @@ def sssp(
     delta: float | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ShortestPathsResult:
@@ -363,6 +365,9 @@ def sssp(
         Room of queues: for all vertices; for those that an edge leads to, counted first; or for a fixed share of all
         (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not. They never grow, as one
         launch goes through many steps. Default: maximal. The answer is the same.
+    fused : bool, optional
+        Accepted so that all algorithms can be called alike; False is refused, as all steps of a superstep are one
+        kernel, in which an edge queues the vertex whose distance it lowers.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -428,7 +433,7 @@ def sssp(
     distance, most = distance_range(G, facts)
     search = ShortestPaths(start, width, bucket_unit(G, facts), distance, facts.least == 0, most)
     result: ShortestPathsResult = runtime().run(
-        G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
+        G, search, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
     )
     too_far = result._value("too_far")
     if too_far != NO_VERTEX:

@@ -208,7 +208,9 @@ def sample(
 @click.option("--by", type=click.Choice(["range", "random", "biased-random", "metis"]), help="Partitioner.")
 @click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows.")
 @click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change.")
-@click.option("--choices", is_flag=True, help="Each partitioner, ghosts, exchange, id width and allocation in turn.")
+@click.option(
+    "--choices", is_flag=True, help="Each partitioner, ghosts, exchange, id width, allocation and fusion in turn."
+)
 @click.option(
     "--comm",
     "data_plane",

@@ -172,6 +172,12 @@ partition_options = stacked(
     ),
     allocation_option,
     click.option(
+        "--fused/--no-fused",
+        "fused",
+        default=None,
+        help="Filter what edges lead to where they are read, or from an array afterwards; default: fused.",
+    ),
+    click.option(
         "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."
     ),
     device_option,

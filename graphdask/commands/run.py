@@ -44,6 +44,7 @@ class Request:
     ghosts: str | None
     exchange: str | None
     allocation: str | float | None
+    fused: bool | None
     id_width: str | None
     device: str
     workers: int | None
@@ -57,7 +58,7 @@ class Request:
     @property
     def how(self) -> dict[str, Any]:
         """Arguments that all algorithms take."""
-        return {"exchange": self.exchange, "allocation": self.allocation}
+        return {"exchange": self.exchange, "allocation": self.allocation, "fused": self.fused}
 
 
 graph_options = stacked(

@@ -16,7 +16,7 @@ from graphdask.commands.options import FILE, input_file, json_option
 from graphdask.errors import InputError
 
 ENDING = ".gdl"
-ALONE = ("by", "ghosts", "exchange", "allocation", "id_width", "file_format", "directed", "weights", "ids")
+ALONE = ("by", "ghosts", "exchange", "allocation", "fused", "id_width", "file_format", "directed", "weights", "ids")
 """Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
 
 
@@ -139,7 +139,11 @@ def refuse(request: Any) -> None:
 
 def refuse_option(name: str, value: Any, path: Path) -> NoReturn:
     """Raise InputError for an option that says nothing of a file that is streamed."""
-    negative = {"directed": "--undirected", "weights": "--no-weights"}.get(name) if value is False else None
+    negative = (
+        {"directed": "--undirected", "weights": "--no-weights", "fused": "--no-fused"}.get(name)
+        if value is False
+        else None
+    )
     option = negative or {"file_format": "--format"}.get(name, "--" + name.replace("_", "-"))
     raise InputError(f"{option} has no meaning for {path.name}, which is streamed as it is")
 

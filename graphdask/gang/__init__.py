@@ -18,6 +18,7 @@ from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.errors import (
     GraphdaskError,
+    InputError,
     OverBudget,
     PeerLost,
     SchedulerLost,
@@ -46,8 +47,10 @@ from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
 
 
-def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
-    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation))
+def _run(
+    context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation, fused: bool
+) -> RankResult:
+    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation, fused))
 
 
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
@@ -82,13 +85,16 @@ class GangRuntime(DynamicRuntime):
         *,
         exchange: str | None = None,
         allocation: str | float | None = None,
+        fused: bool | None = None,
         client: Any = None,
         progress: bool | None = None,
     ) -> Any:
         graph = graph.present
         config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
+        if fused is not None and not isinstance(fused, bool | np.bool_):
+            raise InputError(f"fused={fused!r} is neither true nor false")
         if isinstance(graph, StreamedGraph):
-            check(graph, primitive, exchange, allocation)
+            check(graph, primitive, exchange, allocation, fused)
             return self._opened(graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where))
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         scheme = Allocation.of(config.allocation)
@@ -97,6 +103,8 @@ class GangRuntime(DynamicRuntime):
                 f"a fixed share of its memory can never do for {primitive.name}: {primitive.needs_all}; take "
                 f"allocation='just-enough' or 'maximal'"
             )
+        if fused is not None and not fused and primitive.needs_fused:
+            raise Unsupported(f"{primitive.name} cannot do with fused=False: {primitive.needs_fused}")
 
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)
@@ -107,6 +115,7 @@ class GangRuntime(DynamicRuntime):
                 primitive,
                 chosen,
                 scheme,
+                fused is None or bool(fused),
                 summary=RankResult.without_columns,
                 label=primitive.name,
                 show=show,

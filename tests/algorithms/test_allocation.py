@@ -287,7 +287,7 @@ def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
 
 
 @pytest.mark.parametrize("allocation", ["maximal", "just-enough", 0.8])
-@pytest.mark.parametrize("name", ["bfs", "sssp", "components", "label_propagation", "strong", "core"])
+@pytest.mark.parametrize("name", ["bfs", "not fused", "sssp", "components", "label_propagation", "strong", "core"])
 @pytest.mark.usefixtures("alone")
 def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     n = 100_000
@@ -296,6 +296,7 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     graph = gd.from_edges(src, dst, num_vertices=n, directed=name == "strong").partition(1, device="cpu").persist()
     calls = {
         "bfs": lambda: gd.bfs(graph, 0, allocation=allocation),
+        "not fused": lambda: gd.bfs(graph, 0, direction="push", fused=False, allocation=allocation),
         "sssp": lambda: gd.sssp(graph, 0, allocation=allocation),
         "components": lambda: gd.connected_components(graph, allocation=allocation),
         "label_propagation": lambda: gd.label_propagation(graph, 2, allocation=allocation),

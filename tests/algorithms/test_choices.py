@@ -12,6 +12,7 @@ import graphdask as gd
 NAMES = ("scale-free", "sparse random, directed", "sparse random, undirected", "star outward", "only self-loops")
 CALLS = {
     "bfs": lambda G, **where: gd.bfs(G, 0, **where),
+    "push": lambda G, **where: gd.bfs(G, 0, direction="push", **where),
     "pull": lambda G, **where: gd.bfs(G, 0, direction="pull", **where),
     "sssp": lambda G, **where: gd.sssp(G, 0, **where),
     "components": gd.connected_components,
@@ -25,10 +26,11 @@ CALLS = {
     "labels": lambda G, **where: gd.label_propagation(G, 4, **where),
 }
 UNDIRECTED = ("triangles", "core")
+UNFUSED = ("push",)
 NEED_ALL = ("pagerank", "self-loops", "triangles", "clustering", "core")
 WAYS = pairs(
     NAMES, ["range", "random", "biased-random", "metis", "own"], ["all", "1-hop"], ["selective", "broadcast"], [32, 64],
-    ["maximal", "just-enough", 1.0], [1, 2, 3, 4, 7],
+    ["maximal", "just-enough", 1.0], [None, True, False], [1, 2, 3, 4, 7],
 )  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def bits(result):
 @pytest.mark.parametrize("call", CALLS)
 def test_answers_have_the_same_bits_with_every_choice(call, rng):
     alone = {}
-    for name, by, ghosts, exchange, width, allocation, parts in WAYS:
+    for name, by, ghosts, exchange, width, allocation, fused, parts in WAYS:
         if by == "metis":
             pytest.importorskip("pymetis")
         n, src, dst, directed = GRAPHS[name]()
@@ -49,7 +51,12 @@ def test_answers_have_the_same_bits_with_every_choice(call, rng):
             alone[name] = bits(CALLS[call](graph.partition(1, device="cpu")))
         owners = rng.integers(0, parts, n) if by == "own" else by
         divided = graph.partition(parts, owners, ghosts, device="cpu", id_width=width)
-        found = CALLS[call](divided, exchange=exchange, allocation=allocation).verify()
+        where = {"exchange": exchange, "allocation": allocation, "fused": fused}
+        if fused is False and call not in UNFUSED:
+            with pytest.raises(gd.Unsupported, match=r".* cannot do with fused=False: .*"):
+                CALLS[call](divided, **where)
+            where["fused"] = None
+        found = CALLS[call](divided, **where).verify()
         assert found.stats.exchange == exchange
         assert found.stats.ghosts == ghosts
         for column, values in bits(found).items():

@@ -212,12 +212,13 @@ def test_algorithms_are_chosen_in_the_order_of_the_table():
 
 def test_each_choice_is_measured_in_turn():
     records = analytics.run(
-        algorithms=("bfs",), scales=(8,), ranks=(2,), sources=2, choices=True, peers=False, device="cpu"
+        algorithms=("bfs-push",), scales=(8,), ranks=(2,), sources=2, choices=True, peers=False, device="cpu"
     )
     found = {record["choice"]: record for record in records}
     assert list(found) == [choice.name for choice in CHOICES]
     refused = [record for record in records if "ms" not in record]
     assert all("pymetis" in record["skipped"] or record["choice"] == "fixed" for record in refused)
     assert all(record["memory_allocated"] > 0 for record in records if "ms" in record)
+    assert found["not fused"]["memory_estimate"] > found["default"]["memory_estimate"]
     assert found["broadcast"]["bytes_sent"] > found["selective"]["bytes_sent"] > 0
     assert all("speedup" not in record for record in records)

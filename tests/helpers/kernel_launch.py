@@ -41,7 +41,11 @@ class Launch:
         for name in names:
             count = HUB_THREADS if name.endswith("_hubs") else n
             # kernels for hubs take no list of rows
-            rest = sent[1:] if name in ("bfs_push_hubs", "bfs_pull_hubs", "components_hook_hubs") else sent
+            rest = (
+                sent[1:]
+                if name in ("bfs_push_hubs", "bfs_advance_hubs", "bfs_pull_hubs", "components_hook_hubs")
+                else sent
+            )
             getattr(self.kernels, name)(count, *rest)
         self.backend.synchronize()
         for mine, theirs in zip(arguments, sent, strict=True):

@@ -1,7 +1,7 @@
 """The paper's table of choices, one of them changed at a time: what each costs or gains.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B (ghosts), III-C (communication), V-C (partitioners), VI-B
-(memory allocation) and VI-D (the width of ids).
+(memory allocation), VI-C (fused kernels) and VI-D (the width of ids).
 """
 
 from __future__ import annotations
@@ -36,4 +36,5 @@ CHOICES = (
     Choice("64-bit ids", {"id_width": 64}),
     Choice("just-enough", where={"allocation": "just-enough"}),
     Choice("fixed", where={"allocation": "fixed"}),
+    Choice("not fused", where={"fused": False}),
 )

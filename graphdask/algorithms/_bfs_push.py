@@ -1,0 +1,70 @@
+"""One level of a push of breadth-first search: from the edges of the frontier to what they reach for the first time.
+
+Fused, one kernel visits the edges and keeps what is new. Not fused, an advance writes down where every edge leads, and
+a filter goes through that afterwards: a launch more, and an array as long as the edges of the frontier, up to all.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
+"""
+
+from __future__ import annotations
+
+from graphdask.algorithms._bfs_state import State
+from graphdask.buffers import Allocation, Room
+from graphdask.engine import HUB_THREADS, Environment
+from graphdask.part import Part
+
+HUB = 4096
+"""Rows of more edges are put aside (kernels/rows.cuh)."""
+LONG = 1 << 40
+"""What a row of very many edges adds to a weight beside them."""
+
+
+def led_entries(part: Part, either_way: bool) -> int:
+    """What an advance writes down at most: two entries for each edge of one direction."""
+    return 2 * max(csr.num_edges for csr in (part.directions if either_way else [part.out]))
+
+
+def led_memory(part: Part, allocation: Allocation, either_way: bool) -> int:
+    """Its bytes at first."""
+    return part.vertex_map.dtype.itemsize * allocation.first(led_entries(part, either_way))
+
+
+def led_room(part: Part, env: Environment, either_way: bool) -> Room:
+    """Where it writes."""
+    what = "the array between advance and filter of BFS, two entries for each edge of a level,"
+    return env.room(what, led_entries(part, either_way), part.vertex_map.dtype)
+
+
+def make_room(part: Part, state: State, either_way: bool) -> None:
+    """In the next level, for what the edges of the frontier lead to at most; where memory is allocated in part."""
+    led = edges = state.weight % LONG
+    if either_way and len(part.directions) > 1:
+        edges, led = part.num_slots, led_entries(part, either_way) // 2
+    state.queue_room.fit(min(edges, state.unreached))
+    state.ghost_queue.fit(edges)
+    if state.led is not None:
+        state.led.fit(2 * led)
+
+
+def push(part: Part, state: State, here: object, either_way: bool, env: Environment) -> None:
+    """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
+    slots, hubs_too = part.num_slots, either_way or not 0 <= state.weight <= HUB
+    own, ghosts, counters = state.queue, state.ghost_queue.array, state.counters
+    for turn, csr in enumerate(part.directions if either_way else [part.out]):
+        hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
+        rows = csr.indptr, csr.indices, part.ids
+        if state.led is None:
+            kernels = state.kernels
+            shared = (*rows, state.seen, state.parent, part.num_owned, slots, turn, own, ghosts, hubs, counters)
+            kernels.bfs_push(state.count, here, *shared)
+            if hubs_too:
+                kernels.bfs_push_hubs(HUB_THREADS, *shared)
+            continue
+        kernels, led = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), state.led.array
+        kernels.bfs_advance(state.count, here, *rows, turn, led, hubs, counters)
+        if hubs_too:
+            kernels.bfs_advance_hubs(HUB_THREADS, *rows, turn, led, hubs, counters)
+        kernels.bfs_filter(
+            min(len(led) // 2, HUB_THREADS), turn, led, state.seen, state.parent, part.num_owned, slots, own, ghosts,
+            counters,
+        )  # fmt: skip

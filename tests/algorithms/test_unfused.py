@@ -1,0 +1,170 @@
+"""Searches whose advance and filter are two kernels give what the fused kernel gives, bit for bit, or say why not."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from graphs import GRAPHS
+from kernel_launch import POISON, Launch, check_queue, random_rows
+
+import graphdask as gd
+from graphdask.engine import Primitive
+from graphdask.kernels.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
+from graphdask.kernels.bfs_unfused import LED
+from graphdask.runtime import runtime
+
+OWNED, SLOTS = 70, 110
+
+
+def star(leaves=9_000):
+    """A vertex whose row no block takes at once, in the middle of a path."""
+    src = np.concatenate([[0, 1], np.full(leaves, 2), [3]])
+    dst = np.concatenate([[1, 2], np.arange(3, leaves + 3), [leaves + 3]])
+    return leaves + 4, src, dst, False
+
+
+def broad():
+    """So many vertices that the queues of a block fill up and empty again."""
+    rng = np.random.default_rng(9)
+    return 4000, rng.integers(0, 4000, 9000), rng.integers(0, 4000, 9000), True
+
+
+def clique():
+    """A hundred vertices among a thousand, joined all with all."""
+    src, dst = np.triu_indices(100, 1)
+    return 1_000, src, dst, False
+
+
+def of(make, *where, **how):
+    n, src, dst, directed = make()
+    return gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(*where, **how)
+
+
+def push(graph, source=0, **how):
+    return gd.bfs(graph, source, direction="push", **how)
+
+
+def check_same(found, expected):
+    np.testing.assert_array_equal(found.depth, expected.depth)
+    np.testing.assert_array_equal(found.parent, expected.parent)
+    assert (found.depth.dtype, found.parent.dtype) == (expected.depth.dtype, expected.parent.dtype)
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("repeat", range(2))
+def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat, turn, hub):
+    indptr, indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
+    ids = rng.permutation(1000)[:OWNED].astype(dtype)
+    frontier = np.union1d(rng.integers(0, OWNED, 30), np.diff(indptr).argmax()).astype(dtype)
+    settled = np.union1d(frontier, rng.integers(0, SLOTS, 20))
+    seen = np.zeros((SLOTS + 31) // 32, np.uint32)
+    np.bitwise_or.at(seen, settled // 32, np.uint32(1) << (settled % 32).astype(np.uint32))
+    parents = np.full(SLOTS, np.iinfo(dtype).max, dtype)
+    parents[settled] = 5
+    edges = np.concatenate([np.arange(indptr[u], indptr[u + 1]) for u in frontier])
+    rows = np.repeat(frontier, np.diff(indptr)[frontier])
+
+    def world():
+        counters = np.zeros(COUNTERS, np.int64)
+        counters[HERE] = len(frontier)
+        return parents.copy(), *(np.full(length, POISON, dtype) for length in (OWNED, SLOTS - OWNED, OWNED)), counters
+
+    expected, own, ghosts, hubs, counters = world()
+    Launch(backend, "bfs", dtype)(
+        len(frontier) + 300, frontier, indptr, indices, ids, seen, expected, OWNED, SLOTS, turn, own, ghosts, hubs,
+        counters, names=("bfs_push", "bfs_push_hubs"),
+    )  # fmt: skip
+    parent, own_too, ghosts_too, hubs, after = world()
+    led, launch = np.full(2 * indptr[-1] + 2, POISON, dtype), Launch(backend, "bfs_unfused", dtype)
+    launch(
+        len(frontier) + 300, frontier, indptr, indices, ids, turn, led, hubs, after,
+        names=("bfs_advance", "bfs_advance_hubs"),
+    )  # fmt: skip
+    assert after[LED + turn] == after[EDGES] == len(edges)
+    told = [tuple(pair) for pair in led[: 2 * len(edges)].reshape(-1, 2).tolist()]
+    check_queue(led[2 * len(edges) :], 0, [])
+    assert sorted(told) == sorted(zip(indices[edges].tolist(), ids[rows].tolist(), strict=True))
+    launch(300, turn, led, seen, parent, OWNED, SLOTS, own_too, ghosts_too, after, names=("bfs_filter",))
+    np.testing.assert_array_equal(parent, expected)
+    for place in (NEXT, GHOSTS, EDGES):
+        assert after[place] == counters[place]
+    check_queue(own_too, after[NEXT], own[: counters[NEXT]].tolist())
+    check_queue(ghosts_too, after[GHOSTS], ghosts[: counters[GHOSTS]].tolist())
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_search_has_the_same_bits(name, parts):
+    graph = of(GRAPHS[name], parts, device="cpu")
+    source = graph.num_vertices // 3
+    exchange, allocation = ("selective", "just-enough") if parts % 2 else ("broadcast", 1.0)
+    found = push(graph, source, fused=False, exchange=exchange, allocation=allocation).verify()
+    expected = push(graph, source, fused=True, exchange=exchange)
+    check_same(found, expected)
+    assert [step["edges"] for step in found.stats] == [step["edges"] for step in expected.stats]
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("make", [star, broad, *(GRAPHS[name] for name in ("only self-loops", "scale-free"))])
+def test_a_search_on_the_emulator_of_a_gpu_has_the_same_bits(make, parts, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    expected = push(of(make, parts, device="cpu"))
+    for allocation in ("maximal", "just-enough"):
+        found = push(of(make, parts, device="cuda"), fused=False, allocation=allocation).verify()
+        check_same(found, expected)
+        assert [step["edges"] for step in found.stats] == [step["edges"] for step in expected.stats]  # level by level
+
+
+def test_what_lies_between_the_kernels_is_announced_and_allocated():
+    graph = of(star, 1, device="cpu")
+    fused, maximal = push(graph).stats, push(graph, fused=False).stats
+    between = 2 * 4 * 2 * graph.num_edges  # both directions of an edge: two entries of 32 bits each
+    assert maximal.memory - fused.memory == maximal.allocated_start - fused.allocated_start == between
+    grown = push(graph, fused=False, allocation="just-enough").stats
+    assert grown.memory - push(graph, allocation="just-enough").stats.memory < between
+    assert grown.growths > 0
+    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of BFS, .* take allocation="):
+        push(of(clique, 1, device="cpu"), fused=False, allocation=0.4)
+
+
+def test_none_and_true_are_one_kernel():
+    graph = of(star, 2, device="cpu")
+    for fused in (None, True, np.True_):
+        assert push(graph, fused=fused).stats.memory == push(graph).stats.memory
+
+
+@pytest.mark.parametrize("direction", ["auto", "pull"])
+def test_a_search_that_may_pull_says_what_to_do(direction):
+    with pytest.raises(gd.Unsupported, match=r"BFS cannot do with fused=False: a pull .* take direction='push'"):
+        gd.bfs(of(star, 2, device="cpu"), 0, direction=direction, fused=False)
+
+
+def test_whatever_is_neither_true_nor_false_is_refused():
+    graph = of(star, 1, device="cpu")
+    for call in (gd.bfs, gd.sssp):
+        with pytest.raises(gd.InputError, match="fused='no' is neither true nor false"):
+            call(graph, 0, fused="no")
+
+
+def test_of_a_graph_that_changes_it_is_refused_with_a_method():
+    graph = gd.DynamicGraph(of(broad, 1, device="cpu"))
+    with pytest.raises(gd.Unsupported, match="fused= is as it is with method='df'"):
+        gd.pagerank(graph, method="df", fused=False)
+
+
+def test_an_algorithm_of_ones_own_is_refused_unless_it_says_otherwise():
+    class Own(Primitive):
+        name, columns = "own", MappingProxyType({})
+        verifier, result_type = "", None
+
+        def memory(self, part, allocation):
+            return 0
+
+        init = superstep = result = memory
+
+    with pytest.raises(gd.Unsupported, match="own cannot do with fused=False: none of its kernels"):
+        runtime().run(of(star, 1, device="cpu"), Own(), fused=False)
