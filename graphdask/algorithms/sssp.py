@@ -41,14 +41,16 @@ GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._bfs_push import led_memory
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
+from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
+from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -64,8 +66,6 @@ BUCKETS = 64
 """Buckets at most that a graph in one partition goes through between two looks of the host at it."""
 BRIEF = 1 << 14
 """Edges looked at in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
-EDGES, ACTED, STEP, SPLIT, GHOSTS, NEAR, FAR, COUNTERS = 0, 1, 2, 3, 5, 7, 10, 16
-"""Places among the counters, and their number; see kernels/sssp.py."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
@@ -78,56 +78,6 @@ HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
 """Near vertices from which a rank of several tells what it knows before it goes on: with all it could do by itself done
 first, the others would wait, and do much of it again."""
-
-
-@dataclass
-class Work:
-    """What is needed only while distances still fall."""
-
-    stamp: Array
-    """int32 per slot: when it was queued last."""
-    near: tuple[Array, Array]
-    far: tuple[Array, Array]
-    ghost_queue: Array
-    hubs: Array
-    control: Array
-    """int64: what follows, in the memory of one copy to the host."""
-    counters: Array
-    least: Array
-    """Three smallest distances of far ones."""
-    limit: Array
-    """Where the current bucket ends; the distances' dtype, shape (1,)."""
-
-
-@dataclass
-class State:
-    labels: Array
-    """Per slot, see kernels/sssp.py; the largest integer or infinity where not reached."""
-    weights: Array
-    each: int
-    """-1 where each edge has its own weight, 0 where all have one."""
-    work: Work | None
-    far: int = 0
-    nearest: float = math.inf
-    """A bound from below on the distances of the far ones."""
-    superstep: int = 0
-    step: int = 0
-    """The next step of the kernel."""
-    split: int = 0
-    """How often the bucket has moved on."""
-    buckets: int = 1
-    """How many began when last one did."""
-    widened: float = 1.0
-    """By what the current bucket is wider than the first."""
-    looked: tuple[float, float] = (-1.0, 0.0)
-    """Edges looked at by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
-    the first."""
-    acted: int = 0
-    """Vertices whose edges were relaxed."""
-    edges: int = 0
-    """Edges looked at."""
-    too_far: bool = False
-    """Whether there are vertices beyond the last bucket; the same on all ranks."""
 
 
 class ShortestPathsResult(Result):
@@ -159,7 +109,7 @@ class ShortestPaths(Primitive[State]):
     name = "SSSP"
     verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
-    needs_fused = "all steps of a superstep are one kernel, in which an edge queues the vertex whose distance it lowers"
+    needs_fused = ""
     votes = 4
 
     def __init__(
@@ -186,20 +136,26 @@ class ShortestPaths(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, mail_bytes(part, self.label.itemsize, joined=True))
 
+    def memory_on(self, part: Part, env: Environment) -> int:
+        mail = mail_bytes(part, self.label.itemsize, joined=True)
+        apart = 0 if env.fused else between_memory(part, env.allocation, self.label)
+        tree = 0 if env.fused or not self.flat else led_memory(part, env.allocation, False)
+        return self._memory(part, env.allocation, mail + apart, tree)
+
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = env.peers(alone=not sparse(part))
         if peers is None:
             return None
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
 
-    def _memory(self, part: Part, allocation: Allocation, mail: int) -> int:
-        """With so much for the mail of the search."""
+    def _memory(self, part: Part, allocation: Allocation, mail: int, level: int = 0) -> int:
+        """With so much for the mail of the search, and for that among equal distances."""
         index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
         ghosts = slots - owned
         most_near, most_aside = self._queued(part, allocation)
         near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
         search = mail + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
-        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
+        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat) + level)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
@@ -224,6 +180,7 @@ class ShortestPaths(Primitive[State]):
         state.work = Work(
             xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
+            None if env.fused else between(part, env, self.label, self.distance),
         )  # fmt: skip
         if memory is not None:
             return state, self._together(part, state, memory, env)
@@ -275,13 +232,17 @@ class ShortestPaths(Primitive[State]):
         splits = self._buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
-        kernels.sssp_advance(
-            HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
-            part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp,
-            work.limit, owned, state.superstep, *work.near, *work.far, work.ghost_queue, work.hubs, work.counters,
-            work.least,
-        )  # fmt: skip
-        found = env.backend.to_host(work.control)
+        if env.fused:
+            kernels.sssp_advance(
+                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
+                part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp,
+                work.limit, owned, state.superstep, *work.near, *work.far, work.ghost_queue, work.hubs, work.counters,
+                work.least,
+            )  # fmt: skip
+            found = env.backend.to_host(work.control)
+        else:
+            kernels = self._kernels(part, state, env, "sssp_unfused")
+            found = advance(part, state, kernels, env, splits, enough, nearest, delta, self.most)
         acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
         ghosts = work.ghost_queue[: int(found[GHOSTS + state.superstep % 2])]
         state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
@@ -366,8 +327,9 @@ def sssp(
         (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not. They never grow, as one
         launch goes through many steps. Default: maximal. The answer is the same.
     fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as all steps of a superstep are one
-        kernel, in which an edge queues the vertex whose distance it lowers.
+        False stores where all edges of a step lead, and what they offer, before a filter lowers distances, in memory
+        for all of them, or as `allocation` says; each step is then some launches. Default: one kernel relaxes an edge
+        and queues, through all steps of a superstep, and nothing is stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

@@ -287,7 +287,9 @@ def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
 
 
 @pytest.mark.parametrize("allocation", ["maximal", "just-enough", 0.8])
-@pytest.mark.parametrize("name", ["bfs", "not fused", "sssp", "components", "label_propagation", "strong", "core"])
+@pytest.mark.parametrize(
+    "name", ["bfs", "not fused", "sssp", "sssp not fused", "components", "label_propagation", "strong", "core"]
+)
 @pytest.mark.usefixtures("alone")
 def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     n = 100_000
@@ -298,6 +300,7 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
         "bfs": lambda: gd.bfs(graph, 0, allocation=allocation),
         "not fused": lambda: gd.bfs(graph, 0, direction="push", fused=False, allocation=allocation),
         "sssp": lambda: gd.sssp(graph, 0, allocation=allocation),
+        "sssp not fused": lambda: gd.sssp(graph, 0, fused=False, allocation=allocation),
         "components": lambda: gd.connected_components(graph, allocation=allocation),
         "label_propagation": lambda: gd.label_propagation(graph, 2, allocation=allocation),
         "strong": lambda: gd.strongly_connected_components(graph, allocation=allocation),

@@ -26,7 +26,7 @@ CALLS = {
     "labels": lambda G, **where: gd.label_propagation(G, 4, **where),
 }
 UNDIRECTED = ("triangles", "core")
-UNFUSED = ("push",)
+UNFUSED = ("push", "sssp")
 NEED_ALL = ("pagerank", "self-loops", "triangles", "clustering", "core")
 WAYS = pairs(
     NAMES, ["range", "random", "biased-random", "metis", "own"], ["all", "1-hop"], ["selective", "broadcast"], [32, 64],

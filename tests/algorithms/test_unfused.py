@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
+from covering import pairs
 from emulated import emulated, stand_in
 from graphs import GRAPHS
 from kernel_launch import POISON, Launch, check_queue, random_rows
@@ -38,9 +39,21 @@ def clique():
     return 1_000, src, dst, False
 
 
-def of(make, *where, **how):
+WEIGHTS = {
+    "none": lambda rng, m: None,
+    "above 0": lambda rng, m: rng.integers(1, 9, m),
+    "integers": lambda rng, m: rng.integers(0, 4, m).astype(np.int32),
+    "large": lambda rng, m: rng.integers(2**29, 2**30, m),
+    "larger": lambda rng, m: rng.integers(0, 2**50, m),
+    "single": lambda rng, m: rng.choice([0, 0.25, 1, 3], m).astype(np.float32),
+    "double": lambda rng, m: rng.random(m),
+}
+
+
+def of(make, *where, weights="none", **how):
     n, src, dst, directed = make()
-    return gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(*where, **how)
+    drawn = WEIGHTS[weights](np.random.default_rng(n), len(src))
+    return gd.from_edges(src, dst, drawn, num_vertices=n, directed=directed).partition(*where, **how)
 
 
 def push(graph, source=0, **how):
@@ -48,9 +61,10 @@ def push(graph, source=0, **how):
 
 
 def check_same(found, expected):
-    np.testing.assert_array_equal(found.depth, expected.depth)
-    np.testing.assert_array_equal(found.parent, expected.parent)
-    assert (found.depth.dtype, found.parent.dtype) == (expected.depth.dtype, expected.parent.dtype)
+    for column in expected.columns:
+        mine, other = getattr(found, column), getattr(expected, column)
+        np.testing.assert_array_equal(mine, other)
+        assert mine.dtype == other.dtype
 
 
 @pytest.mark.parametrize("hub", [False, True])
@@ -119,6 +133,27 @@ def test_a_search_on_the_emulator_of_a_gpu_has_the_same_bits(make, parts, monkey
         assert [step["edges"] for step in found.stats] == [step["edges"] for step in expected.stats]  # level by level
 
 
+@pytest.mark.parametrize(("name", "weights", "parts"), pairs(list(GRAPHS), list(WEIGHTS), [1, 2, 3, 4, 7]))
+def test_shortest_paths_have_the_same_bits(name, weights, parts):
+    graph = of(GRAPHS[name], parts, weights=weights, device="cpu")
+    source = graph.num_vertices // 3
+    exchange, allocation = ("selective", "just-enough") if parts % 2 else ("broadcast", 1.0)
+    found = gd.sssp(graph, source, fused=False, exchange=exchange, allocation=allocation).verify()
+    check_same(found, gd.sssp(graph, source))
+
+
+@pytest.mark.parametrize(
+    ("make", "weights", "parts"),
+    [(star, "above 0", 1), (star, "double", 3), (broad, "integers", 3), (broad, "above 0", 3), (broad, "double", 1)],
+)
+def test_shortest_paths_on_the_emulator_of_a_gpu_have_the_same_bits(make, weights, parts, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    expected = gd.sssp(of(make, parts, weights=weights, device="cpu"), 0)
+    graph = of(make, parts, weights=weights, device="cuda")
+    for allocation, delta in (("maximal", None), ("just-enough", 0.5)):
+        check_same(gd.sssp(graph, 0, delta=delta, fused=False, allocation=allocation).verify(), expected)
+
+
 def test_what_lies_between_the_kernels_is_announced_and_allocated():
     graph = of(star, 1, device="cpu")
     fused, maximal = push(graph).stats, push(graph, fused=False).stats
@@ -129,6 +164,20 @@ def test_what_lies_between_the_kernels_is_announced_and_allocated():
     assert grown.growths > 0
     with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of BFS, .* take allocation="):
         push(of(clique, 1, device="cpu"), fused=False, allocation=0.4)
+
+
+@pytest.mark.parametrize(("weights", "label"), [("above 0", 8), ("integers", 4), ("double", 8)])
+def test_what_lies_between_relaxing_and_queueing_is_announced_and_allocated(weights, label):
+    graph = of(star, 1, weights=weights, device="cpu")
+    fused, maximal = gd.sssp(graph, 0).stats, gd.sssp(graph, 0, fused=False).stats
+    between = (4 + label) * 2 * graph.num_edges
+    assert maximal.allocated_start - fused.allocated_start == pytest.approx(between, abs=8)  # the limit after a split
+    assert maximal.memory - fused.memory == between if weights == "above 0" else maximal.memory > fused.memory
+    grown = gd.sssp(graph, 0, fused=False, allocation="just-enough").stats
+    assert grown.allocated_start < maximal.allocated_start - between // 2
+    assert grown.growths > 0
+    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of SSSP, .* take allocation="):
+        gd.sssp(of(clique, 1, weights=weights, device="cpu"), 0, delta=1e9, fused=False, allocation=0.3)
 
 
 def test_none_and_true_are_one_kernel():

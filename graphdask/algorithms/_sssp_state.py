@@ -1,0 +1,75 @@
+"""What a search for shortest paths keeps between its supersteps; what it does with it is in `sssp`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from graphdask.backend import Array
+from graphdask.buffers import Room
+
+EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
+"""Places among the counters, and their number; see kernels/sssp.py and sssp_unfused.py."""
+
+
+@dataclass
+class Between:
+    """What lies between advance and filter, where these are not one kernel."""
+
+    led: Room
+    """Where edges lead."""
+    offered: Room
+    """The label that each offers."""
+    after: Array
+    """The limit after a split; the distances' dtype, shape (1,)."""
+
+
+@dataclass
+class Work:
+    """What is needed only while distances still fall."""
+
+    stamp: Array
+    """int32 per slot: when it was queued last."""
+    near: tuple[Array, Array]
+    far: tuple[Array, Array]
+    ghost_queue: Array
+    hubs: Array
+    control: Array
+    """int64: what follows, in the memory of one copy to the host."""
+    counters: Array
+    least: Array
+    """Three smallest distances of far ones."""
+    limit: Array
+    """Where the current bucket ends; the distances' dtype, shape (1,)."""
+    between: Between | None = None
+
+
+@dataclass
+class State:
+    labels: Array
+    """Per slot, see kernels/sssp.py; the largest integer or infinity where not reached."""
+    weights: Array
+    each: int
+    """-1 where each edge has its own weight, 0 where all have one."""
+    work: Work | None
+    far: int = 0
+    nearest: float = math.inf
+    """A bound from below on the distances of the far ones."""
+    superstep: int = 0
+    step: int = 0
+    """The next step of the kernel."""
+    split: int = 0
+    """How often the bucket has moved on."""
+    buckets: int = 1
+    """How many began when last one did."""
+    widened: float = 1.0
+    """By what the current bucket is wider than the first."""
+    looked: tuple[float, float] = (-1.0, 0.0)
+    """Edges looked at by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
+    the first."""
+    acted: int = 0
+    """Vertices whose edges were relaxed."""
+    edges: int = 0
+    """Edges looked at."""
+    too_far: bool = False
+    """Whether there are vertices beyond the last bucket; the same on all ranks."""

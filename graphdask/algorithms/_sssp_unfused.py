@@ -1,0 +1,108 @@
+"""The steps of a superstep of shortest paths, where kernels are not fused.
+
+A step relaxes the edges of the near vertices: an advance writes down where each leads, with the label that it offers,
+and a filter goes through that and lowers labels. Where none are near, the far ones are split. After each step the host
+looks at what there is, so that a superstep, one launch where kernels are fused, is three launches and more a step here;
+and beside the queues there is an array as long as the edges of a step, up to all of them.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._sssp_state import (
+    ACTED,
+    COUNTERS,
+    FAR,
+    GHOSTS,
+    HUBS,
+    LED,
+    NEAR,
+    SPLIT,
+    STEP,
+    Between,
+    State,
+    Work,
+)
+from graphdask.buffers import Allocation
+from graphdask.engine import HUB_THREADS, Environment
+from graphdask.part import Part
+
+
+def between_memory(part: Part, allocation: Allocation, label: np.dtype) -> int:
+    """Bytes of what lies between advance and filter, at first."""
+    return allocation.first(part.out.num_edges) * (part.vertex_map.dtype.itemsize + label.itemsize)
+
+
+def between(part: Part, env: Environment, label: np.dtype, distance: np.dtype) -> Between:
+    """Room for it."""
+    edges, what = part.out.num_edges, "the array between advance and filter of SSSP, an entry for each edge of a step,"
+    led, offered = env.room(what, edges, part.vertex_map.dtype), env.room(what, edges, label)
+    return Between(led, offered, env.xp.empty(1, distance))
+
+
+def advance(
+    part: Part, state: State, kernels: Any, env: Environment, splits: int, enough: int, nearest: float, delta: float,
+    most: float,
+) -> np.ndarray:  # fmt: skip
+    """Do what `sssp_advance` does (kernels/sssp.py), step by step; returns the words of `Work.control` after it."""
+    work, owned = state.work, part.num_owned
+    assert work is not None
+    assert work.between is not None
+    step, split, mark, acted = state.step, state.split, state.superstep, 0
+    _clear(work, GHOSTS + mark % 2)
+    while True:
+        found = env.backend.to_host(work.control).copy()
+        length, waiting = int(found[NEAR + step % 3]), int(found[FAR + split % 3])
+        closest = float(found[COUNTERS + split % 3 :][:1].view(np.float64)[0])
+        start = nearest if step == state.step else closest
+        ends = length == 0 and (split == state.split + splits or not start < most)
+        if ends or (acted and length >= enough):
+            found[[STEP, SPLIT, ACTED]] = step, split, state.acted + acted
+            return found
+        near, step = work.near[step % 2], step + 1
+        _clear(work, NEAR + step % 3)
+        queues = work.near[step % 2], work.ghost_queue
+        if length:
+            acted += length
+            _lead(part, state, work, kernels, env, near[:length])
+            kernels.sssp_filter(
+                min(part.out.num_edges, HUB_THREADS), step, split, mark, work.between.led.array,
+                work.between.offered.array, state.labels, work.stamp, work.limit, owned, *queues, work.far[split % 2],
+                work.counters, work.least,
+            )  # fmt: skip
+            continue
+        far, split = work.far[split % 2], split + 1
+        _clear(work, FAR + split % 3)
+        work.least[split % 3 : split % 3 + 1] = math.inf
+        kernels.sssp_split(
+            max(1, min(waiting, HUB_THREADS)), step, split, mark, start, delta, most, far, waiting, state.labels,
+            work.stamp, work.limit, work.between.after, owned, *queues, work.far[split % 2], work.counters, work.least,
+        )  # fmt: skip
+        work.limit[:] = work.between.after
+
+
+def _lead(part: Part, state: State, work: Work, kernels: Any, env: Environment, near: Any) -> None:
+    """Write down the edges of the near vertices."""
+    csr, between = part.out, work.between
+    assert between is not None
+    if env.allocation.partial:
+        edges = int((csr.indptr[near + 1] - csr.indptr[near]).sum())
+        between.led.fit(edges), between.offered.fit(edges)
+    _clear(work, LED)
+    _clear(work, HUBS)
+    shared = (
+        csr.indptr, csr.indices, state.weights, state.each, part.ids, state.labels, work.limit, between.led.array,
+        between.offered.array, work.hubs, work.counters,
+    )  # fmt: skip
+    kernels.sssp_lead(len(near), near, *shared)
+    kernels.sssp_lead_hubs(HUB_THREADS, *shared)
+
+
+def _clear(work: Work, place: int) -> None:
+    work.counters[place : place + 1] = 0
