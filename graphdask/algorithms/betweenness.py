@@ -82,7 +82,8 @@ class Betweenness(Primitive[State]):
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
     needs_fused = (
-        "vertices look for the front, and sum what it gives, over rows of their own, with no filter behind them"
+        "vertices look for the front, and sum what it gives, over rows of their own, with no filter behind them; only "
+        "a front of few edges is pushed, and their ends are listed where they are read"
     )
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
@@ -374,7 +375,8 @@ def betweenness(
         would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
     fused : bool, optional
         Accepted so that all algorithms can be called alike; False is refused, as vertices look for the front, and
-        sum what it gives, over rows of their own, with no filter behind them.
+        sum what it gives, over rows of their own, with no filter behind them. Only a front of few edges is pushed, and
+        their ends are listed where they are read.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
