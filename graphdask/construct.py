@@ -206,8 +206,9 @@ def checked_ids(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.argmax(np.isnan(array)))
         raise InputError(f"{name}[{place}] is missing, or NaN; fill it in, or leave the edge out")
+    why = "; where ids are missing, whole numbers become floats" if array.dtype.kind == "f" else ""
     raise InputError(
-        f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r})"
+        f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r}){why}"
     )
 
 

@@ -236,8 +236,8 @@ struct Walks {
         return step;
     }
 
-    // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. A thread tries one edge
-    // after the other, and is not held up by those of its warp whose edges are refused more often.
+    // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. Where a try may take a
+    // search, a thread is not held up by those of its warp whose edges are refused more often.
     template <int HOW>
     __device__ __forceinline__ int walk(Walker &w, int begin, int end, index_t *led, index_t *went) const {
         Kept dst{led, begin, {}}, pool{went, begin, {}};

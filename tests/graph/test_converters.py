@@ -180,7 +180,7 @@ def test_a_bad_dask_frame_is_refused(frames):
         gd.from_dask_dataframe(frames(a=[0], b=[1]), "a", "c")
     with pytest.raises(gd.InputError, match="negative"):
         gd.from_dask_dataframe(frames(a=[0, -4], b=[1, 1]), "a", "b")
-    with pytest.raises(gd.InputError, match=r"a\[0\] is missing, or NaN"):
+    with pytest.raises(gd.InputError, match="missing"):  # by either partition: of 0.0, or of NaN
         gd.from_dask_dataframe(frames(a=[0, np.nan], b=[1, 1]), "a", "b")
     with pytest.raises(gd.InputError, match="not of one kind"):
         gd.from_dask_dataframe(frames(a=[0, 1], b=["x", "y"]), "a", "b")
