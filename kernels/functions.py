@@ -40,7 +40,7 @@ failure    int32, as in selection.py
 import numpy as np
 
 from graphdask.kernels.bias_types import checked, failing, kept_or_failing
-from graphdask.kernels.functions_default import edge_bias, neighbor_size, update, vertex_bias
+from graphdask.kernels.functions_default import KEYS_AT_ONCE, MACROS, edge_bias, neighbor_size, update, vertex_bias
 from graphdask.kernels.hash import multiply_high
 from graphdask.kernels.keys import keep_smallest
 from graphdask.kernels.philox import DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, fill, philox
@@ -54,21 +54,9 @@ from graphdask.kernels.selection import (
 )
 from graphdask.kernels.twin import twin
 
+__all__ = ["MACROS"]
+
 # The functions of the caller stand here.
-
-MACROS = [
-    {"index_t": index, "weight_t": weight, "bias_t": bias}
-    for index, weight, bias in (
-        ("int", "int", "long long"),
-        ("int", "float", "double"),
-        ("int", "double", "double"),
-        ("long long", "long long", "long long"),
-        ("long long", "double", "double"),
-    )
-]
-
-KEYS_AT_ONCE = 256
-"""Edges whose numbers are made before any is looked at; even, as numbers are made in pairs."""
 
 _0 = np.uint64(0)
 

@@ -1,6 +1,21 @@
-"""Twins of functions_default.cuh: what the kernels of functions.py call where the caller gave no function."""
+"""Twins of functions_default.cuh: what the kernels of functions.py and functions_walk.py call where the caller gave no
+function, and what both share."""
 
 from graphdask.kernels.hash import inlined
+
+MACROS = [
+    {"index_t": index, "weight_t": weight, "bias_t": bias}
+    for index, weight, bias in (
+        ("int", "int", "long long"),
+        ("int", "float", "double"),
+        ("int", "double", "double"),
+        ("long long", "long long", "long long"),
+        ("long long", "double", "double"),
+    )
+]
+"""What the kernels are compiled for."""
+KEYS_AT_ONCE = 256
+"""Edges whose numbers are made before any is looked at; even, as numbers are made in pairs."""
 
 
 @inlined

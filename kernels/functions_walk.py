@@ -23,7 +23,7 @@ failure, failure_of_update
 import numpy as np
 
 from graphdask.kernels.bias_types import checked, failing, keep_bias, kept_or_failing
-from graphdask.kernels.functions_default import ASKS_NEAR, edge_bias, edge_bias_if, update
+from graphdask.kernels.functions_default import ASKS_NEAR, KEYS_AT_ONCE, MACROS, edge_bias, edge_bias_if, update
 from graphdask.kernels.hash import multiply_high
 from graphdask.kernels.keys import keep_smallest
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
@@ -31,23 +31,12 @@ from graphdask.kernels.second_order import search_all
 from graphdask.kernels.selection import NO_BIAS, NO_VERTEX, fraction, group_key, selection_pick, vertex_of
 from graphdask.kernels.twin import twin, within
 
-# The functions of the caller stand here.
+__all__ = ["MACROS"]
 
-MACROS = [
-    {"index_t": index, "weight_t": weight, "bias_t": bias}
-    for index, weight, bias in (
-        ("int", "int", "long long"),
-        ("int", "float", "double"),
-        ("int", "double", "double"),
-        ("long long", "long long", "long long"),
-        ("long long", "double", "double"),
-    )
-]
+# The functions of the caller stand here.
 
 UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
 """How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir."""
-KEYS_AT_ONCE = 256
-"""Edges whose numbers are made before any is looked at; even, as numbers are made in pairs."""
 GROUP = 64
 """Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
