@@ -4,6 +4,21 @@
 #include "selection.cuh"
 #include "user.cuh"
 
+// How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table.
+#define GD_ALIKE 0
+#define GD_SUMMED 1
+#define GD_TRIED 2
+#define GD_ALIASED 3
+
+#ifdef GD_HAS_update
+#define GD_UPDATES 1
+#else
+#define GD_UPDATES 0
+#endif
+
+__device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
+__device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
+
 // A bias as it is stored; 0 and a failure where it is none.
 __device__ __forceinline__ bias_t gd_checked(double bias, int *failure) {
     if (bias >= 0.0 && bias < gd_infinity()) return bias > 0.0 ? (bias_t)bias : (bias_t)0;

@@ -75,6 +75,8 @@ OF_EDGE = frozenset(
     {"destination", "weight", "destination_degree", "destination_is_previous", "destination_near_previous"}
 )
 """Fields that tell the edges of a vertex apart; a function that reads none of them is constant over them."""
+TRACED = frozenset({"previous", "destination_is_previous", "destination_near_previous"})
+"""Fields that tell from which vertex that of an edge was reached."""
 OF_WALK = frozenset(
     {"previous", "destination_is_previous", "destination_near_previous", "depth", "instance", "seed", "random"}
 )

@@ -7,21 +7,7 @@
 #include "together.cuh"
 #include "walk.cuh"
 
-// How a walk draws edges: all alike, by sums of their biases, by rejection, or by an alias table.
-#define GD_ALIKE 0
-#define GD_SUMMED 1
-#define GD_TRIED 2
-#define GD_ALIASED 3
 #define GD_MOST_THREADS 256
-
-#ifdef GD_HAS_update
-#define GD_UPDATES 1
-#else
-#define GD_UPDATES 0
-#endif
-
-__device__ __forceinline__ gd_i64 gd_bits_of(double bias) { return __double_as_longlong(bias); }
-__device__ __forceinline__ gd_i64 gd_bits_of(gd_i64 bias) { return bias; }
 
 // Whether entries in ascending order have a value.
 __device__ __forceinline__ bool gd_among(const index_t *indices, gd_i64 begin, gd_i64 size, gd_i64 value) {
@@ -107,10 +93,13 @@ struct Walks {
         w.at = indptr[v];
         w.size = indptr[v + 1] - w.at;
     }
+    // What the function says of an edge.
+    __device__ __forceinline__ auto said(const Walker &w, gd_i64 edge, gd_i64 slot, int step, int *failed) const {
+        return edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, w.v,
+                         slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start, failed);
+    }
     __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
-        return gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
-                                    edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start,
-                                    failure), failure);
+        return gd_checked(said(w, edge, slot, step, failure), failure);
     }
     // The same where it is said whether the edge leads to a neighbour of the vertex before; whether a number keeps it.
     __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, int step, bool near,
@@ -124,9 +113,7 @@ struct Walks {
     // Whether a number keeps an edge, without a word of what the function does wrong; `odd` then, and it is to be called
     // again. No branch, so that what two edges are looked up for is on its way at the same time.
     __device__ __forceinline__ bool keeps_quietly(const Walker &w, gd_i64 edge, int step, gd_u64 number, bool &odd) const {
-        const auto one = edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices,
-                                   edge, w.v, indices[edge], w.v, indices[edge], w.previous, w.previous, step,
-                                   w.instance, w.start, unsure);
+        const auto one = said(w, edge, indices[edge], step, unsure);
         odd |= !(one >= 0) | !(one <= bound);
         return gd_kept(number, (bias_t)one, bound);
     }
@@ -201,14 +188,20 @@ struct Walks {
         return -1;
     }
 
-    // The biases of the edges of a walk's row.
+    // The biases of the edges of a walk's row, as the function says.
     struct OfRow {
         const Walks &of;
         const Walker &w;
         int step;
 
         __device__ __forceinline__ bias_t operator[](gd_u32 place) const {
-            return of.bias(w, w.at + place, of.indices[w.at + place], step);
+            return (bias_t)of.said(w, w.at + place, of.indices[w.at + place], step, of.failure);
+        }
+        friend __device__ __forceinline__ bool gd_unfit(const OfRow &, bias_t one) {
+            return !(one >= 0) | (one - one != 0);
+        }
+        friend __device__ __forceinline__ void gd_refuse(const OfRow &row) {
+            atomicCAS(row.of.failure, 0, GD_NO_BIAS);
         }
     };
 

@@ -153,7 +153,7 @@ __device__ __forceinline__ void gd_neighborhoods(
             const auto emit = [&](gd_i64 s, gd_i64 found) { drawn[out + s] = found; };
             if (!many) continue;
             if (ALIKE) {
-                gd_draw_alike(key, instance, degree, many, replace, read, emit);
+                gd_draw_alike(key, instance, 0, degree, many, replace, read, emit);
             } else {
                 const Row biases = {sums ? sums + place : nullptr, degree};
                 gd_draw_by_bias<false>(key, instance, biases, many, replace, method, read, emit);

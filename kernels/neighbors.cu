@@ -41,7 +41,7 @@ extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restr
             src[out + s] = vertex;
             tag[out + s] = mark;
         }
-        gd_draw_alike(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], degree, count, replace,
+        gd_draw_alike(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0, degree, count, replace,
                       [&](gd_i64 place) { return gd_entry(indices, begin + place); },
                       [&](gd_i64 s, index_t found) { dst[out + s] = found; });
     }

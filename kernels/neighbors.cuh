@@ -81,8 +81,8 @@ __device__ __forceinline__ void gd_give_drawn(gd_i64 count, Place place, Read re
 // Floyd's algorithm for `count` of `degree` places, with those chosen in registers; MOST is the most that there are. A row
 // that is taken whole goes along, for its reads then come with those of other lanes.
 template <int MOST, class Read, class Emit>
-__device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u32 degree, int count, Read read,
-                                              Emit emit) {
+__device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u32 step, gd_u32 degree, int count,
+                                              Read read, Emit emit) {
     gd_u32 chosen[MOST];
     gd_u64 words[2];
     const bool whole = (gd_u32)count == degree;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u3
     for (int s = 0; s < MOST; ++s) {
         if (s < count) {
             const gd_u32 last = degree - (gd_u32)count + (gd_u32)s;
-            if (!(s & 1)) gd_philox(key, instance, 0, (gd_u32)s >> 1, words[0], words[1]);
+            if (!(s & 1)) gd_philox(key, instance, step, (gd_u32)s >> 1, words[0], words[1]);
             gd_u64 word = words[s & 1];
             gd_u32 place = (gd_u32)gd_digit(word, (gd_u64)last + 1);
             bool taken = false;
@@ -110,17 +110,17 @@ __device__ __forceinline__ void gd_floyd_held(gd_u64 key, gd_u64 instance, gd_u3
 
 // Of a row of `degree`, all neighbours alike: all of them, or `count` with replacement, or up to GD_FEW without.
 template <class Read, class Emit>
-__device__ __forceinline__ void gd_draw_alike(gd_u64 key, gd_u64 instance, gd_i64 degree, gd_i64 count, bool replace,
-                                              Read read, Emit emit) {
+__device__ __forceinline__ void gd_draw_alike(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 degree, gd_i64 count,
+                                              bool replace, Read read, Emit emit) {
     if (!replace && count <= GD_HELD && degree <= 0xffffffffLL) {
-        gd_floyd_held<GD_HELD>(key, instance, (gd_u32)degree, (int)count, read, emit);
+        gd_floyd_held<GD_HELD>(key, instance, step, (gd_u32)degree, (int)count, read, emit);
         return;
     }
     if (!replace && count == degree) {
         gd_give(count, [](gd_i64 s) { return s; }, read, emit);
         return;
     }
-    Words words(key, instance, 0);
+    Words words(key, instance, step);
     if (replace) {
         const auto place = [&](gd_i64) {
             gd_u64 word = words.take();

@@ -41,6 +41,13 @@ __device__ __forceinline__ bool gd_among(const gd_i64 *chosen, int count, gd_i64
     return false;
 }
 
+// Put a place among `count` that ascend.
+__device__ __forceinline__ void gd_keep_in_order(gd_i64 *chosen, int count, gd_i64 place) {
+    int at = count;
+    for (; at > 0 && chosen[at - 1] > place; --at) chosen[at] = chosen[at - 1];
+    chosen[at] = place;
+}
+
 // What is chosen of a row as 64 bits in a register, each for one place of a row of up to 64, else for some that follow
 // each other or, strided, for every 64th; then a bit that is set says that a search may find it.
 template <bool BITS> struct Seen {
@@ -108,9 +115,7 @@ __device__ __forceinline__ gd_i64 gd_next(const Row &row, Seen<BITS> &seen, gd_i
     const gd_i64 found = gd_choose(row, seen, chosen, s, left, method, words);
     seen.add(found);
     left -= row.below(found + 1) - row.below(found);
-    int at = s;
-    for (; at > 0 && chosen[at - 1] > found; --at) chosen[at] = chosen[at - 1];
-    chosen[at] = found;
+    gd_keep_in_order(chosen, s, found);
     return found;
 }
 

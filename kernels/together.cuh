@@ -38,6 +38,11 @@ struct Keyed {
     }
 };
 
+// Biases that are stored are fit to choose by; of others their makers say which are not, when they come to be used: not
+// before, so that what they are made of may still be on its way.
+template <class Bias> __device__ __forceinline__ bool gd_unfit(const Bias *, Bias) { return false; }
+template <class Bias> __device__ __forceinline__ void gd_refuse(const Bias *) {}
+
 // A lane's biases of the piece of a row that begins at `base`; 0 behind its end. `values[place]` is one, stored or made.
 template <class Bias, class Values>
 __device__ __forceinline__ void gd_read_piece(const Values &values, gd_u32 size, gd_u32 base, Bias *bias) {
@@ -62,13 +67,16 @@ __device__ __forceinline__ Keyed gd_least_key(const Values &values, gd_u32 size,
         for (int k = 0; k < 2 * GD_PAIRS; k++) bias[k] = next[k];
         if (base + by < size) gd_read_piece<Bias>(values, size, base + by, next);  // on its way meanwhile
         unsigned may = 0;
+        bool unfit = false;
         gd_u64 number, second;
 #pragma unroll
         for (int k = 0; k < 2 * GD_PAIRS; k += 2) {
+            unfit |= gd_unfit(values, bias[k]) | gd_unfit(values, bias[k + 1]);
             gd_philox(key, instance, step, (base >> 1) + 16 * k + lane, number, second);
             if (bias[k] > 0 && gd_may_be_less(number, (double)bias[k], least.key)) may |= 1u << k;
             if (bias[k + 1] > 0 && gd_may_be_less(second, (double)bias[k + 1], least.key)) may |= 2u << k;
         }
+        if (unfit) gd_refuse(values);
         if (!__any_sync(GD_ALL_LANES, may)) continue;
         Keyed mine{least.key, GD_NO_EDGE};
         for (; may; may &= may - 1) {

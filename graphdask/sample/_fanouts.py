@@ -131,7 +131,7 @@ class Fanouts(Sampler[S]):
         """The mean length of rows: of the seeds' as far as they are here, and of those that a random edge leads to."""
         stored = rows.num_edges * part.size
         mean = stored / max(part.num_vertices, 1)
-        if all(fanout >= 0 for fanout in self.fanouts) or not rows.num_edges:
+        if min(self.fanouts, default=0) >= 0 or not rows.num_edges:
             return mean, mean
         lengths = rows.indptr[1:] - rows.indptr[:-1]
         # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.

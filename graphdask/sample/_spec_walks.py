@@ -53,6 +53,8 @@ class WalkState:
     told: Array
     """uint64, shape (1,): edges of all walks so far."""
     heard: Readback
+    nothing: dict[str, Array]
+    """Records for nobody."""
     todo: deque[tuple[int, int, int, int]]
     """Launches to come: first walk, last + 1, steps made, steps to have made."""
     under_way: deque[tuple[int, int]] = field(default_factory=deque)
@@ -106,6 +108,7 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     return WalkState(
         expander, how, launch, fixed, failures, _starts(sampler), starts, here, before, dst, put,
         xp.zeros(n, np.int32), xp.zeros(1, np.uint64), readback_of(env.backend, 1, AHEAD),
+        {"number": shares[:0], "vertex": starts[:0], "other": starts[:0]},
         deque(launches(env.backend.name, n, depth) if depth else ()),
     )  # fmt: skip
 

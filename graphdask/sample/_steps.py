@@ -24,9 +24,11 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
+from graphdask.sample._fanouts import LAUNCH as ROOM
 from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
 from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
+from graphdask.sample._spec_hops import Drawn, drawn, step_by_step
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -81,11 +83,13 @@ class Framework(Traversal):
         self, seeds: np.ndarray, bounds: np.ndarray | None, spec: Spec, functions: dict[str, Translated], seed: int,
         names: np.ndarray | None = None, base: int = 0, edges: int = 1,
     ):  # fmt: skip
-        sizes = (
-            spec.neighbor_size if isinstance(spec.neighbor_size, tuple) else [spec.neighbor_size] * (spec.depth or 0)
-        )
-        fanouts = [size if isinstance(size, int) else -1 for size in sizes]
-        self.runs = [(fanout, len(list(alike))) for fanout, alike in groupby(fanouts)]
+        sizes, times = spec.neighbor_size, spec.depth or 0
+        if isinstance(sizes, tuple):
+            fanouts = tuple(size if isinstance(size, int) else -1 for size in sizes)
+            self.runs = [(fanout, len(list(alike))) for fanout, alike in groupby(fanouts)]
+        else:
+            every = sizes if isinstance(sizes, int) else -1
+            fanouts, self.runs = (every,) * times, [(every, times)] * (times > 0)
         super().__init__(seeds, bounds, fanouts, replace=bool(spec.replace), direction=spec.direction, seed=seed)
         self.functions, self.per, self.revisit = functions, spec.per, bool(spec.revisit)
         self.frontier_size, self.names, self.base = spec.frontier_size, names, base
@@ -147,6 +151,8 @@ class Framework(Traversal):
             mapped += int(OF_CANDIDATE * taken * min(max(mean, reached or 0.0), float(stored)))
         tables = 8 * part.num_vertices if self.names is not None else 0
         tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
+        if not step_by_step(self) and part.size == 1 and not isinstance(rows.indptr, np.ndarray):
+            step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], ROOM))
         if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
@@ -166,7 +172,11 @@ class Framework(Traversal):
         expander = Expander(part, env, self._rows(part), self.functions, self)
         walks = begun(self, expander, env) if part.size == 1 else None
         if walks is not None:
-            return walks, self._nothing(part, active=walks.left > 0)
+            return walks, Messages.of_records(walks.nothing, np.zeros(2, np.int64), active=walks.left > 0)
+        hops = drawn(self, expander, part, env) if part.size == 1 else None
+        if hops is not None:
+            edges = len(hops.columns["dst"])
+            return hops, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
         pool = self._seeds_at_home(part, env)
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
@@ -185,7 +195,8 @@ class Framework(Traversal):
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
         if isinstance(state, WalkState):
             walks, made = advanced(self, state, env)
-            return self._nothing(part, active=state.left > 0, frontier=walks, edges=made)
+            of = {"active": state.left > 0, "frontier": walks, "edges": made}
+            return Messages.of_records(state.nothing, np.zeros(2, np.int64), **of)
         if part.size > 1:
             apart = self.per == "layer"
             return layer_step(self, part, state, env) if apart else self._exchanged(part, state, inbox, env)
@@ -209,6 +220,8 @@ class Framework(Traversal):
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):
             return finished(self, part, state, env)
+        if isinstance(state, Drawn):
+            return state.columns
         return super().result(part, state, env)
 
     def _exchanged(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:

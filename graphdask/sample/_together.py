@@ -11,6 +11,7 @@ Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,8 @@ class Shape:
     room: int
     """Vertices that one expands at most."""
     edges: int
+    lists: int = 1
+    """How much is kept of each of these: its number, or that of the one before, too."""
 
     def slots(self, hops: int) -> int:
         return 0 if hops == 1 else 2 * self.room
@@ -58,16 +61,16 @@ class Shape:
 
     def shared(self, together: int, hops: int, index: int) -> int:
         """Bytes of shared memory of a block."""
-        of_warp = (32 * STAGED + together * self.room) * index + together * 4 * self.slots(hops)
+        of_warp = (32 * STAGED + self.lists * together * self.room) * index + together * 4 * self.slots(hops)
         return THREADS // 32 * (-(-of_warp // 8) * 8)
 
 
-def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | None:
-    """How large instances get, if all are small and the whole graph is on this GPU; else None."""
-    fanouts, most = sampler.fanouts, MOST_DRAWN if sampler.replace else FEW
-    if env.backend.name == "cpu" or part.size > 1 or type(part.vertex_map) is not VertexMap or sampler.burn:
-        return None
-    if not sampler.in_few_launches:
+def shape_of(sampler: Fanouts[Any], part: Part, env: Environment, most: int, traced: bool = False) -> Shape | None:
+    """How large instances get, if all are small and the whole graph is on this GPU; else None. `most` is how many
+    neighbours of a vertex a thread draws at most."""
+    fanouts = sampler.fanouts
+    memory = getattr(env.backend, "shared_memory", 0)  # none on a CPU
+    if not memory or part.size > 1 or type(part.vertex_map) is not VertexMap:
         return None
     if not 1 <= len(fanouts) <= MOST_HOPS or not all(0 <= fanout <= most for fanout in fanouts):
         return None
@@ -78,22 +81,42 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment) -> Shape | Non
     for fanout in fanouts:
         frontiers.append(frontiers[-1] * fanout)
     room = sum(frontiers[:-1])
-    shape = Shape(seeds, max(room, 1), sum(frontiers[1:]))
+    shape = Shape(seeds, max(room, 1), sum(frontiers[1:]), 1 + traced)
     held = shape.shared(1, len(fanouts), part.vertex_map.dtype.itemsize)
-    return shape if room <= MOST_EXPANDED and held <= getattr(env.backend, "shared_memory", 0) else None
+    return shape if room <= MOST_EXPANDED and held <= memory else None
+
+
+def neighbors_together(
+    sampler: Fanouts[Any], part: Part, env: Environment, rows: Csr, sums: Array | None
+) -> dict[str, Array] | None:
+    """The edges of all instances of neighbour sampling; None where they are drawn hop by hop."""
+    if sampler.burn or not sampler.in_few_launches:
+        return None
+    shape = shape_of(sampler, part, env, MOST_DRAWN if sampler.replace else FEW)
+    if shape is None:
+        return None
+    kernels = env.kernels("hops", index_t=part.vertex_map.dtype)
+    method = -1 if sampler.alike else sampler.way
+    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
+    if method >= min(BITS.values()):
+        draw = kernels.hops_draw_by_bits
+    graph = rows.indptr, rows.indices, sums
+    how = int(sampler.replace), method, np.uint64(sampler.seed & (2**64 - 1))
+    return drawn_together(sampler, part, env, shape, draw, graph, how)
 
 
 def drawn_together(
-    sampler: Fanouts[Any], part: Part, env: Environment, rows: Csr, sums: Array | None, shape: Shape
-) -> dict[str, Array]:
-    """The edges of all instances.
+    sampler: Fanouts[Any], part: Part, env: Environment, shape: Shape, draw: Callable[..., None],
+    graph: tuple[Any, ...], how: tuple[Any, ...], told: tuple[Any, ...] = (),
+) -> dict[str, Array]:  # fmt: skip
+    """The edges of all instances, which a kernel draws: what it is told of the graph, of how to draw, and at the end.
 
     Raises
     ------
     OverBudget, DeadlineExceeded
     """
     xp, dtype, n, hops = env.xp, part.vertex_map.dtype, sampler.instances, len(sampler.fanouts)
-    kernels, seeds, bounds = env.kernels("hops", index_t=dtype), sampler.seeds, None
+    seeds, bounds = sampler.seeds, None
     if sampler.one_each:
         seeds = sampler.of(seeds, sampler.first, sampler.last)
     else:
@@ -102,19 +125,12 @@ def drawn_together(
         bounds = env.backend.from_host(of_each - of_each[0])
     seeds = env.backend.from_host(seeds.astype(dtype))
     fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
-    method = -1 if sampler.alike else sampler.way
     together = shape.together(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
-    drawing = (
-        rows.indptr, rows.indices, sums, fanouts, hops, int(sampler.replace), method,
-        np.uint64(sampler.seed & (2**64 - 1)), together, shape.room, shape.slots(hops),
-    )  # fmt: skip
-    how = {
+    drawing = *graph, fanouts, hops, *how, together, shape.room, shape.slots(hops), shape.edges
+    launch = {
         "per_item": 32 // together, "threads": THREADS, "per_processor": BLOCKS,
         "shared": shape.shared(together, hops, dtype.itemsize),
     }  # fmt: skip
-    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
-    if method >= min(BITS.values()):
-        draw = kernels.hops_draw_by_bits
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:
@@ -125,13 +141,13 @@ def drawn_together(
         room = (b - a) * shape.edges
         drawn = *(xp.empty(room, dtype) for _ in range(2)), *(xp.empty((b - a) * hops, np.int32) for _ in range(2))
         ends = xp.empty(b - a, np.int64)
-        draw(b - a, sampler.first + a, *begins, *drawing, shape.edges, *drawn, ends, **how)
+        draw(b - a, sampler.first + a, *begins, *drawing, *drawn, ends, *told, **launch)
         xp.cumsum(ends, out=ends)
         total = int(ends[-1])
         refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * dtype.itemsize + 12)
         columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
         placing = hops, together, shape.edges, *drawn, ends, *columns
-        kernels.hops_place(b - a, sampler.first + a, *placing, per_item=how["per_item"])
+        env.kernels("hops", index_t=dtype).hops_place(b - a, sampler.first + a, *placing, per_item=launch["per_item"])
         made.append(columns)
     joined = made[0] if len(made) == 1 else map(xp.concatenate, zip(*made, strict=True))
     return dict(zip(("src", "dst", "hop", "instance"), joined, strict=True))

@@ -30,7 +30,7 @@ from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
 from graphdask.sample._edge_tables import biased_rows, edge_shifts
 from graphdask.sample._fanouts import FEW, ROOM, Fanouts
-from graphdask.sample._together import drawn_together, shape_of
+from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 
@@ -104,9 +104,9 @@ class Traversal(Fanouts[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
-        shape = shape_of(self, part, env) if type(self) is Traversal else None
-        if shape is not None:
-            state.columns = drawn_together(self, part, env, state.rows, state.sums, shape)
+        if type(self) is Traversal:
+            state.columns = neighbors_together(self, part, env, state.rows, state.sums)
+        if state.columns is not None:
             edges = len(state.columns["dst"])
             return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
         state.frontiers.append(self._seeds_at_home(part, env))

@@ -7,7 +7,7 @@ import pytest
 from emulated import device_backend, emulated, stand_in
 
 import graphdask as gd
-from graphdask.sample import traversal
+from graphdask.sample import _together
 from graphdask.sample._together import Shape
 
 N = 120
@@ -79,13 +79,13 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
     if device == "emulated":
         stand_in(monkeypatch, emulated())
     launches = []
-    together = traversal.drawn_together
+    together = _together.drawn_together
 
     def counted(*arguments):
-        launches.append(arguments[-1].edges)
+        launches.append(arguments[3].edges)
         return together(*arguments)
 
-    monkeypatch.setattr(traversal, "drawn_together", counted)
+    monkeypatch.setattr(_together, "drawn_together", counted)
     monkeypatch.setattr("graphdask.sample._together.LAUNCH", 60)
     on_cpu, on_gpu = (graph().partition(1, device=device) for device in ("cpu", "cuda"))
     seeds = np.arange(20)

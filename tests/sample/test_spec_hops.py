@@ -1,0 +1,179 @@
+"""Neighbour sampling by functions in one go: the same edges as step by step, and the same errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from specs import by_weight, metropolis, second_order
+
+import graphdask as gd
+import graphdask.partition
+import graphdask.sources
+from graphdask.errors import FunctionError
+from graphdask.sample import _spec_hops, _steps
+from graphdask.sample.spec import Spec
+
+COLUMNS = ("src", "dst", "hop", "instance")
+DEVICES = ["twin", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
+SEEDS = [[0, 7], [], [5], *([v] for v in range(80, 90)), [4, 3, 2, 1]]
+
+
+def graph(kind="integers", star=200):
+    """A hub, edges of weight 0, vertices without edges, and rows of a few edges."""
+    rng = np.random.default_rng(3)
+    src = np.concatenate([np.zeros(star, np.int64), rng.integers(0, 80, 500), np.full(90, 7)])
+    dst = rng.integers(0, 90, len(src))
+    weights = rng.integers(0, 9, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32) * 9
+    return gd.from_edges(src, dst, weights, num_vertices=90)
+
+
+def coin(e):
+    return e.destination if e.random < 0.5 else -1
+
+
+def back(e):
+    return e.previous if e.depth == 1 and e.destination_is_previous else e.destination
+
+
+def from_seed(e):
+    return e.weight if e.destination_degree > e.source_degree or e.destination == e.seed else 1
+
+
+SPECS = {
+    "uniform": Spec(neighbor_size=[3, 2, 2]),
+    "uniform, all of some": Spec(neighbor_size=20, depth=2),
+    "uniform with replacement": Spec(neighbor_size=[17, 2], replace=True),
+    "no neighbours": Spec(neighbor_size=[2, 0, 3]),
+    "uniform from some": Spec(edge_bias=lambda e: e.source % 3 != 2, neighbor_size=3, depth=2),
+    "sums": Spec(edge_bias=by_weight, neighbor_size=[4, 3]),
+    "sums with replacement": Spec(edge_bias=by_weight, neighbor_size=[4, 3], replace=True),
+    "sums against the edges": Spec(edge_bias=by_weight, neighbor_size=[2, 2, 2], direction="in", select="updated"),
+    "aliases": Spec(edge_bias=by_weight, neighbor_size=[3, 5], select="alias", replace=True),
+    "trials": Spec(edge_bias=by_weight, neighbor_size=[4, 3], edge_bound=9),
+    "trials with replacement": Spec(edge_bias=by_weight, neighbor_size=[12, 2], edge_bound=9, replace=True),
+    "trials of the vertex before": Spec(edge_bias=second_order, neighbor_size=[3, 3, 2], edge_bound=2.0),
+    "trials of the seed": Spec(edge_bias=from_seed, neighbor_size=[3, 3, 2], edge_bound=9.0),
+    "coins": Spec(update=coin, neighbor_size=[3, 3, 2]),
+    "steps back": Spec(update=back, edge_bias=by_weight, neighbor_size=[3, 3, 2], revisit=True),
+    "Metropolis-Hastings": Spec(update=metropolis, neighbor_size=[3, 2], edge_bias=by_weight, edge_bound=9),
+    "again and again": Spec(neighbor_size=[3, 3, 2], revisit=True),
+}  # fmt: skip
+
+
+@pytest.fixture(params=DEVICES)
+def fast(request, monkeypatch):
+    """Gives a graph's partition on which all steps may be taken in one go; and counts where they were."""
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+    counts = {"drawn": 0, "not": 0}
+    drawn = _spec_hops.drawn
+
+    def counted(*arguments):
+        found = drawn(*arguments)
+        counts["not" if found is None else "drawn"] += 1
+        return found
+
+    def run(made, *arguments, **options):
+        where = made.partition(1, device="cpu" if request.param == "twin" else "cuda")
+        with monkeypatch.context() as patched:
+            patched.setattr(_steps, "drawn", counted)
+            patched.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
+            if request.param == "twin":
+                patched.setattr("graphdask.backend.Backend.shared_memory", 1 << 17)
+            return gd.sample.run(where, *arguments, **options)
+
+    return run, counts
+
+
+def same(expected, found):
+    for column in COLUMNS:
+        one, other = getattr(expected, column), getattr(found, column)
+        np.testing.assert_array_equal(other, one, err_msg=column)
+        assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("kind", ["integers", "floats"])
+def test_the_same_as_step_by_step(fast, kind):
+    run, counts = fast
+    made = graph(kind)
+    some = list(SPECS) if kind == "integers" else ["sums", "aliases", "trials of the seed"]
+    for number, name in enumerate(some):
+        spec = SPECS[name]
+        expected = gd.sample.run(made.partition(1, device="cpu"), spec, SEEDS, seed=number)
+        found = run(made, spec, SEEDS, seed=number).verify()
+        same(expected, found)
+        assert found.stats.edges == len(expected.src), name
+        assert counts == {"drawn": number + 1, "not": 0}, name
+
+
+def test_the_same_for_many_instances_in_many_launches(fast, monkeypatch):
+    run, counts = fast
+    monkeypatch.setattr("graphdask.sample._together.LAUNCH", 400)
+    made = graph()
+    for name in ("uniform", "sums", "trials of the vertex before", "coins"):
+        expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], np.arange(90), instances=200)
+        same(expected, run(made, SPECS[name], np.arange(90), instances=200))
+    assert counts == {"drawn": 4, "not": 0}
+
+
+@pytest.mark.parametrize("star", [200, 300])
+def test_the_same_after_too_few_trials(fast, star, monkeypatch):
+    run, counts = fast
+    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 2)
+    for kind in ("integers", "floats"):
+        made = graph(kind, star)
+        for name in (name for name in SPECS if "trials" in name):
+            expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], SEEDS)
+            for _ in range(2):
+                same(expected, run(made, SPECS[name], SEEDS))
+    assert (counts["not"] > 0) == (star > _spec_hops.LOOKED_AT)
+
+
+def test_64_bit_vertex_numbers(fast, monkeypatch):
+    names = ("uniform", "sums", "trials of the vertex before")
+    expected = {name: gd.sample.run(graph(), SPECS[name], SEEDS) for name in names}
+    for module in (graphdask.partition, graphdask.sources):
+        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    run, counts = fast
+    for name in names:
+        found = run(graph(), SPECS[name], SEEDS)
+        for column in COLUMNS:
+            np.testing.assert_array_equal(getattr(found, column), getattr(expected[name], column))
+    assert counts == {"drawn": 3, "not": 0}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (Spec(edge_bias=lambda e: 1 // (e.weight - 3), neighbor_size=2, depth=2, edge_bound=9), "division by zero"),
+        (Spec(edge_bias=lambda e: -1 if e.depth else 1, neighbor_size=2, depth=2, edge_bound=9), "negative"),
+        (Spec(edge_bias=by_weight, neighbor_size=2, depth=2, edge_bound=4), "above edge_bound"),
+        (Spec(update=lambda e: 90 if e.depth else e.destination, neighbor_size=2, depth=2), "neither -1 nor a vertex"),
+        (Spec(edge_bias=lambda e: 2 - e.source_degree, neighbor_size=2, depth=2), "negative"),
+    ],
+)
+def test_errors_are_those_of_step_by_step(fast, spec, message):
+    run, _ = fast
+    with pytest.raises(FunctionError, match=message) as expected:
+        gd.sample.run(graph().partition(1, device="cpu"), spec, np.arange(90))
+    with pytest.raises(FunctionError) as found:
+        run(graph(), spec, np.arange(90))
+    assert str(found.value) == str(expected.value)
+
+
+def test_what_is_not_small_or_not_alike_goes_step_by_step(fast):
+    run, counts = fast
+    made = graph()
+    for spec in (
+        Spec(neighbor_size=40, depth=1),
+        Spec(neighbor_size=-1, depth=2),
+        Spec(neighbor_size=[32, 32, 2]),
+        Spec(neighbor_size=lambda v: v.depth + 1, depth=2),
+        Spec(neighbor_size=2, depth=2, per="layer"),
+        Spec(neighbor_size=2, depth=2, frontier_size=1),
+        Spec(edge_bias=by_weight, neighbor_size=2, depth=2, select="reservoir"),
+        Spec(edge_bias=second_order, neighbor_size=2, depth=2, select="inverse"),
+    ):
+        same(gd.sample.run(made.partition(1, device="cpu"), spec, SEEDS), run(made, spec, SEEDS))
+    assert counts == {"drawn": 0, "not": 8}
