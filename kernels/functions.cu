@@ -126,48 +126,66 @@ struct Reservoir {
         return gd_is_long(row_length(indptr, rows[i]), replace ? counts[i] > 0 : counts[i]);
     }
 
+    // Biases of the edges of an item, as the function says.
+    struct OfItem {
+        const Reservoir &of;
+        gd_i64 row, source, before, near, instance, seed, begin;
+
+        __device__ __forceinline__ double operator()(gd_i64 place) const {
+            const gd_i64 slot = of.indices[begin + place], destination = of.mapped ? of.ids[slot] : slot;
+            return (double)edge_bias(of.indptr, of.indices, of.weights, of.degrees, of.mapped, of.names, of.base,
+                                     of.near_indptr, of.near_indices, begin + place, row, slot, source, destination,
+                                     before, near, of.depth, instance, seed, of.failure);
+        }
+        friend __device__ __forceinline__ bool gd_unfit(const OfItem &, double one) {
+            return !(one >= 0.0) | !(one < gd_infinity());
+        }
+        friend __device__ __forceinline__ void gd_refuse(const OfItem &item) {
+            atomicCAS(item.of.failure, 0, GD_NO_BIAS);
+        }
+    };
+
+    // Choose all edges of an item whose bias is above 0, in the order of the row; how many they are.
+    template <int SIZE, int ROOM>
+    __device__ __forceinline__ gd_i64 choose_all(const Smallest<SIZE, ROOM> &group, const OfItem &bias, gd_i64 size,
+                                                 gd_i64 out) const {
+        gd_i64 made = 0;
+        for (gd_i64 from = 0; from < size; from += SIZE) {
+            const gd_i64 place = from + group.rank();
+            const double one = place < size ? bias(place) : 0.0;
+            if (gd_unfit(bias, one)) gd_refuse(bias);
+            int all;
+            const int ahead = group.count_before(one > 0.0, all);
+            if (one > 0.0) chosen[out + made + ahead] = place;
+            made += all;
+        }
+        return made;
+    }
+
     // Choose for an item, with a group of threads. Biases are made anew in every pass over the row.
     template <int SIZE, int ROOM>
     __device__ __forceinline__ void choose(const Smallest<SIZE, ROOM> &group, gd_i64 i) const {
-        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
-        const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
+        const gd_i64 row = rows[i], begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i];
+        const gd_i64 count = counts[i];
         if (count == 0) return;
-        const auto bias = [&](gd_i64 place) {
-            const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
-            return (double)gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
-                                                near_indices, begin + place, row, slot, source, destination, before,
-                                                near[i], depth, instance, seeds[i], failure),
-                                      failure);
-        };
-        double total = 0.0, some = 0.0;
-        for (gd_i64 place = group.rank(); place < size; place += SIZE) {
-            const double one = bias(place);
-            total += one;
-            some += one > 0.0;
-        }
-        total = group.sum(total);
-        const gd_i64 positive = (gd_i64)group.sum(some);
-        const gd_u64 of_item = gd_group_key(seed, GD_DRAW_KEY, places[i]);
-        gd_i64 made = 0;
-        if (!replace && positive <= count) {  // all of them, in the order of the row
-            for (gd_i64 from = 0; from < size && positive; from += SIZE) {
-                const gd_i64 place = from + group.rank();
-                const bool has = place < size && bias(place) > 0.0;
-                int all;
-                const int ahead = group.count_before(has, all);
-                if (has) chosen[out + made + ahead] = place;
-                made += all;
+        const OfItem bias = {*this, row, vertices[i], previous[i], near[i], instances[i], seeds[i], begin};
+        gd_i64 made = 0, positive = count + 1;
+        if (replace || size > count) {
+            const double total = group.about(size, bias);
+            const gd_u64 of_item = gd_group_key(seed, GD_DRAW_KEY, places[i]);
+            const gd_i64 each = replace ? 1 : count;
+            for (gd_i64 s = 0; s < count && (made == s || !replace); s += each) {
+                made += group.give(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)bias.instance, (gd_u32)depth, size,
+                                   each, total, bias, positive, [&](gd_i64 at, double one, gd_i64 place) {
+                                       keys[out + s + at] = one;
+                                       chosen[out + s + at] = place;
+                                   });
             }
         }
-        const gd_i64 each = replace ? 1 : count;
-        for (gd_i64 s = 0; made == 0 && positive && s < count; s += each) {
-            group.give(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)instance, (gd_u32)depth, size, each, total, bias,
-                       [&](gd_i64 at, double one, gd_i64 place) {
-                           keys[out + s + at] = one;
-                           chosen[out + s + at] = place;
-                       });
+        if (!replace && (size <= count || positive <= count)) {
+            group.sync();
+            made = choose_all(group, bias, size, out);
         }
-        if (made == 0 && positive) made = count;
         for (gd_i64 s = group.rank(); s < count; s += SIZE) owner[out + s] = s < made ? i : -1;
     }
 };
@@ -184,9 +202,9 @@ extern "C" __global__ void functions_reservoir(
     gd_i64 *__restrict__ owner, int *failure) {
     __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
-    __shared__ int held[GD_WARPS];
+    __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
-    const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + warp};
+    const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + 2 * warp};
     const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
                      names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};
     gd_by_warps(n, longs, [&](gd_i64 i) { return of.is_long(i); }, [&](gd_i64 i) { of.choose(group, i); });
@@ -204,7 +222,7 @@ extern "C" __global__ void functions_reservoir_long(
     gd_i64 *__restrict__ owner, int *failure) {
     __shared__ double held_keys[GD_OF_BLOCK];
     __shared__ long long held_places[GD_OF_BLOCK];
-    __shared__ int held[1];
+    __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
     const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
                      names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};

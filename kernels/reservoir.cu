@@ -65,9 +65,10 @@ __device__ __forceinline__ void gd_keep_by_bias(const Smallest<SIZE, ROOM> &grou
     gd_mark_all<SIZE>(out, count, vertex, tags[i], begin, count == degree, indices, src, dst, tag);
     if (count == degree) return;
     const gd_i64 *const below = sums + begin;
+    gd_i64 positive;
     group.give(
         gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], GD_KEYS, degree, count, (double)below[degree - 1],
-        [&](gd_i64 place) { return (double)(below[place] - (place ? below[place - 1] : 0)); },
+        [&](gd_i64 place) { return (double)(below[place] - (place ? below[place - 1] : 0)); }, positive,
         [&](gd_i64 s, double, gd_i64 place) { dst[out + s] = gd_entry(indices, begin + place); });
 }
 
@@ -94,10 +95,10 @@ __device__ __forceinline__ void gd_keep_keys(const Smallest<SIZE, ROOM> &group, 
         }
         return;
     }
-    double mine = 0.0;
-    for (gd_i64 place = group.rank(); place < size; place += SIZE) mine += rates[place];
+    const auto rate = [&](gd_i64 place) { return rates[place]; };
+    gd_i64 positive;
     const gd_i64 made = group.give(
-        key, instance, GD_KEYS, size, count, group.sum(mine), [&](gd_i64 place) { return rates[place]; },
+        key, instance, GD_KEYS, size, count, group.about(size, rate), rate, positive,
         [&](gd_i64 s, double one, gd_i64 place) {
             keys[out + s] = one;
             places[out + s] = place;
@@ -139,9 +140,9 @@ extern "C" __global__ void reservoir_by_bias(long long n, const index_t *__restr
                                              index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
     __shared__ double keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long places[GD_WARPS * GD_OF_WARP];
-    __shared__ int held[GD_WARPS];
+    __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5;
-    const Smallest<32, GD_OF_WARP> group = {keys + warp * GD_OF_WARP, places + warp * GD_OF_WARP, held + warp};
+    const Smallest<32, GD_OF_WARP> group = {keys + warp * GD_OF_WARP, places + warp * GD_OF_WARP, held + 2 * warp};
     gd_by_warps(n, longs, [&](gd_i64 i) {
         return gd_is_long(indptr[rows[i] + 1] - indptr[rows[i]], offsets[i + 1] - offsets[i]);
     }, [&](gd_i64 i) {
@@ -160,7 +161,7 @@ extern "C" __global__ void reservoir_by_bias_long(long long n, const index_t *__
                                                   index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
     __shared__ double keys[GD_OF_BLOCK];
     __shared__ long long places[GD_OF_BLOCK];
-    __shared__ int held[1];
+    __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {keys, places, held};
     gd_by_blocks(longs, [&](gd_i64 i) {
         gd_keep_by_bias(group, i, rows, vertices, instances, tags, indptr, indices, offsets, sums, seed, src, dst, tag);
@@ -175,9 +176,9 @@ extern "C" __global__ void reservoir_keys(long long n, const index_t *__restrict
                                           gd_i64 *__restrict__ places) {
     __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
-    __shared__ int held[GD_WARPS];
+    __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
-    const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + warp};
+    const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + 2 * warp};
     gd_by_warps(n, longs, [&](gd_i64 i) {
         return gd_is_long(indptr[rows[i] + 1] - indptr[rows[i]], counts[i]);
     }, [&](gd_i64 i) {
@@ -194,7 +195,7 @@ extern "C" __global__ void reservoir_keys_long(long long n, const index_t *__res
                                                double *__restrict__ keys, gd_i64 *__restrict__ places) {
     __shared__ double held_keys[GD_OF_BLOCK];
     __shared__ long long held_places[GD_OF_BLOCK];
-    __shared__ int held[1];
+    __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
     gd_by_blocks(longs, [&](gd_i64 i) {
         gd_keep_keys(group, i, rows, vertices, instances, indptr, values, starts, counts, seed, keys, places);

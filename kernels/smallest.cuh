@@ -2,8 +2,8 @@
 //
 // A pass over the row keeps every key below a bound, of which there are few more than are wanted: as many keys are below
 // b as edges of a Poisson process of rate `total` come before time b, about. Then they are sorted. If there were too
-// few, the next pass has no bound; if more than there is room for, its bound is the last that would be wanted of those
-// that found room, and that many keys are below it for certain. Of more than GD_EACH that are wanted, a pass gives the
+// few, the bound of the next pass is higher; if more than there is room for, it is the last that would be wanted of those
+// that found room, and that many keys are below it for certain. Of more than `most` that are wanted, a pass gives the
 // next ones. So which keys come out depends on no bound, and equal keys come in the order of their edges.
 //
 // Source: Efraimidis and Spirakis, Weighted random sampling with a reservoir, Information Processing Letters 97, 2006.
@@ -17,6 +17,13 @@
 #define GD_OF_WARP 128
 #define GD_OF_BLOCK 2048
 #define GD_NO_PLACE 0x7fffffffffffffffLL
+#define GD_HIGHER 16.0  // times a bound below which there were too few keys
+#define GD_RAISED 2     // so often at most
+
+// Biases are fit to choose by, unless their maker says otherwise when they come to be used: not before, so that what they
+// are made of may still be on its way.
+template <class Bias> __device__ __forceinline__ bool gd_unfit(const Bias &, double) { return false; }
+template <class Bias> __device__ __forceinline__ void gd_refuse(const Bias &) {}
 
 typedef long long gd_i64;
 
@@ -25,7 +32,7 @@ template <int SIZE, int ROOM> struct Smallest {
     static constexpr gd_i64 most = ROOM / 4;
     double *keys;
     gd_i64 *places;
-    int *held;
+    int *held;  // how many of these there are, and edges of a bias above 0
 
     __device__ __forceinline__ int rank() const { return (int)threadIdx.x % SIZE; }
     __device__ __forceinline__ void sync() const {
@@ -36,16 +43,34 @@ template <int SIZE, int ROOM> struct Smallest {
         return key < other || (key == other && place < of_other);
     }
 
-    // The sum of what each thread has, in whichever order.
-    __device__ __forceinline__ double sum(double mine) const {
+    // The sum, or with `greatest` that, of what each thread has, in whichever order.
+    __device__ __forceinline__ double of_all(double mine, bool greatest = false) const {
         sync();
         keys[rank()] = mine;
         sync();
         for (int by = SIZE / 2; by; by >>= 1) {
-            if (rank() < by) keys[rank()] += keys[rank() + by];
+            if (rank() < by) {
+                const double one = keys[rank()], other = keys[rank() + by];
+                keys[rank()] = !greatest ? one + other : one < other ? other : one;
+            }
             sync();
         }
         return keys[0];
+    }
+    // About the sum of the biases of a row, of which some are looked at. The greatest of these is left out: there may be no
+    // other like it.
+    template <class Bias> __device__ __forceinline__ double about(gd_i64 size, const Bias &bias) const {
+        if (size <= SIZE) return 0.0;
+        const int each = size > 16 * SIZE ? 4 : 1;
+        const gd_i64 apart = size / (each * SIZE);
+        double mine = 0.0, most = 0.0;
+        for (int k = 0; k < each; k++) {
+            const double one = bias((gd_i64)(k * SIZE + rank()) * apart);
+            if (one > most) most = one;
+            if (one > 0.0) mine += one;
+        }
+        const double sum = of_all(mine), greatest = of_all(most, true);
+        return (sum - greatest) * ((double)size / (each * SIZE - 1));
     }
 
     // How many of the threads before this one say yes, and of all.
@@ -86,53 +111,73 @@ template <int SIZE, int ROOM> struct Smallest {
         sync();
     }
 
+    // A thread's two biases of a row.
+    template <class Bias>
+    __device__ __forceinline__ static void read(const Bias &bias, gd_i64 two, gd_i64 size, double *rates) {
+        rates[0] = two < size ? bias(two) : 0.0;
+        rates[1] = two + 1 < size ? bias(two + 1) : 0.0;
+    }
     // One pass: those after a key and up to another one. Returns how many there are, or more than ROOM.
     template <class Bias>
     __device__ __forceinline__ int pass(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 size, const Bias &bias,
                                         double after, gd_i64 after_place, double last, gd_i64 last_place) const {
         sync();
-        if (rank() == 0) *held = 0;
+        if (rank() == 0) held[0] = held[1] = 0;
         sync();
         const double than = last < 1e-280 ? 1e-280 : last;  // its product with a bias keeps its digits
-        bool full = false;
+        bool full = false, unfit = false;
+        int positive = 0;
+        double rates[2], next[2];
+        read(bias, 2 * rank(), size, next);
         for (gd_i64 two = 2 * rank(); two < size && !full; two += 2 * SIZE) {
-            gd_u64 number, second;
-            gd_philox(key, instance, step, (gd_u32)(two >> 1), number, second);
-            for (gd_i64 place = two; place < two + 2 && place < size; ++place, number = second) {
-                const double rate = bias(place);
-                if (!(rate > 0.0) || !gd_may_be_less(number, rate, than)) continue;
-                const double one = gd_exponential_key(number, rate);
+            gd_u64 numbers[2];
+            rates[0] = next[0], rates[1] = next[1];
+            read(bias, two + 2 * SIZE, size, next);  // on its way meanwhile
+            gd_philox(key, instance, step, (gd_u32)(two >> 1), numbers[0], numbers[1]);
+#pragma unroll
+            for (int k = 0; k < 2; ++k) {
+                const double rate = rates[k];
+                unfit |= gd_unfit(bias, rate);
+                positive += rate > 0.0;
+                if (full || !(rate > 0.0) || !gd_may_be_less(numbers[k], rate, than)) continue;
+                const double one = gd_exponential_key(numbers[k], rate);
+                const gd_i64 place = two + k;
                 if (before(last, last_place, one, place) || !before(after, after_place, one, place)) continue;
                 const int slot = atomicAdd(held, 1);
                 full = slot >= ROOM;
-                if (full) break;
+                if (full) continue;
                 keys[slot] = one;
                 places[slot] = place;
             }
         }
+        if (unfit) gd_refuse(bias);
+        for (int by = 16; by; by >>= 1) positive += __shfl_xor_sync(0xffffffffu, positive, by);
+        if (threadIdx.x % 32 == 0) atomicAdd(held + 1, positive);
         sync();
         return *held;
     }
 
     // Give the `count` smallest keys of a row of `size` edges, which are less in number than edges: emit(s, key, place)
-    // in their order. The number of a place is that of Philox's numbers at `step`. Returns how many there are, for edges
-    // of bias 0 have none.
+    // in their order. The number of a place is that of Philox's numbers at `step`; `total` is about the sum of biases.
+    // Returns how many there are, for edges of bias 0 have none, and in `positive` how many edges have one.
     template <class Bias, class Emit>
     __device__ __forceinline__ gd_i64 give(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 size, gd_i64 count,
-                                           double total, const Bias &bias, Emit emit) const {
+                                           double total, const Bias &bias, gd_i64 &positive, Emit emit) const {
         double after = -1.0;
         gd_i64 after_place = -1, made = 0;
+        positive = 0;
         while (made < count) {
             const gd_i64 wanted = count - made < most ? count - made : most;
             const double mean = (double)(made + wanted);
-            double last = size <= SIZE ? gd_infinity() : (mean + 3.0 * sqrt(mean) + 6.0) / total;
+            double last = size <= SIZE || !(total > 0.0) ? gd_infinity() : (mean + 3.0 * sqrt(mean) + 6.0) / total;
             gd_i64 last_place = GD_NO_PLACE;
-            int found;
+            int found, raised = 0;
             for (;;) {
                 found = pass(key, instance, step, size, bias, after, after_place, last, last_place);
                 const bool full = found > ROOM;
-                if (!full && found < wanted && last < gd_infinity()) {
-                    last = gd_infinity();
+                if (!full) positive = held[1];
+                if (!full && found < wanted && made + found < positive && last < gd_infinity()) {
+                    last = raised++ < GD_RAISED ? GD_HIGHER * last : gd_infinity();
                     continue;
                 }
                 sort(full ? ROOM : found);

@@ -195,9 +195,9 @@ def chosen_of_sums(
     )  # fmt: skip
 
 
-def launches(env: Environment, bounds: Array) -> Iterator[tuple[int, int]]:
+def launches(env: Environment, bounds: Array, most: int = 0) -> Iterator[tuple[int, int]]:
     """Ranges of groups with no more candidates than fit a launch, or with one group."""
-    most, n = LAUNCH[env.backend.name], len(bounds) - 1
+    most, n = most or LAUNCH[env.backend.name], len(bounds) - 1
     if not n:
         return
     if int(bounds[-1] - bounds[0]) <= most:

@@ -31,6 +31,8 @@ TRIALS = 128
 """Of rejection; then a vertex's edges are looked at after all, which changes no probability."""
 LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
+LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
+"""Edges in one launch by a reservoir, of which nothing is kept: some tens of milliseconds."""
 Numbers = Callable[[], Array]
 """How many were chosen with each edge before it; asked for by few."""
 UNFIT = {
@@ -305,7 +307,7 @@ class Expander:
         xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
         room, wanted = chooser.room(choices), choices.wanted
         keys, on_cpu = xp.empty(len(room.chosen), np.float64), self.env.backend.name == "cpu"
-        for a, b in launches(self.env, choices.bounds):
+        for a, b in launches(self.env, choices.bounds, LOOKED_AT[self.env.backend.name]):
             if a:
                 chooser.look_at_the_clock()
             here = items[a:b]
