@@ -7,10 +7,13 @@ they come from.
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
+import math
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn
 
 from graphdask.errors import FunctionError
@@ -110,6 +113,24 @@ def read(function: Callable[..., Any]) -> FunctionSource:
         _READ.clear()
     _READ[path, code] = lines, tree
     return source
+
+
+@cache
+def _globals_of(code: types.CodeType) -> tuple[str, ...]:
+    return tuple(sorted({each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}))
+
+
+def outside(function: types.FunctionType) -> tuple[Any, ...] | None:
+    """The numbers that a function finds around it; None where there are other things that may change."""
+    code, found = function.__code__, []
+    try:
+        found += [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # one has no value yet
+        return None
+    found += [function.__globals__.get(name) for name in _globals_of(code)]
+    if any(value is not None and value is not math and type(value) not in (int, float, bool) for value in found):
+        return None
+    return tuple(map(repr, found))
 
 
 def _definition(module: ast.Module, function: types.FunctionType, path: str, lines: tuple[str, ...]) -> Definition:

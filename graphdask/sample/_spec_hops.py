@@ -35,6 +35,8 @@ class Drawn:
     """All edges, one instance after the other."""
 
     columns: dict[str, Array]
+    nothing: dict[str, Array]
+    """Records for nobody."""
 
 
 def step_by_step(sampler: Any) -> bool:
@@ -49,7 +51,7 @@ def step_by_step(sampler: Any) -> bool:
 
 def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Drawn | None:
     """The edges; None where they are to be drawn step by step."""
-    method, xp = expander.method, env.xp
+    method, rows, xp = expander.method, expander.rows, env.xp
     if step_by_step(sampler) or (method.name == "inverse" and expander.sums is None):
         return None
     functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
@@ -61,13 +63,13 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
     if how == TRIED and part.tables.get(name) is not None:
         return None
     kernels, bias = expander.kernels(*functions, family="functions_hops", gd_how=how, gd_traces=int(traces))
-    sums, positives, other, totals = xp.empty(0, np.int64), None, xp.empty(0, np.int32), xp.empty(0, np.uint64)
+    sums = positives = rows.indptr[:0]
+    totals, other = sums.view(np.uint64), sums.view(np.int32)
     if expander.sums is not None:
         sums, positives = expander.sums.values, expander.sums.positives
     elif expander.aliases is not None:
         of = expander.aliases
         sums, totals, other = of.share.view(np.int64), of.totals, of.other
-    positives = sums if positives is None else positives
     graph = (
         *expander.graph, how, sums, positives, totals, other, int(bias is np.float64), expander.bound(bias),
         _expand.TRIALS, int("update" in functions), expander.num_vertices,
@@ -83,4 +85,5 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
             failure[:] = 0
         return None
     expander.refuse_failures()
-    return Drawn(columns)
+    none = columns["src"][:0]
+    return Drawn(columns, {"number": columns["instance"][:0], "vertex": none, "other": none})

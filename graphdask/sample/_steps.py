@@ -175,8 +175,8 @@ class Framework(Traversal):
             return walks, Messages.of_records(walks.nothing, np.zeros(2, np.int64), active=walks.left > 0)
         hops = drawn(self, expander, part, env) if part.size == 1 else None
         if hops is not None:
-            edges = len(hops.columns["dst"])
-            return hops, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
+            of = {"frontier": len(self.seeds), "edges": len(hops.columns["dst"])}
+            return hops, Messages.of_records(hops.nothing, np.zeros(2, np.int64), active=False, **of)
         pool = self._seeds_at_home(part, env)
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])

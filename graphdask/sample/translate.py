@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.errors import FunctionError, InputError, Unsupported
-from graphdask.sample._function_source import Place, read
+from graphdask.sample._function_source import MOST_READ, FunctionSource, Place, outside, read
 from graphdask.sample._statements import Statements
 from graphdask.sample._typed_texts import C_TYPE
 
@@ -177,6 +177,11 @@ class Translated:
         return cls(name, tuple(known), types, kind, None, digest, None, (), source, name, takes_failure)
 
 
+_MADE: dict[Any, tuple[Any, Translated | FunctionError]] = {}
+"""What functions became, with their trees, by these and the numbers around them: each call of a sampler translates its
+own."""
+
+
 def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result: Any) -> Translated:
     """Translate a Python function for CPU and GPU.
 
@@ -219,6 +224,24 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     """
     known, kind = _checked(fields, result)
     source = read(function)
+    numbers = outside(source.function)
+    key = id(source.tree), tuple(known.items()), kind, numbers
+    if numbers is None:
+        return _translated(source, known, kind)
+    if key not in _MADE:
+        if len(_MADE) >= MOST_READ:
+            _MADE.clear()
+        try:
+            _MADE[key] = source.tree, _translated(source, known, kind)
+        except FunctionError as error:
+            _MADE[key] = source.tree, error
+    made = _MADE[key][1]
+    if isinstance(made, FunctionError):
+        raise made.with_traceback(None)
+    return made
+
+
+def _translated(source: FunctionSource, known: Mapping[str, str], kind: str) -> Translated:
     body = Statements(source, known, kind).translate()
     used = tuple(field for field in known if field in body.used)
     parameters = ", ".join([*(f"f_{field}" for field in used), "failure"])

@@ -146,7 +146,7 @@ def test_64_bit_vertex_numbers(fast, monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (Spec(edge_bias=lambda e: 1 // (e.weight - 3), neighbor_size=2, depth=2, edge_bound=9), "division by zero"),
+        (Spec(edge_bias=lambda e: 1 // abs(e.weight - 3), neighbor_size=2, depth=2, edge_bound=9), "division by zero"),
         (Spec(edge_bias=lambda e: -1 if e.depth else 1, neighbor_size=2, depth=2, edge_bound=9), "negative"),
         (Spec(edge_bias=by_weight, neighbor_size=2, depth=2, edge_bound=4), "above edge_bound"),
         (Spec(update=lambda e: 90 if e.depth else e.destination, neighbor_size=2, depth=2), "neither -1 nor a vertex"),

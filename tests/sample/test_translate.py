@@ -15,6 +15,7 @@ import pytest
 from nvrtc import compile_ptx
 from user_functions import DTYPES, FIELDS, ROUNDS, in_python, kernels_of, on_cpu, on_emulator, rows
 
+from graphdask.errors import FunctionError
 from graphdask.sample import translate as translate_module
 from graphdask.sample.translate import translate
 
@@ -366,7 +367,7 @@ def test_random_functions_return_what_python_returns(rng, tmp_path, monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what will not come again is not kept
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     texts = ["import math"]
-    results = [str(rng.choice(["int", "float", "bool"])) for _ in range(3)]
+    results = [str(rng.choice(["int", "float", "bool"])) for _ in range(12)]
     for k, result in enumerate(results):
         texts += [
             f"def function_{k}(e):",
@@ -383,8 +384,13 @@ def test_random_functions_return_what_python_returns(rng, tmp_path, monkeypatch)
     spec = importlib.util.spec_from_file_location("functions", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    functions = [getattr(module, f"function_{k}") for k in range(len(results))]
-    assert agree(functions, results, rows(rng, 200), may_overflow=True, tolerance=1e-15) > 0
+    table, chosen = rows(rng, 200), []
+    for k, result in enumerate(results):  # some raise for every row
+        function = getattr(module, f"function_{k}")
+        if len(chosen) < 3 and not all(isinstance(value, type) for value in in_python(function, table, 200)):
+            chosen.append((function, result))
+    functions, results = zip(*chosen, strict=True)
+    assert agree(functions, results, table, may_overflow=True, tolerance=1e-15) > 0
 
 
 def test_nvrtc_compiles_the_functions_and_fuses_nothing(tmp_path):
@@ -431,6 +437,27 @@ def test_the_digest_is_of_the_code_with_its_constants():
     assert here.digest != translate(nested(4), FIELDS, float).digest
     assert here.digest != translate(nested(3.0), {"weight": "int"}, float).digest
     assert len({translate(function, FIELDS, result).digest for function, result in EXACT}) == len(EXACT)
+
+
+def test_a_function_is_translated_again_where_a_number_around_it_has_changed(monkeypatch):
+    def digests():
+        return {translate(function, FIELDS, "float").digest for function in functions}
+
+    functions = [nested(4), nested(4)]
+    before = digests()
+    assert len(before) == 1
+    monkeypatch.setitem(globals(), "SCALE", 2)
+    whole = digests()
+    monkeypatch.setitem(globals(), "SCALE", -0.0)
+    below = digests()
+    monkeypatch.setitem(globals(), "SCALE", 0.0)
+    assert len(before | whole | below | digests()) == 4
+    functions = [nested(4), nested(5), nested(4)]
+    assert len(digests()) == 2
+    monkeypatch.setitem(globals(), "SCALE", "2")
+    for _ in range(2):
+        with pytest.raises(FunctionError, match="SCALE"):
+            digests()
 
 
 def test_a_translation_can_be_sent_to_another_process():
