@@ -8,6 +8,7 @@
 // Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling; updated sampling); J. Bentley, B. Floyd, "A
 // sample of brilliance", CACM 30 (1987).
 #include "common.cuh"
+#include "search.cuh"
 #include "selection.cuh"
 
 #define GD_FULL 0xffffffffu
@@ -234,6 +235,68 @@ extern "C" __global__ void selection_summed(long long n, const gd_i64 *__restric
                 for (; at > 0 && taken[at - 1] > low; --at) taken[at] = taken[at - 1];
                 taken[at] = low;
             }
+        }
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? g : -1;
+    }
+}
+
+// The same where a group's candidates are those of some rows, one after the other, whose units are whole numbers.
+extern "C" __global__ void selection_layered(long long n, const gd_i64 *__restrict__ groups,
+                                             const gd_i64 *__restrict__ rows, const gd_i64 *__restrict__ bounds,
+                                             const gd_i64 *__restrict__ sums, const gd_i64 *__restrict__ positives,
+                                             const gd_i64 *__restrict__ at, const gd_u64 *__restrict__ totals,
+                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                             gd_i64 replace, gd_u64 seed, gd_i64 what,
+                                             const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ instances,
+                                             gd_i64 step, gd_i64 *__restrict__ chosen, gd_i64 *__restrict__ owner,
+                                             int *failure) {
+    GD_FOR(g, n) {
+        const gd_i64 first = groups[g], end = groups[g + 1], out = starts[g], count = counts[g];
+        gd_u64 left = 0, low[GD_FEW], width[GD_FEW];  // of what is chosen, in ascending order
+        gd_i64 positive = 0, made = 0;
+        bool over = false;
+        for (gd_i64 i = first; i < end; ++i) {
+            left += totals[i + 1] - totals[i];
+            positive += positives[rows[i]];
+            over |= (left >> 63) != 0;
+            if (over) left = 0;
+        }
+        if (over) {
+            atomicCAS(failure, 0, GD_LARGE_SUM);
+            left = 0;
+        }
+        if (!replace && left && positive <= count) {
+            for (gd_i64 i = first; i < end; ++i) {
+                gd_i64 before = 0;
+                for (gd_i64 p = bounds[rows[i]]; p < bounds[rows[i] + 1]; before = sums[p++])
+                    if (sums[p] > before) chosen[out + made++] = at[i] - at[first] + p - bounds[rows[i]];
+            }
+            left = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        for (; made < count && left; ++made) {
+            gd_u64 digit, second;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, digit, second);
+            digit = gd_digit(digit, left);
+            for (gd_i64 s = 0; !replace && s < made && digit >= low[s]; ++s) digit += width[s];
+            gd_i64 item = first, last = end - 1;
+            while (item < last) {
+                const gd_i64 middle = (item + last) >> 1;
+                if (totals[middle + 1] - totals[first] > digit) last = middle;
+                else item = middle + 1;
+            }
+            const gd_u64 below = totals[item] - totals[first];
+            const gd_i64 *const row = sums + bounds[rows[item]];
+            const gd_i64 size = bounds[rows[item] + 1] - bounds[rows[item]];
+            const gd_i64 place = gd_first_above(row, 0, size - 1, digit - below, (gd_u64)row[size - 1]);
+            chosen[out + made] = at[item] - at[first] + place;
+            if (replace) continue;
+            const gd_u64 before = place ? (gd_u64)row[place - 1] : 0, own = (gd_u64)row[place] - before;
+            left -= own;
+            gd_i64 to = made;
+            for (; to > 0 && low[to - 1] > below + before; --to) low[to] = low[to - 1], width[to] = width[to - 1];
+            low[to] = below + before;
+            width[to] = own;
         }
         for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? g : -1;
     }

@@ -13,6 +13,9 @@ seed, what, tags, instances, step
 sums       int64: the units of each row's candidates, added up to each and with it; `bounds` has all rows
 rows, positives
            int64: the row of a group; how many candidates of each row have a bias above 0
+groups, at, totals
+           int64, int64, uint64, each one longer than what it tells of: where the rows of a group begin, how many
+           candidates there are before a row, and the units of these
 done       int64: how many of each group are chosen already, which are in `chosen`
 chosen     int64: places in their groups
 owner      int64: label of the group, -1 for room that is left
@@ -322,6 +325,75 @@ def selection_summed(
                     taken[at] = taken[at - 1]
                     at -= 1
                 taken[at] = low
+            made += 1
+        for s in range(count):
+            owner[out + s] = g if s < made else -1
+
+
+@twin
+def selection_layered(
+    n, groups, rows, bounds, sums, positives, at, totals, starts, counts, replace, seed, what, tags, instances, step,
+    chosen, owner, failure,
+):  # fmt: skip
+    """What selection_pick chooses, of groups of rows whose units have been added up and are the same in every group,
+    whole numbers; without replacement, FEW at most."""
+    lows, widths = np.empty(FEW, np.uint64), np.empty(FEW, np.uint64)
+    for g in range(n):
+        first, end, out, count, made = groups[g], groups[g + 1], starts[g], counts[g], 0
+        left, positive, over = _0, np.int64(0), False
+        for i in range(first, end):
+            left += totals[i + 1] - totals[i]
+            positive += positives[rows[i]]
+            if left >> _63:
+                over, left = True, _0
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            left = _0
+        if not replace and left and positive <= count:
+            for i in range(first, end):
+                before, begin = np.int64(0), bounds[rows[i]]
+                for p in range(begin, bounds[rows[i] + 1]):
+                    if sums[p] > before:
+                        chosen[out + made] = at[i] - at[first] + p - begin
+                        made += 1
+                    before = sums[p]
+            left = _0
+        key = group_key(seed, what, tags[g])
+        while made < count and left:
+            number, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = multiply_high(number, left)
+            if not replace:
+                for s in range(made):
+                    if digit < lows[s]:
+                        break
+                    digit += widths[s]
+            item, last = first, end - 1
+            while item < last:
+                middle = (item + last) >> 1
+                if totals[middle + 1] - totals[first] > digit:
+                    last = middle
+                else:
+                    item = middle + 1
+            below = totals[item] - totals[first]
+            begin, wanted = bounds[rows[item]], np.int64(digit - below)
+            low, high = begin, bounds[rows[item] + 1] - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if sums[middle] > wanted:
+                    high = middle
+                else:
+                    low = middle + 1
+            chosen[out + made] = at[item] - at[first] + low - begin
+            if not replace:
+                before = np.uint64(sums[low - 1]) if low > begin else _0
+                own = np.uint64(sums[low]) - before
+                left -= own
+                to = made
+                while to > 0 and lows[to - 1] > below + before:
+                    lows[to], widths[to] = lows[to - 1], widths[to - 1]
+                    to -= 1
+                lows[to], widths[to] = below + before, own
             made += 1
         for s in range(count):
             owner[out + s] = g if s < made else -1

@@ -130,6 +130,7 @@ def choose(
     weigh: Callable[[int, int], Array] | None,
     room: Room | None = None,
     begins: Array | None = None,
+    few: bool = False,
 ) -> Found:
     """Choose.
 
@@ -141,10 +142,13 @@ def choose(
         With what is chosen already.
     begins : int64 array, optional
         Where candidates are all alike: what the first of each group is called, and the others after it. Default: 0.
+    few : bool
+        Whether it is known that candidates are drawn with replacement, or FEW of each group.
     """
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)
     kernels = env.kernels("selection")
+    by_sums = few and room is None and env.backend.name != "cpu"
     room = chooser.room(choices) if room is None else room
     drawn = int(replace), chooser.seed, chooser.what
     if weigh is None:
@@ -164,6 +168,9 @@ def choose(
         if chooser.redraws:
             redraw(chooser, choices, a, b, values.view(np.int64), room)
             continue
+        if by_sums:
+            choose_by_sums(chooser, choices, replace, a, b, values.view(np.int64), room)
+            continue
         kernels.selection_pick(
             b - a, room.labels[a:b], bounds, values.view(np.int64), int(chooser.floating), room.starts[a:b],
             choices.wanted[a:b], *drawn, choices.tags[a:b], choices.instances[a:b], chooser.step, room.done[a:b],
@@ -172,13 +179,35 @@ def choose(
     return room.filled(xp)
 
 
-def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: Room) -> None:
-    """Choose from groups a to b - 1 by the sums of their biases, which take the place of these."""
-    env, bounds, positives = chooser.env, choices.bounds[a : b + 1] - choices.bounds[a], choices.wanted[a:b].copy()
-    env.kernels("selection").selection_sums(
+def _summed(chooser: Chooser, choices: Choices, a: int, b: int, units: Array) -> tuple[Array, Array]:
+    """Where groups a to b - 1 begin, whose units are added up in place, and how many of each are above 0."""
+    bounds, positives = choices.bounds[a : b + 1] - choices.bounds[a], choices.wanted[a:b].copy()
+    chooser.env.kernels("selection").selection_sums(
         b - a, bounds, units, int(chooser.floating), positives, chooser.failure, per_item=32
     )
-    rows = env.xp.arange(b - a)
+    return bounds, positives
+
+
+def choose_by_sums(
+    chooser: Chooser, choices: Choices, replace: bool, a: int, b: int, units: Array, room: Room
+) -> None:  # fmt: skip
+    """Choose from groups a to b - 1 by the sums of their biases, which take the place of these: a draw takes a search,
+    where without sums it goes through the group."""
+    bounds, positives = _summed(chooser, choices, a, b, units)
+    last = int(room.starts[b]) if b < len(room.starts) else len(room.owners)
+    owners = room.owners[int(room.starts[a]) : last] if a else room.owners[:last]
+    chooser.env.kernels("selection").selection_summed(
+        b - a, room.labels[: b - a], bounds, units, positives, room.starts[a:b], choices.wanted[a:b], int(replace),
+        chooser.seed, chooser.what, choices.tags[a:b], choices.instances[a:b], chooser.step, room.chosen, room.owners,
+    )  # fmt: skip
+    if a:
+        owners[owners >= 0] += a
+
+
+def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: Room) -> None:
+    """Choose from groups a to b - 1 by the sums of their biases, which take the place of these."""
+    bounds, positives = _summed(chooser, choices, a, b, units)
+    rows = chooser.env.xp.arange(b - a)
     chosen_of_sums(chooser, choices, slice(a, b), rows, bounds, units, positives, room)
 
 

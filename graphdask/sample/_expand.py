@@ -106,7 +106,9 @@ class Expander:
             if self.aliases is None:
                 self.method = replace(self.method, name="inverse")
         if self.method.name in ("inverse", *REDRAWN) and self.method.static:
-            self.sums = sums_of(self, part, env)
+            # of biases that are floats, units in a group of rows are others than in a row
+            rows_alone = options.per == "layer" and (part.size > 1 or functions["edge_bias"].result == "float")
+            self.sums = None if rows_alone else sums_of(self, part, env)
 
     def with_near(self, part: Part, items: Items) -> Items:
         """The items of a step with the rows of the vertices before, where functions ask for them; all ranks call it."""
@@ -188,13 +190,14 @@ class Expander:
             weigh = None
             if "edge_bias" in self.functions:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
-            of_items, places, numbers = self.of_layers(items.instances, at, fanout, step, groups, weigh)
+            rows = items.rows if self.sums is not None and self._has_few(fanout) else None
+            of_items, places, numbers = self.of_layers(items.instances, at, fanout, step, groups, weigh, rows)
             return of_items, indptr[items.rows[of_items]] + places, numbers
         sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
         if self.method.per_row:
             degrees = self._candidates(items, degrees, step)
         choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
-        few = replace or (isinstance(sizes, int) and 0 <= sizes <= FEW)
+        few = self._has_few(sizes)
         if self.method.name == "uniform":
             found = choose(chooser, choices, replace, None, begins=indptr[items.rows])
             return found.owners, found.chosen, lambda: found.numbers(xp)
@@ -207,15 +210,16 @@ class Expander:
         elif self.sums is not None and (few or chooser.redraws):
             found = self._summed(items, choices, step, chooser)
         else:
-            found = choose(chooser, choices, replace, self.weigher(items, at, None, step))
+            found = choose(chooser, choices, replace, self.weigher(items, at, None, step), few=few)
         return found.owners, indptr[items.rows[found.owners]] + found.chosen, lambda: found.numbers(xp)
 
     def of_layers(
         self, of_items: Array, at: Array, fanout: int, step: int, groups: Array,
-        weigh: Callable[[int, int], Array] | None,
+        weigh: Callable[[int, int], Array] | None, rows: Array | None = None,
     ) -> tuple[Array, Array, Numbers]:  # fmt: skip
         """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what
-        tells its number in the choice. `of_items` are the items' instances, and `at` is where their edges begin."""
+        tells its number in the choice. `of_items` are the items' instances, and `at` is where their edges begin; the
+        rows are given where they are chosen from by sums that are kept."""
         xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
         wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
         # The instance of a group is that of its items; a group without items chooses nothing.
@@ -223,7 +227,11 @@ class Expander:
         filled = xp.flatnonzero(groups[1:] > groups[:-1])
         instances[filled] = of_items[groups[filled]]
         choices = Choices(bounds, wanted, xp.zeros(count, np.int64), instances)
-        found = choose(self.chooser("edge_bias", DRAW_EDGE, step), choices, self.options.replace, weigh)
+        chooser = self.chooser("edge_bias", DRAW_EDGE, step)
+        if rows is None:
+            found = choose(chooser, choices, self.options.replace, weigh, few=self._has_few(fanout))
+        else:
+            found = self._layered(rows.astype(np.int64), at, groups, choices, step, chooser)
         place = bounds[found.owners] + found.chosen
         items = xp.searchsorted(at, place, side="right") - 1
         order = xp.argsort(items, kind="stable")
@@ -291,6 +299,27 @@ class Expander:
             items.instances, step, room.chosen, room.owners,
         )  # fmt: skip
         return room.filled(self.env.xp)
+
+    def _layered(
+        self, rows: Array, at: Array, groups: Array, choices: Choices, step: int, chooser: Chooser
+    ) -> Found:  # fmt: skip
+        """Edges of groups of items by sums that are kept."""
+        assert self.sums is not None
+        xp, indptr, room, of = self.env.xp, self.rows.indptr, chooser.room(choices), self.sums
+        ends, totals = indptr[rows + 1], xp.zeros(len(rows) + 1, np.uint64)
+        if len(of.values):
+            own = xp.where(ends > indptr[rows], of.values[xp.maximum(ends - 1, 0)], 0).view(np.uint64)
+            xp.cumsum(own, out=totals[1:])
+        self.env.kernels("selection").selection_layered(
+            len(choices.wanted), groups, rows, indptr, of.values, of.positives, at, totals, room.starts, choices.wanted,
+            int(self.options.replace), self.seed, DRAW_EDGE, choices.tags, choices.instances, step, room.chosen,
+            room.owners, chooser.failure,
+        )  # fmt: skip
+        return room.filled(xp)
+
+    def _has_few(self, sizes: Any) -> bool:
+        """Whether it is known that what is drawn of one is told apart without a table."""
+        return bool(self.options.replace) or (isinstance(sizes, int) and 0 <= sizes <= FEW)
 
     def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by an alias table."""

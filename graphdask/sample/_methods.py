@@ -65,7 +65,7 @@ def method_of(spec: Any, bias: Translated | None, reuse: float = 0.0) -> Method:
     if spec.select in REDRAWN:
         return Method(spec.select, static=static and spec.per == "vertex")
     if spec.select in ("inverse", "updated") or spec.per == "layer":
-        return Method("inverse", static=static and spec.per == "vertex")
+        return Method("inverse", static=static)
     if spec.select == "reservoir":
         return Method("reservoir")
     if spec.select == "alias":

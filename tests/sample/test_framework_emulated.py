@@ -12,6 +12,7 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.sources
 from graphdask.sample import _choosing
+from graphdask.sample._expand import Expander
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 
@@ -266,6 +267,54 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
                 divided = graph.partition(1, device=device)
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
+
+
+def of_few(e):
+    return e.weight if e.destination % 7 == 0 else 0
+
+
+def huge(e):
+    return 2**62 if e.source_degree else 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatch):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    calls = {}
+    monkeypatch.setattr(_choosing, "LAUNCH", {"cpu": 1000, "cuda": 1000})
+    layered = Expander._layered
+
+    def counted(self, *arguments):
+        calls["layered"] = calls.get("layered", 0) + 1
+        return layered(self, *arguments)
+
+    monkeypatch.setattr(Expander, "_layered", counted)
+    graph = made(hubs)
+    seeds = [np.arange(20), [], [0], [89], [0, 7, 5], np.arange(60, 90)]
+    for bias in (by_weight, of_few):
+        for options in (
+            {"neighbor_size": [5, 9, 3]}, {"neighbor_size": [32, 0, 2]}, {"neighbor_size": [40, 3], "replace": True},
+            {"neighbor_size": 4, "depth": 2, "direction": "in"},
+        ):  # fmt: skip
+            spec = Spec(edge_bias=bias, per="layer", **options)
+            with monkeypatch.context() as without:
+                without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+                expected = gd.sample.run(graph.partition(1, device="cpu"), spec, seeds)
+            assert not calls
+            with monkeypatch.context() as within:
+                within.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
+                divided = graph.partition(1, device="cpu" if device == "cpu" else "cuda")
+                same(expected, gd.sample.run(divided, spec, seeds))
+            assert calls.pop("layered")
+    for bias in (huge, by_weight):  # too large together, but each row's alone are not
+        monkeypatch.setattr("graphdask.sample._sums.pays", lambda part, sampler, bias=bias: bias is huge)
+        path = gd.from_edges([0, 1, 2], [3, 4, 5], [2**62] * 3).partition(
+            1, device="cpu" if device == "cpu" else "cuda"
+        )
+        with pytest.raises(gd.errors.FunctionError, match="add up to"):
+            gd.sample.run(path, Spec(edge_bias=bias, per="layer", neighbor_size=2, depth=1), [[0, 1, 2]])
+    assert calls == {"layered": 1}
 
 
 @pytest.mark.parametrize("per", ["vertex", "layer"])
