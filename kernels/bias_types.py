@@ -46,7 +46,7 @@ def _is_kept(number, bias, bound):
 
 
 def keep_bias(units, place, bias):
-    """Store a bias as selection_pick wants it: a whole number, or the bits of a float."""
+    """Store a bias as selection_pick wants it: a whole number, or the bits of a float; whether it is one."""
     raise NotImplementedError  # for compiled code
 
 
@@ -56,10 +56,12 @@ def _keep_bias(units, place, bias):
 
         def of_float(units, place, bias):
             units.view(np.float64)[place] = bias if bias > 0 else 0.0
+            return True
 
         return of_float
 
     def of_integer(units, place, bias):
         units[place] = bias
+        return False
 
     return of_integer

@@ -1,15 +1,12 @@
-// Neighbour sampling of small instances from seeds to last hop (hops.cuh), by functions of the caller; functions.cu tells how
-// these come here. Twins and what the arguments are: functions_hops.py; whether there is an update, which these ask
-// `updates`, is known here when the kernels are compiled. The edges are those of functions.cu and selection.cu.
+// Steps by functions of the caller, many in one launch; functions.cu tells how these come here. Twins and what the arguments
+// are: functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices, `weighs`, is known
+// here when the kernels are compiled.
 //
-// Sources: Pandey et al., c-saw, Section III, Figure 2, and Section V-A; Yang et al., KnightKing (SOSP 2019), Section 4.
+// Source: Pandey et al., c-saw, Section III, Figure 2, and Section V-A.
 #include "common.cuh"
-#include "hops.cuh"
-#include "pick.cuh"
 #include "selection.cuh"
-#include "successive.cuh"
+#include "user.cuh"
 #include "functions_default.cuh"
-#include "functions_biases.cuh"
 
 // How edges are drawn, and whether functions ask from which vertex one was reached, where that is known when this is
 // compiled.
@@ -19,207 +16,9 @@
 #ifndef gd_traces
 #define gd_traces 1
 #endif
-#define GD_LOOKED_AT 256  // edges of a row that one thread looks through, as functions_hops.py has it
+#include "functions_asking.cuh"
 
-// Places of a row that were drawn by trials.
-template <int HOW> struct Tried {};
-template <> struct Tried<GD_TRIED> {
-    gd_u32 places[GD_FEW];
-};
-
-// An edge, by its place in `indices`, and where it leads.
-struct Picked {
-    gd_i64 edge;
-    index_t slot;
-};
-
-// What the kernel is given.
-struct Given {
-    const gd_i64 *indptr;
-    const index_t *indices;
-    const weight_t *weights;
-    const gd_i64 *degrees, *names;
-    gd_i64 base;
-    const gd_i64 *near_indptr;
-    const index_t *near_indices;
-    const gd_i64 *sums, *positives;
-    const gd_u64 *totals;
-    const int *other;
-    bool floating;
-    bias_t bound;
-    int trials;
-    gd_u64 seed, edge_0, edge_1;
-    gd_i64 num_vertices;
-    bool replace, revisit;
-    int *failure, *failure_of_update, *gave_up;
-};
-
-template <int HOW> struct Asking : Given {
-    static constexpr bool PUTS = GD_UPDATES, TRACES = gd_traces, ASKS = true;
-    typedef Tried<HOW> Memo;
-
-    __device__ __forceinline__ bool revisits() const { return revisit; }
-    __device__ __forceinline__ gd_u64 key_of_edges(const Item &item) const {
-        return gd_hash(edge_0, edge_1, (gd_u64)item.place);
-    }
-    __device__ __forceinline__ bias_t bias(const Item &item, gd_i64 edge, gd_i64 slot) const {
-        return gd_checked(edge_bias(indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, edge,
-                                    item.vertex, slot, item.vertex, slot, item.source, item.source, item.hop,
-                                    (gd_i64)item.instance, item.seed, failure),
-                          failure);
-    }
-    __device__ __forceinline__ bias_t bias(const Item &item, gd_i64 place) const {
-        return bias(item, item.row + place, indices[item.row + place]);
-    }
-    __device__ __forceinline__ bool is_taken(const gd_u32 *places, int made, gd_i64 place) const {
-        bool taken = false;
-        for (int s = 0; !replace && s < made; ++s) taken |= places[s] == (gd_u32)place;
-        return taken;
-    }
-    // How many of up to `most` places of a row are drawn by trials and kept.
-    __device__ __forceinline__ int tried(const Item &item, int most, gd_u32 *places) const {
-        const gd_u64 key = gd_group_key(seed, GD_DRAW_TRIAL, item.place);
-        int made = 0;
-        for (bool found = true; found && made < most && (replace || most < item.degree);) {
-            found = false;
-            for (int trial = 0; !found && trial < trials; ++trial) {
-                gd_u64 which, kept;
-                gd_philox(key, item.instance, (gd_u32)item.hop, (gd_u32)(made * trials + trial), which, kept);
-                const gd_i64 place = (gd_i64)gd_digit(which, (gd_u64)item.degree);
-                const bias_t one = bias(item, place);
-                if (one > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
-                if (gd_kept(kept, one, bound) && !is_taken(places, made, place)) {
-                    places[made] = (gd_u32)place;
-                    found = true;
-                }
-            }
-            made += found;
-        }
-        return made;
-    }
-    // The others of `most` places, in proportion to the biases that are left; how many there are then.
-    __device__ __attribute__((noinline)) int looked_for(const Item &item, int most, int made, gd_u32 *places) const {
-        const gd_i64 size = item.degree;
-        gd_i64 greatest = 0, positive = 0;
-        for (gd_i64 place = 0; place < size; ++place) {
-            if (is_taken(places, made, place)) continue;
-            const gd_i64 bits = gd_bits_of(bias(item, place));
-            positive += bits > 0;
-            greatest = bits > greatest ? bits : greatest;
-        }
-        const auto units = [&](gd_i64 place) {
-            if (is_taken(places, made, place)) return (gd_u64)0;
-            const gd_i64 bits = gd_bits_of(bias(item, place));
-            return (gd_u64)(floating ? gd_units_of_float(bits, greatest, size) : bits);
-        };
-        gd_u64 total = 0;
-        bool over = false;
-        for (gd_i64 place = 0; place < size; ++place) {
-            total += units(place);
-            if (total >> 63) over = true, total = 0;
-        }
-        if (over) {
-            atomicCAS(failure, 0, GD_LARGE_SUM);
-            return made;
-        }
-        if (!replace && made == 0 && positive <= most) {
-            for (gd_i64 place = 0; place < size && made < (int)positive; ++place)
-                if (bias(item, place) > 0) places[made++] = (gd_u32)place;
-            return made;
-        }
-        while (made < most && total) {
-            gd_u64 digit, second;
-            gd_philox(key_of_edges(item), item.instance, (gd_u32)item.hop, (gd_u32)made, digit, second);
-            digit = gd_digit(digit, total);
-            gd_i64 place = 0;
-            gd_u64 own;
-            while (digit >= (own = units(place))) digit -= own, ++place;
-            if (!replace) total -= own;
-            places[made++] = (gd_u32)place;
-        }
-        return made;
-    }
-
-    __device__ __forceinline__ int count(const Item &item, gd_i64 fanout, Memo &memo) const {
-        if (!item.degree) return 0;
-        if (HOW == GD_ALIKE && !(bias(item, item.row, item.vertex) > 0)) return 0;
-        const int most = (int)(replace || fanout < item.degree ? fanout : item.degree);
-        if (HOW == GD_ALIASED) return totals[item.vertex] ? most : 0;
-        if (HOW == GD_SUMMED) {
-            const gd_i64 positive = positives[item.vertex];
-            return positive && (replace || most < positive) ? most : (int)positive;
-        }
-        if constexpr (HOW == GD_TRIED) {
-            const int made = tried(item, most, memo.places);
-            if (made == most) return made;
-            if (item.degree <= GD_LOOKED_AT) return looked_for(item, most, made, memo.places);
-            *gave_up = 1;
-            return made;
-        }
-        return most;
-    }
-    // What an edge puts into the pool, the `number`th of its item.
-    __device__ __forceinline__ index_t put(const Item &item, const Picked &one, gd_i64 number) const {
-        gd_u64 first, second;
-        gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, item.place), item.instance, (gd_u32)item.hop, (gd_u32)number, first,
-                  second);
-        const gd_i64 next = vertex_of(names, base, num_vertices,
-                                      update(indptr, indices, weights, degrees, 0, names, base, near_indptr,
-                                             near_indices, one.edge, item.vertex, one.slot, item.vertex, one.slot,
-                                             item.source, item.source, item.hop, (gd_i64)item.instance, item.seed,
-                                             gd_fraction(first), failure_of_update));
-        if (next >= -1) return (index_t)next;
-        atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
-        return -1;
-    }
-    template <class Emit>
-    __device__ __forceinline__ void draw(const Item &item, gd_i64 count, const Memo &memo, Emit emit) const {
-        const auto read = [&](gd_i64 place) { return Picked{item.row + place, indices[item.row + place]}; };
-        const auto give = [&](gd_i64 s, const Picked &one) {
-            emit(s, one.slot, GD_UPDATES ? put(item, one, s) : one.slot);
-        };
-        const gd_u64 key = key_of_edges(item), instance = item.instance;
-        const gd_u32 step = (gd_u32)item.hop;
-        if constexpr (HOW == GD_ALIKE) {
-            gd_draw_alike(key, instance, step, item.degree, count, replace, read, give);
-        } else if constexpr (HOW == GD_TRIED) {
-            gd_give(count, [&](gd_i64 s) { return (gd_i64)memo.places[s]; }, read, give);
-        } else if constexpr (HOW == GD_ALIASED) {
-            const auto place = [&](gd_i64 s) {
-                gd_u64 first, second;
-                gd_philox(key, instance, step, (gd_u32)s, first, second);
-                return (gd_i64)gd_pick_alias((const gd_u64 *)sums + item.row, other + item.row, totals[item.vertex], 0,
-                                             item.degree, first, second);
-            };
-            gd_give_drawn(count, place, read, give);
-        } else {
-            const Row row = {sums + item.row, item.degree};
-            if (!replace && count == positives[item.vertex]) {  // all that there are
-                gd_i64 at = 0;
-                const auto next = [&](gd_i64) {
-                    while (row.below(at + 1) == row.below(at)) ++at;
-                    return at++;
-                };
-                gd_give_drawn(count, next, read, give);
-                return;
-            }
-            gd_u64 left = row.total();
-            gd_i64 chosen[GD_FEW];
-            const auto place = [&](gd_i64 s) {
-                gd_u64 digit, second;
-                gd_philox(key, instance, step, (gd_u32)s, digit, second);
-                digit = gd_digit(digit, left);
-                if (replace) return row.find(digit);
-                const gd_i64 found = gd_find_left(row, chosen, (int)s, digit);
-                left -= row.below(found + 1) - row.below(found);
-                gd_keep_in_order(chosen, (int)s, found);
-                return found;
-            };
-            gd_give_drawn(count, place, read, give);
-        }
-    }
-};
-
+// Neighbour sampling of small instances from seeds to last hop.
 extern "C" __global__ void __launch_bounds__(128, 5) functions_hops_draw(
     long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
     const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
@@ -243,4 +42,157 @@ extern "C" __global__ void __launch_bounds__(128, 5) functions_hops_draw(
         hops_all(Asking<GD_ALIASED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
     else
         hops_all(Asking<GD_TRIED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
+}
+
+__device__ __forceinline__ bool gd_is_float(double) { return true; }
+__device__ __forceinline__ bool gd_is_float(gd_i64) { return false; }
+
+// The pool of an instance, of which all lanes of a warp know the same.
+struct Pool {
+    index_t *vertices, *sources;  // -1 where a vertex is a seed
+    gd_i64 size;
+    const gd_i64 *indptr, *names;
+    gd_i64 base, instance;
+    gd_u64 key;
+    int *failure;
+
+    // A bias as a whole number, or the bits of a float.
+    __device__ __forceinline__ gd_i64 bits(gd_i64 place, int step, bool &floating) const {
+        const auto one = vertex_bias(names, base, vertices[place], row_length(indptr, vertices[place]), step, instance,
+                                     place, failure);
+        floating = gd_is_float(one);
+        if (one >= 0 && !(one - one != 0)) return one > 0 ? gd_bits_of(one) : 0;
+        atomicCAS(failure, 0, GD_NO_BIAS);
+        return 0;
+    }
+    // The place that is chosen in proportion to the biases; -1 where all are 0.
+    __device__ __forceinline__ gd_i64 choose(int step) const {
+        gd_u64 number, second;
+        gd_philox(key, (gd_u64)instance, (gd_u32)step, 0, number, second);
+#ifndef GD_HAS_vertex_bias
+        return (gd_i64)gd_digit(number, (gd_u64)size);
+#endif
+        const int lane = threadIdx.x & 31;
+        gd_i64 greatest = 0;
+        bool floating = false;
+        for (gd_i64 place = lane; place < size; place += 32) {
+            const gd_i64 one = bits(place, step, floating);
+            greatest = one > greatest ? one : greatest;
+        }
+        for (int by = 16; by; by >>= 1) {
+            const gd_i64 other = __shfl_xor_sync(GD_WARP, greatest, by);
+            greatest = other > greatest ? other : greatest;
+        }
+        const auto units = [&](gd_i64 place) {
+            const gd_i64 one = bits(place, step, floating);
+            return (gd_u64)(floating ? gd_units_of_float(one, greatest, size) : one);
+        };
+        gd_u64 total = 0;
+        int over = 0;
+        for (gd_i64 place = lane; place < size; place += 32) {
+            total += units(place);
+            if (total >> 63) over = 1, total = 0;
+        }
+        for (int by = 16; by; by >>= 1) {
+            total += __shfl_xor_sync(GD_WARP, total, by);
+            if (total >> 63) over = 1, total = 0;
+        }
+        if (__any_sync(GD_WARP, over)) {
+            if (lane == 0) atomicCAS(failure, 0, GD_LARGE_SUM);
+            return -1;
+        }
+        if (!total) return -1;
+        const gd_u64 digit = gd_digit(number, total);
+        gd_u64 before = 0;
+        for (gd_i64 from = 0;; from += 32) {
+            gd_u64 sum = from + lane < size ? units(from + lane) : 0;
+            for (int by = 1; by < 32; by <<= 1) {
+                const gd_u64 lower = __shfl_up_sync(GD_WARP, sum, by);
+                if (lane >= by) sum += lower;
+            }
+            const unsigned above = __ballot_sync(GD_WARP, before + sum > digit);
+            if (above) return from + __ffs(above) - 1;
+            before += __shfl_sync(GD_WARP, sum, 31);
+        }
+    }
+    // Put a vertex where another one was, or with -1 close the gap.
+    __device__ __forceinline__ void replace(gd_i64 place, index_t vertex, index_t source) {
+        const int lane = threadIdx.x & 31;
+        __syncwarp();
+        if (vertex >= 0) {
+            if (lane == 0) vertices[place] = vertex, sources[place] = source;
+            __syncwarp();
+            return;
+        }
+        for (gd_i64 from = place; from < size - 1; from += 32) {
+            const gd_i64 to = from + lane;
+            index_t next = 0, of_next = 0;
+            if (to < size - 1) next = vertices[to + 1], of_next = sources[to + 1];
+            __syncwarp();
+            if (to < size - 1) vertices[to] = next, sources[to] = of_next;
+            __syncwarp();
+        }
+        --size;
+    }
+};
+
+template <int HOW>
+__device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i64 first, gd_i64 begin, gd_i64 end,
+                                          gd_i64 depth, const gd_i64 *bounds, gd_i64 *sizes, const index_t *seeds,
+                                          index_t *pools, index_t *before, index_t *src, index_t *dst, int *failure) {
+    const Asking<HOW> drawer{given};
+    const gd_u64 key = gd_group_key(given.seed, GD_DRAW_POOL, 0);
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        Pool pool = {pools + bounds[i], before + bounds[i], sizes[i], given.indptr, given.names, given.base, first + i, key, failure};
+        for (gd_i64 step = begin; step < end; ++step) {
+            const gd_i64 place = pool.size ? pool.choose((int)step) : -1;
+            index_t from = -1, found = -1, next = -1;
+            if (place >= 0 && lane == 0) {
+                typename Asking<HOW>::Memo memo;
+                from = pool.vertices[place];
+                const gd_i64 row = given.indptr[from];
+                const Item item = {from, pool.sources[place], seeds[i], (gd_u64)(first + i), (int)place, (int)step, row,
+                                   given.indptr[from + 1] - row};
+                if (drawer.count(item, 1, memo))
+                    drawer.draw(item, 1, memo, [&](gd_i64, index_t neighbour, index_t put) {
+                        found = neighbour;
+                        next = put;
+                    });
+            }
+            if (lane == 0) {
+                src[i * depth + step] = from;
+                dst[i * depth + step] = found;
+            }
+            if (place >= 0) pool.replace(place, __shfl_sync(GD_WARP, next, 0), from);
+        }
+        if (lane == 0) sizes[i] = pool.size;
+        __syncwarp();
+    }
+}
+
+// Of every pool one vertex a step, and of that one edge.
+extern "C" __global__ void functions_hops_pools(
+    long long n, gd_i64 first, gd_i64 begin, gd_i64 end, gd_i64 depth, const gd_i64 *__restrict__ bounds,
+    const index_t *__restrict__ seeds, const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
+    const weight_t *__restrict__ weights, const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
+    gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
+    const index_t *__restrict__ near_indices, gd_i64 how, const gd_i64 *__restrict__ sums,
+    const gd_i64 *__restrict__ positives, const gd_u64 *__restrict__ totals, const int *__restrict__ other,
+    gd_i64 floating, bias_t bound, gd_i64 trials, gd_i64 updates, gd_i64 num_vertices, gd_i64 replace, gd_u64 seed,
+    gd_i64 weighs, gd_i64 fixed, gd_i64 *__restrict__ sizes, index_t *pools, index_t *before, index_t *__restrict__ src,
+    index_t *__restrict__ dst, int *failure, int *failure_of_update, int *gave_up, int *failure_of_pool) {
+    const Given given = {indptr, indices, weights, degrees, names, base, near_indptr, near_indices, sums, positives,
+                         totals, other, floating != 0, bound, (int)trials, seed, gd_key(seed, GD_DRAW_EDGE, 0),
+                         gd_key(seed, GD_DRAW_EDGE, 1), num_vertices, replace != 0, true, failure, failure_of_update,
+                         gave_up};
+    if (gd_how == GD_ALIKE)
+        pools_all<GD_ALIKE>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+    else if (gd_how == GD_SUMMED)
+        pools_all<GD_SUMMED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+    else if (gd_how == GD_ALIASED)
+        pools_all<GD_ALIASED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+    else
+        pools_all<GD_TRIED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
 }

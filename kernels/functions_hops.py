@@ -1,4 +1,4 @@
-"""Neighbour sampling of small instances by functions of the caller: twins of functions_hops.cu.
+"""Steps by functions of the caller, many in one launch: twins of functions_hops.cu.
 
 What is not told here is told in functions.py, and of first, seeds, bounds, fanouts, hops, together, places, slots,
 most, src, dst, upto, starts and counts in hops.py. The shared memory of that is more by another `places` vertices for
@@ -13,6 +13,15 @@ updates    whether there is an update
 revisit    whether a vertex comes into the pool of an instance again and again
 failure, failure_of_update
            int32, as in selection.py
+begin, end, depth
+           of pools: steps made, to have made, and in all
+pools, before, sizes
+           of the instances whose pools begin at `bounds`: their vertices, those from which they were reached, -1 at
+           first, both in the index dtype, and how many there are, int64; their first seeds are `seeds`
+weighs, fixed
+           whether vertices of pools have biases, else they are all alike; and whether these depend on the vertex alone
+failure_of_pool
+           int32, as in selection.py
 gave_up    int32, shape (1,): 1 where trials were not enough in a row of more than LOOKED_AT edges; then what was drawn
            is of no use
 """
@@ -21,10 +30,11 @@ import numpy as np
 
 from graphdask.kernels.aliases import aliases_draw
 from graphdask.kernels.bias_types import checked, failing, keep_bias, kept_or_failing
-from graphdask.kernels.functions_default import MACROS, edge_bias, update
+from graphdask.kernels.functions_default import MACROS, edge_bias, update, vertex_bias
 from graphdask.kernels.hash import multiply_high
-from graphdask.kernels.philox import DRAW_EDGE, DRAW_TRIAL, DRAW_UPDATE, philox
+from graphdask.kernels.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.selection import (
+    LARGE_SUM,
     NO_VERTEX,
     fraction,
     group_key,
@@ -41,6 +51,7 @@ __all__ = ["MACROS"]
 
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table."""
+_0, _63 = np.uint64(0), np.uint64(63)
 LOOKED_AT = 256
 """Edges of a row, at most, that one thread looks through."""
 
@@ -93,6 +104,76 @@ def _tried(
     return made
 
 
+@within
+def _drawn(
+    v, source, instance, place, start, hop, wanted, indptr, indices, weights, degrees, names, base, near_indptr,
+    near_indices, how, sums, positives, totals, other, floating, bound, trials, replace, seed, chosen, owner, units,
+    failure, gave_up,
+):  # fmt: skip
+    """Draw up to `wanted` places of a row; how many there are."""
+    begin, size, count = indptr[v], indptr[v + 1] - indptr[v], np.int64(0)
+    if size == 0:
+        return count
+    if how == TRIED:
+        return _tried(
+            v, source, instance, place, start, hop, wanted, indptr, indices, weights, degrees, names, base,
+            near_indptr, near_indices, floating, bound, trials, replace, seed, chosen, units, failure, gave_up,
+        )  # fmt: skip
+    if how == UNIFORM:
+        bias = edge_bias(
+            indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, begin, v, v, v, v, source,
+            source, hop, instance, start, failure,
+        )  # fmt: skip
+        if not checked(bias, failure) > 0:
+            return count
+        if wanted == 1:
+            number, _ = philox(group_key(seed, DRAW_EDGE, place), np.uint64(instance), np.uint64(hop), _0)
+            chosen[0] = np.int64(multiply_high(number, np.uint64(size)))
+            return wanted
+        two, none = np.zeros(2, np.int64), np.zeros(1, np.int64)
+        two[1] = size
+        selection_uniform(
+            1, none, two, none, none + wanted, replace, seed, DRAW_EDGE, none + place, none + instance, hop, none,
+            chosen, owner,
+        )  # fmt: skip
+        return wanted
+    none = np.zeros(1, np.int64)
+    if how == SUMMED:
+        selection_summed(
+            1, none + v, indptr, sums, positives, none, none + wanted, replace, seed, DRAW_EDGE, none + place,
+            none + instance, hop, chosen, owner,
+        )  # fmt: skip
+    else:
+        aliases_draw(
+            1, none + v, indptr, totals, sums.view(np.uint64), other, none, none + wanted, seed, DRAW_EDGE,
+            none + place, none + instance, hop, chosen, owner,
+        )  # fmt: skip
+    while count < wanted and owner[count] == 0:
+        count += 1
+    return count
+
+
+@within
+def _put(
+    edge, number, v, source, instance, place, start, hop, indptr, indices, weights, degrees, names, base, near_indptr,
+    near_indices, updates, num_vertices, seed, failure,
+):  # fmt: skip
+    """What an edge puts into the pool, the `number`th of its item."""
+    slot = np.int64(indices[edge])
+    if not updates:
+        return slot
+    drawn, _ = philox(group_key(seed, DRAW_UPDATE, place), np.uint64(instance), np.uint64(hop), np.uint64(number))
+    following = update(
+        indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, edge, v, slot, v, slot, source,
+        source, hop, instance, start, fraction(drawn), failure,
+    )  # fmt: skip
+    following = vertex_of(names, base, num_vertices, following)
+    if following < -1:
+        failing(failure, NO_VERTEX)
+        return np.int64(-1)
+    return np.int64(following)
+
+
 @twin
 def functions_hops_draw(
     n, first, seeds, bounds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr, near_indices,
@@ -102,8 +183,7 @@ def functions_hops_draw(
     """The edges of each instance, in the order of hop, the vertex's place in the frontier, as chosen."""
     listed, sources = np.empty((together, places), seeds.dtype), np.empty((together, places), seeds.dtype)
     marks, chosen, owner = np.empty((2, together), np.int64), np.empty(255, np.int64), np.empty(255, np.int64)
-    begins, ends, units, none = marks[0], marks[1], np.empty(LOOKED_AT, np.int64), np.zeros(1, np.int64)
-    two, one = np.zeros(2, np.int64), np.zeros(1, seeds.dtype)
+    begins, ends, units = marks[0], marks[1], np.empty(LOOKED_AT, np.int64)
     for group in range(0, n, together):
         those, made = min(together, n - group), 0
         for g in range(those):
@@ -119,58 +199,21 @@ def functions_hops_draw(
                 instance, known, drawn = first + i, set(listed[g, :end]), made
                 for k in range(begins[g], end):
                     v, source, start = np.int64(listed[g, k]), np.int64(sources[g, k]), np.int64(listed[g, 0])
-                    begin, size, place = indptr[v], indptr[v + 1] - indptr[v], k - begins[g]
-                    wanted, count = fanout if replace else min(fanout, size), np.int64(0)
-                    two[1] = size
-                    if size and how == TRIED:
-                        count = _tried(
-                            v, source, instance, place, start, hop, wanted, indptr, indices, weights, degrees, names,
-                            base, near_indptr, near_indices, floating, bound, trials, replace, seed, chosen, units,
-                            failure, gave_up,
-                        )  # fmt: skip
-                    elif size and how == UNIFORM:
-                        bias = edge_bias(
-                            indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, begin, v, v,
-                            v, v, source, source, hop, instance, start, failure,
-                        )  # fmt: skip
-                        if checked(bias, failure) > 0:
-                            selection_uniform(
-                                1, none, two, none, none + wanted, replace, seed, DRAW_EDGE, none + place,
-                                none + instance, hop, none, chosen, owner,
-                            )  # fmt: skip
-                            count = wanted
-                    elif size:
-                        one[0] = v
-                        if how == SUMMED:
-                            selection_summed(
-                                1, none + v, indptr, sums, positives, none, none + wanted, replace, seed, DRAW_EDGE,
-                                none + place, none + instance, hop, chosen, owner,
-                            )  # fmt: skip
-                        else:
-                            aliases_draw(
-                                1, one, indptr, totals, sums.view(np.uint64), other, none, none + wanted, seed,
-                                DRAW_EDGE, none + place, none + instance, hop, chosen, owner,
-                            )  # fmt: skip
-                        while count < wanted and owner[count] == 0:
-                            count += 1
+                    place, begin = k - begins[g], indptr[v]
+                    wanted = fanout if replace else min(fanout, indptr[v + 1] - begin)
+                    count = _drawn(
+                        v, source, instance, place, start, hop, wanted, indptr, indices, weights, degrees, names, base,
+                        near_indptr, near_indices, how, sums, positives, totals, other, floating, bound, trials,
+                        replace, seed, chosen, owner, units, failure, gave_up,
+                    )  # fmt: skip
                     for s in range(count):
                         edge = begin + chosen[s]
-                        slot = np.int64(indices[edge])
-                        src[group * most + made], dst[group * most + made] = v, slot
+                        src[group * most + made], dst[group * most + made] = v, indices[edge]
                         made += 1
-                        following = slot
-                        if updates:
-                            number, _ = philox(
-                                group_key(seed, DRAW_UPDATE, place), np.uint64(instance), np.uint64(hop), np.uint64(s)
-                            )  # fmt: skip
-                            following = update(
-                                indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, edge, v,
-                                slot, v, slot, source, source, hop, instance, start, fraction(number),
-                                failure_of_update,
-                            )  # fmt: skip
-                            following = vertex_of(names, base, num_vertices, following)
-                            if following < -1:
-                                failing(failure_of_update, NO_VERTEX)
+                        following = _put(
+                            edge, s, v, source, instance, place, start, hop, indptr, indices, weights, degrees, names,
+                            base, near_indptr, near_indices, updates, num_vertices, seed, failure_of_update,
+                        )  # fmt: skip
                         if hop + 1 == hops or following < 0 or (not revisit and following in known):
                             continue
                         known.add(seeds.dtype.type(following))
@@ -179,3 +222,80 @@ def functions_hops_draw(
                 counts[i] += made - drawn
                 upto[i * hops + hop], starts[i * hops + hop] = counts[i], drawn
                 begins[g] = end
+
+
+@twin
+def functions_hops_pools(
+    n, first, begin, end, depth, bounds, seeds, indptr, indices, weights, ids, degrees, mapped, names, base,
+    near_indptr, near_indices, how, sums, positives, totals, other, floating, bound, trials, updates, num_vertices,
+    replace, seed, weighs, fixed, sizes, pools, before, src, dst, failure, failure_of_update, gave_up, failure_of_pool,
+):  # fmt: skip
+    """Of each pool in steps `begin` to `end` - 1 the vertex that is chosen, and its edge."""
+    chosen, owner = np.empty(1, np.int64), np.empty(1, np.int64)
+    units, biases, copied = np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64)
+    one, two, floats, key = np.zeros(1, np.int64), np.zeros(2, np.int64), False, group_key(seed, DRAW_POOL, np.int64(0))
+    for i in range(n):
+        instance, size, pool, sources = first + i, sizes[i], pools[bounds[i] :], before[bounds[i] :]
+        start, stale, last, total = np.int64(seeds[i]), np.int64(0), size, _0  # biases of which places are to be made
+        if size > len(biases):
+            biases, copied = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
+        for step in range(begin, end):
+            src[i * depth + step] = dst[i * depth + step] = owner[0] = -1
+            if size == 0:
+                continue
+            number, _ = philox(key, np.uint64(instance), np.uint64(step), _0)
+            if weighs:
+                for p in range(stale, last):
+                    v = np.int64(pool[p])
+                    degree = indptr[v + 1] - indptr[v]
+                    bias = vertex_bias(names, base, v, degree, step, instance, np.int64(p), failure_of_pool)
+                    floats = keep_bias(biases, p, checked(bias, failure_of_pool))
+                    total += np.uint64(biases[p])
+            if weighs and floats:
+                copied[:size], one[0], two[1] = biases[:size], instance, size
+                selection_pick(
+                    1, one * 0, two, copied, True, one * 0, one * 0 + 1, 0, seed, DRAW_POOL, one * 0, one, step,
+                    one * 0, chosen, owner, failure_of_pool,
+                )  # fmt: skip
+            elif not weighs:
+                chosen[0], owner[0] = np.int64(multiply_high(number, np.uint64(size))), 0
+            elif total >> _63:
+                failing(failure_of_pool, LARGE_SUM)
+            elif total:
+                digit, chosen[0], owner[0] = np.int64(multiply_high(number, total)), 0, 0
+                while digit >= biases[chosen[0]]:
+                    digit -= biases[chosen[0]]
+                    chosen[0] += 1
+            stale, last = np.int64(0), np.int64(0)
+            if not fixed:
+                last, total = size, _0
+            if owner[0] < 0:
+                continue
+            place = chosen[0]
+            v, source = np.int64(pool[place]), np.int64(sources[place])
+            row, following = indptr[v], np.int64(-1)
+            count = _drawn(
+                v, source, instance, place, start, step, min(np.int64(1), indptr[v + 1] - row), indptr, indices,
+                weights, degrees, names, base, near_indptr, near_indices, how, sums, positives, totals, other, floating,
+                bound, trials, replace, seed, chosen, owner, units, failure, gave_up,
+            )  # fmt: skip
+            src[i * depth + step] = v
+            if count:
+                edge = row + chosen[0]
+                dst[i * depth + step] = indices[edge]
+                following = _put(
+                    edge, 0, v, source, instance, place, start, step, indptr, indices, weights, degrees, names, base,
+                    near_indptr, near_indices, updates, num_vertices, seed, failure_of_update,
+                )  # fmt: skip
+            if weighs and fixed:
+                total -= np.uint64(biases[place])
+                stale, last = place, place + (following >= 0)
+            if following >= 0:
+                pool[place], sources[place] = following, v
+                continue
+            size -= 1
+            for k in range(place, size):
+                pool[k], sources[k], biases[k] = pool[k + 1], sources[k + 1], biases[k + 1]
+            if not fixed:
+                last = size
+        sizes[i] = size

@@ -119,13 +119,14 @@ class Expander:
         return replace(items, near=near.of)
 
     def kernels(self, *names: str, family: str = "functions", **numbers: int) -> tuple[Any, Any]:
-        """Kernels with some functions in them, compiled for some numbers, and the dtype of biases.
+        """Kernels with some functions in them, compiled for some numbers, and the dtype of biases: of edges, or where
+        there are none of vertices.
 
         But for walks each function is called in kernels of its own, so they are compiled once for all specs with it.
         """
         functions = {name: self.functions[name] for name in names}
-        floating = any(name.endswith("bias") and of.result == "float" for name, of in functions.items())
-        bias = np.float64 if floating else np.int64
+        weigh = functions.get("edge_bias", functions.get("vertex_bias"))
+        bias = np.float64 if weigh is not None and weigh.result == "float" else np.int64
         types = {"index_t": self.dtype, "weight_t": self.graph[2].dtype, "bias_t": bias, **numbers}
         return self.env.kernels(family, functions=functions, **types), bias
 

@@ -7,6 +7,7 @@ one of the ways that a thread draws by on its own. The edges are those of the sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,55 +36,96 @@ class Drawn:
     """All edges, one instance after the other."""
 
     columns: dict[str, Array]
-    nothing: dict[str, Array]
-    """Records for nobody."""
+    frontier: int
+    """How many vertices they were drawn for, in a superstep."""
+
+    @property
+    def nothing(self) -> dict[str, Array]:
+        """Records for nobody."""
+        none = self.columns["src"][:0]
+        return {"number": self.columns["instance"][:0], "vertex": none, "other": none}
 
 
-def step_by_step(sampler: Any) -> bool:
-    """Whether a sampler does more than such kernels know."""
+@dataclass
+class Asked:
+    """Kernels that take many steps in one launch, and what they are told."""
+
+    expander: Expander
+    part: Part
+    kernels: Any
+    traces: bool
+    """Whether functions ask from which vertex one was reached."""
+    graph: tuple[Any, ...]
+    """Of the graph, of what edges are drawn by, and of the functions."""
+    flags: Array
+    """int32: failures of what there is no function for, and whether trials were not enough."""
+    name: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, expander: Expander, part: Part, names: Sequence[str]) -> Asked | None:
+        """None where edges are to be drawn step by step."""
+        method, rows = expander.method, expander.rows
+        if method.name not in WAYS or (method.name == "inverse" and expander.sums is None):
+            return None
+        how, functions = HOW[method.name], [name for name in names if name in expander.functions]
+        name = (GAVE_UP, *(expander.functions[each].digest for each in functions))
+        if how == TRIED and part.tables.get(name) is not None:
+            return None
+        traces = any(TRACED & set(expander.functions[each].fields) for each in functions)
+        kernels, bias = expander.kernels(*functions, family="functions_hops", gd_how=how, gd_traces=int(traces))
+        sums = positives = rows.indptr[:0]
+        totals, other = sums.view(np.uint64), sums.view(np.int32)
+        if expander.sums is not None:
+            sums, positives = expander.sums.values, expander.sums.positives
+        elif expander.aliases is not None:
+            table = expander.aliases
+            sums, totals, other = table.share.view(np.int64), table.totals, table.other
+        graph = (
+            *expander.graph, how, sums, positives, totals, other, int(bias is np.float64), expander.bound(bias),
+            _expand.TRIALS, int("update" in functions), expander.num_vertices,
+        )  # fmt: skip
+        return cls(expander, part, kernels, traces, graph, expander.env.xp.zeros(2, np.int32), name)
+
+    def failure(self, name: str) -> Array:
+        """Where failures of a function are stored."""
+        return self.expander.failures.get(name, self.flags[:1])
+
+    @property
+    def told(self) -> tuple[Array, Array, Array]:
+        return self.failure("edge_bias"), self.failure("update"), self.flags[1:]
+
+    def gave_up(self) -> bool:
+        """Whether trials were not enough, so that what was drawn is of no use; the partition remembers it."""
+        if self.expander.method.name != "rejection" or not int(self.flags[1]):
+            return False
+        self.part.tables.keep(self.name, "gave up", 0)
+        for failure in self.expander.failures.values():
+            failure[:] = 0
+        return True
+
+
+def samples_neighbors(sampler: Any) -> bool:
+    """Whether a sampler takes all of a pool, and constant numbers of edges."""
     return bool(
-        sampler.per != "vertex"
-        or sampler.frontier_size is not None
-        or {"vertex_bias", "neighbor_size"} & set(sampler.functions)
-        or sampler.how.name not in WAYS
+        sampler.per == "vertex"
+        and sampler.frontier_size is None
+        and not {"vertex_bias", "neighbor_size"} & set(sampler.functions)
+        and sampler.how.name in WAYS
     )
 
 
 def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Drawn | None:
     """The edges; None where they are to be drawn step by step."""
-    method, rows, xp = expander.method, expander.rows, env.xp
-    if step_by_step(sampler) or (method.name == "inverse" and expander.sums is None):
+    if not samples_neighbors(sampler) or shape_of(sampler, part, env, FEW, True) is None:
         return None
-    functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
-    traces = any(TRACED & set(function.fields) for function in functions.values())
-    shape, how = shape_of(sampler, part, env, FEW, traces), HOW[method.name]
-    if shape is None:
+    asked = Asked.of(expander, part, ("edge_bias", "update"))
+    if asked is None:
         return None
-    name = (GAVE_UP, *(function.digest for function in functions.values()))
-    if how == TRIED and part.tables.get(name) is not None:
-        return None
-    kernels, bias = expander.kernels(*functions, family="functions_hops", gd_how=how, gd_traces=int(traces))
-    sums = positives = rows.indptr[:0]
-    totals, other = sums.view(np.uint64), sums.view(np.int32)
-    if expander.sums is not None:
-        sums, positives = expander.sums.values, expander.sums.positives
-    elif expander.aliases is not None:
-        of = expander.aliases
-        sums, totals, other = of.share.view(np.int64), of.totals, of.other
-    graph = (
-        *expander.graph, how, sums, positives, totals, other, int(bias is np.float64), expander.bound(bias),
-        _expand.TRIALS, int("update" in functions), expander.num_vertices,
-    )  # fmt: skip
-    flags = xp.zeros(3, np.int32)
-    failures = [expander.failures.get(each, flags[k : k + 1]) for k, each in enumerate(("edge_bias", "update"))]
-    drawing = int(sampler.replace), int(sampler.revisit), expander.seed
-    told = *failures, flags[2:]
-    columns = drawn_together(sampler, part, env, shape, kernels.functions_hops_draw, graph, drawing, told)
-    if how == TRIED and int(flags[2]):
-        part.tables.keep(name, "gave up", 0)
-        for failure in expander.failures.values():
-            failure[:] = 0
+    shape = shape_of(sampler, part, env, FEW, asked.traces)
+    assert shape is not None
+    drawing, draw = (int(sampler.replace), int(sampler.revisit), expander.seed), asked.kernels.functions_hops_draw
+    columns = drawn_together(sampler, part, env, shape, draw, asked.graph, drawing, asked.told)
+    if asked.gave_up():
         return None
     expander.refuse_failures()
-    none = columns["src"][:0]
-    return Drawn(columns, {"number": columns["instance"][:0], "vertex": none, "other": none})
+    return Drawn(columns, len(sampler.seeds))

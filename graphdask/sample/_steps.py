@@ -22,13 +22,15 @@ from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
+from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander, Items
 from graphdask.sample._fanouts import LAUNCH as ROOM
 from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
 from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
-from graphdask.sample._spec_hops import Drawn, drawn, step_by_step
+from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
+from graphdask.sample._spec_pools import walked, walks_over_pools
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -151,7 +153,9 @@ class Framework(Traversal):
             mapped += int(OF_CANDIDATE * taken * min(max(mean, reached or 0.0), float(stored)))
         tables = 8 * part.num_vertices if self.names is not None else 0
         tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
-        if not step_by_step(self) and part.size == 1 and not isinstance(rows.indptr, np.ndarray):
+        if part.size == 1 and walks_over_pools(self):
+            step += _spec_pools.memory(self, width, share)
+        elif part.size == 1 and samples_neighbors(self) and not isinstance(rows.indptr, np.ndarray):
             step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], ROOM))
         if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables
@@ -173,10 +177,10 @@ class Framework(Traversal):
         walks = begun(self, expander, env) if part.size == 1 else None
         if walks is not None:
             return walks, Messages.of_records(walks.nothing, np.zeros(2, np.int64), active=walks.left > 0)
-        hops = drawn(self, expander, part, env) if part.size == 1 else None
-        if hops is not None:
-            of = {"frontier": len(self.seeds), "edges": len(hops.columns["dst"])}
-            return hops, Messages.of_records(hops.nothing, np.zeros(2, np.int64), active=False, **of)
+        at_once = drawn(self, expander, part, env) or walked(self, expander, part, env)
+        if at_once is not None:
+            of = {"frontier": at_once.frontier, "edges": len(at_once.columns["dst"])}
+            return at_once, Messages.of_records(at_once.nothing, np.zeros(2, np.int64), active=False, **of)
         pool = self._seeds_at_home(part, env)
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])

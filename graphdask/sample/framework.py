@@ -121,9 +121,12 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
         return checked_seeds(G, seeds)
     if any(np.ndim(of_one) != 1 for of_one in seeds):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    of_each = [G.ids.to_internal(of_one, "seed") if len(of_one) else np.zeros(0, np.int64) for of_one in seeds]
-    flat = np.concatenate(of_each).astype(index_dtype(G.num_vertices), copy=False)
-    return flat, np.concatenate(([0], np.cumsum([len(of_one) for of_one in of_each])))
+    of_each = [np.asarray(of_one) for of_one in seeds if len(of_one)]
+    if len({of_one.dtype for of_one in of_each}) == 1:  # all at once
+        of_each = [np.concatenate(of_each)]
+    numbers = [np.zeros(0, np.int64), *(G.ids.to_internal(of_one, "seed") for of_one in of_each)]
+    flat = np.concatenate(numbers).astype(index_dtype(G.num_vertices), copy=False)
+    return flat, np.concatenate(([0], np.cumsum([len(of_one) for of_one in seeds])))
 
 
 def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.stats import power_divergence
 
+import graphdask as gd
 from graphdask.sample.spec import Spec
 
 LEAST = 1e-4
 """Of the probability that what was drawn, or something further off, is drawn; seeds are fixed."""
 FIRE = 0.6
+COLUMNS = ("src", "dst", "hop", "instance")
 
 
 def by_weight(e):
@@ -82,6 +84,26 @@ def specs(depth):
         "snowball": Spec(neighbor_size=-1, depth=depth),
         "forest fire": Spec(neighbor_size=burning, depth=depth),
     }
+
+
+def uneven(kind="integers", star=200):
+    """A hub, edges of weight 0, vertices without edges, and rows of a few edges."""
+    rng = np.random.default_rng(3)
+    src = np.concatenate([np.zeros(star, np.int64), rng.integers(0, 80, 500), np.full(90, 7)])
+    dst = rng.integers(0, 90, len(src))
+    weights = rng.integers(0, 9, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32) * 9
+    return gd.from_edges(src, dst, weights, num_vertices=90)
+
+
+def coin(e):
+    return e.destination if e.random < 0.5 else -1
+
+
+def same(expected, found):
+    for column in COLUMNS:
+        one, other = getattr(expected, column), getattr(found, column)
+        np.testing.assert_array_equal(other, one, err_msg=column)
+        assert one.dtype == other.dtype
 
 
 class Rows:

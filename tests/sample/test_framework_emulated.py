@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
-from specs import by_degree, by_weight, second_order, specs
+from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
 
 import graphdask as gd
 import graphdask.partition
@@ -17,7 +17,6 @@ from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "isolated vertices", "star outward", "short path"]
-COLUMNS = ("src", "dst", "hop", "instance")
 
 
 def hubs():
@@ -32,13 +31,6 @@ def made(make, kind="integers"):
     rng = np.random.default_rng(n)
     weights = rng.integers(0, 9, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32) * 9
     return gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
-
-
-def same(expected, found):
-    for column in COLUMNS:
-        one, other = getattr(expected, column), getattr(found, column)
-        np.testing.assert_array_equal(other, one, err_msg=column)
-        assert one.dtype == other.dtype
 
 
 @pytest.mark.parametrize("kind", ["integers", "floats"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
-from specs import by_weight, metropolis, second_order
+from specs import COLUMNS, by_weight, coin, metropolis, same, second_order, uneven
 
 import graphdask as gd
 import graphdask.partition
@@ -14,22 +14,8 @@ from graphdask.errors import FunctionError
 from graphdask.sample import _spec_hops, _steps
 from graphdask.sample.spec import Spec
 
-COLUMNS = ("src", "dst", "hop", "instance")
 DEVICES = ["twin", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
 SEEDS = [[0, 7], [], [5], *([v] for v in range(80, 90)), [4, 3, 2, 1]]
-
-
-def graph(kind="integers", star=200):
-    """A hub, edges of weight 0, vertices without edges, and rows of a few edges."""
-    rng = np.random.default_rng(3)
-    src = np.concatenate([np.zeros(star, np.int64), rng.integers(0, 80, 500), np.full(90, 7)])
-    dst = rng.integers(0, 90, len(src))
-    weights = rng.integers(0, 9, len(src)) if kind == "integers" else rng.random(len(src)).astype(np.float32) * 9
-    return gd.from_edges(src, dst, weights, num_vertices=90)
-
-
-def coin(e):
-    return e.destination if e.random < 0.5 else -1
 
 
 def back(e):
@@ -86,17 +72,10 @@ def fast(request, monkeypatch):
     return run, counts
 
 
-def same(expected, found):
-    for column in COLUMNS:
-        one, other = getattr(expected, column), getattr(found, column)
-        np.testing.assert_array_equal(other, one, err_msg=column)
-        assert one.dtype == other.dtype
-
-
 @pytest.mark.parametrize("kind", ["integers", "floats"])
 def test_the_same_as_step_by_step(fast, kind):
     run, counts = fast
-    made = graph(kind)
+    made = uneven(kind)
     some = list(SPECS) if kind == "integers" else ["sums", "aliases", "trials of the seed"]
     for number, name in enumerate(some):
         spec = SPECS[name]
@@ -110,7 +89,7 @@ def test_the_same_as_step_by_step(fast, kind):
 def test_the_same_for_many_instances_in_many_launches(fast, monkeypatch):
     run, counts = fast
     monkeypatch.setattr("graphdask.sample._together.LAUNCH", 400)
-    made = graph()
+    made = uneven()
     for name in ("uniform", "sums", "trials of the vertex before", "coins"):
         expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], np.arange(90), instances=200)
         same(expected, run(made, SPECS[name], np.arange(90), instances=200))
@@ -122,7 +101,7 @@ def test_the_same_after_too_few_trials(fast, star, monkeypatch):
     run, counts = fast
     monkeypatch.setattr("graphdask.sample._expand.TRIALS", 2)
     for kind in ("integers", "floats"):
-        made = graph(kind, star)
+        made = uneven(kind, star)
         for name in (name for name in SPECS if "trials" in name):
             expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], SEEDS)
             for _ in range(2):
@@ -132,12 +111,12 @@ def test_the_same_after_too_few_trials(fast, star, monkeypatch):
 
 def test_64_bit_vertex_numbers(fast, monkeypatch):
     names = ("uniform", "sums", "trials of the vertex before")
-    expected = {name: gd.sample.run(graph(), SPECS[name], SEEDS) for name in names}
+    expected = {name: gd.sample.run(uneven(), SPECS[name], SEEDS) for name in names}
     for module in (graphdask.partition, graphdask.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     run, counts = fast
     for name in names:
-        found = run(graph(), SPECS[name], SEEDS)
+        found = run(uneven(), SPECS[name], SEEDS)
         for column in COLUMNS:
             np.testing.assert_array_equal(getattr(found, column), getattr(expected[name], column))
     assert counts == {"drawn": 3, "not": 0}
@@ -156,15 +135,15 @@ def test_64_bit_vertex_numbers(fast, monkeypatch):
 def test_errors_are_those_of_step_by_step(fast, spec, message):
     run, _ = fast
     with pytest.raises(FunctionError, match=message) as expected:
-        gd.sample.run(graph().partition(1, device="cpu"), spec, np.arange(90))
+        gd.sample.run(uneven().partition(1, device="cpu"), spec, np.arange(90))
     with pytest.raises(FunctionError) as found:
-        run(graph(), spec, np.arange(90))
+        run(uneven(), spec, np.arange(90))
     assert str(found.value) == str(expected.value)
 
 
 def test_what_is_not_small_or_not_alike_goes_step_by_step(fast):
     run, counts = fast
-    made = graph()
+    made = uneven()
     for spec in (
         Spec(neighbor_size=40, depth=1),
         Spec(neighbor_size=-1, depth=2),

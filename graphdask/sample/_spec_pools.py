@@ -1,0 +1,78 @@
+"""Walks over pools by a spec: in every step one vertex of each pool, and one edge of that; many steps in one launch.
+
+Frontier sampling is one. The edges are those of the same steps taken one by one (graphdask.sample._steps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphdask.engine import Environment
+from graphdask.part import Part
+from graphdask.sample._expand import Expander
+from graphdask.sample._spec_hops import WAYS, Asked, Drawn
+
+LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 22}
+"""Steps of all instances in one launch, about; the host looks at the deadline in between."""
+OF_VERTEX = frozenset({"id", "degree"})
+"""Fields that are a vertex's wherever and whenever it is in a pool."""
+FUNCTIONS = ("edge_bias", "update", "vertex_bias")
+
+
+def walks_over_pools(sampler: Any) -> bool:
+    """Whether a sampler takes one vertex of each pool and one edge of that, which only moves in the pool."""
+    return bool(
+        sampler.per == "vertex"
+        and sampler.revisit
+        and sampler.frontier_size == 1
+        and "neighbor_size" not in sampler.functions
+        and sampler.runs
+        and all(fanout == 1 for fanout, _ in sampler.runs)
+        and sampler.how.name in WAYS
+    )
+
+
+def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Drawn | None:
+    """The edges; None where they are to be drawn step by step."""
+    if expander.mapped or not walks_over_pools(sampler):
+        return None
+    asked = Asked.of(expander, part, FUNCTIONS)
+    if asked is None:
+        return None
+    xp, n, depth, dtype = env.xp, sampler.instances, len(sampler.fanouts), expander.dtype
+    pool = sampler._seeds_at_home(part, env)
+    pools, before = pool.vertices.copy(), xp.full(len(pool.vertices), -1, dtype)
+    sizes, seeds = pool.bounds[1:] - pool.bounds[:-1], xp.full(n, -1, dtype)
+    filled = xp.flatnonzero(sizes)
+    seeds[filled] = pools[pool.bounds[filled]]
+    src, dst = (xp.empty(n * depth, dtype) for _ in range(2))
+    weigh = expander.functions.get("vertex_bias")
+    fixed = weigh is not None and not set(weigh.fields) - OF_VERTEX
+    for first, last in _launches(depth, max(1, LAUNCH[env.backend.name] // max(n, 1))):
+        if first:
+            env.backend.synchronize()
+            env.check_deadline(sampler.name)
+        asked.kernels.functions_hops_pools(
+            n, sampler.first, first, last, depth, pool.bounds, seeds, *asked.graph, int(sampler.replace), expander.seed,
+            int(weigh is not None), int(fixed), sizes, pools, before, src, dst, *asked.told,
+            asked.failure("vertex_bias"), per_item=32,
+        )  # fmt: skip
+    if asked.gave_up():
+        return None
+    expander.refuse_failures()
+    (made,) = xp.nonzero(dst >= 0)
+    hop, instance = (made % depth).astype(np.int32), made // depth + np.int64(sampler.first)
+    return Drawn({"src": src[made], "dst": dst[made], "hop": hop, "instance": instance}, len(made))
+
+
+def _launches(depth: int, steps: int) -> Iterator[tuple[int, int]]:
+    for first in range(0, depth, steps):
+        yield first, min(first + steps, depth)
+
+
+def memory(sampler: Any, index: int, share: int) -> int:
+    """Bytes for what is drawn in all steps, and where it is."""
+    return int(share) * len(sampler.fanouts) * (2 * index + 8 + 2)
