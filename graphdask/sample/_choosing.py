@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,23 +58,30 @@ class Found:
 class Room:
     """Where kernels write what they choose, for all groups or some of them."""
 
+    xp: Any
     starts: Array
     """Where each group's part of the room begins."""
-    labels: Array
-    """What it is called in `owners`."""
-    done: Array
-    """How many of each are chosen already."""
     chosen: Array
     owners: Array
     """-1 where nothing was chosen."""
     all_starts: Array
     """`starts` of all groups."""
 
+    @cached_property
+    def labels(self) -> Array:
+        """What each group is called in `owners`."""
+        return self.xp.arange(len(self.starts))
+
+    @cached_property
+    def done(self) -> Array:
+        """How many of each are chosen already."""
+        return self.xp.zeros(len(self.starts), np.int64)
+
     def of(self, groups: Array, done: Array) -> Room:
         """That of some groups, of which some candidates are chosen already."""
-        return Room(
-            self.starts[groups], self.labels[groups], done, self.chosen, self.owners, self.all_starts
-        )  # fmt: skip
+        some = Room(self.xp, self.starts[groups], self.chosen, self.owners, self.all_starts)
+        some.labels, some.done = groups, done
+        return some
 
     def filled(self, xp: Any) -> Found:
         """What was chosen, once the kernels have run."""
@@ -112,10 +120,8 @@ class Chooser:
         xp.cumsum(choices.wanted, out=offsets[1:])
         total = int(offsets[-1])
         refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, EACH)
-        return Room(
-            offsets[:-1], xp.arange(n), xp.zeros(n, np.int64), xp.empty(total, np.int64), xp.empty(total, np.int64),
-            offsets[:-1],
-        )  # fmt: skip
+        starts = offsets[:-1]
+        return Room(xp, starts, xp.empty(total, np.int64), xp.empty(total, np.int64), starts)
 
     def look_at_the_clock(self) -> None:
         """Raise DeadlineExceeded where it is past the deadline."""
@@ -153,7 +159,11 @@ def choose(
     drawn = int(replace), chooser.seed, chooser.what
     if weigh is None:
         wanted = choices.wanted
-        few = replace or not bool(((wanted > FEW) & (wanted < choices.bounds[1:] - choices.bounds[:-1])).any())
+        many = None if few or replace else wanted > FEW
+        if many is not None and bool(many.any()):
+            few = not bool((many & (wanted < choices.bounds[1:] - choices.bounds[:-1])).any())
+        else:
+            few = True
         kernels.selection_uniform(
             n, xp.zeros(n, np.int64) if begins is None else begins, choices.bounds, room.starts, choices.wanted, *drawn,
             choices.tags, choices.instances, chooser.step, xp.full(0 if few else 2 * len(room.chosen), -1, np.int64),

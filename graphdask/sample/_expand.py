@@ -86,7 +86,8 @@ class Expander:
         self.env, self.rows, self.functions, self.options = env, rows, functions, options
         self.seed = np.uint64(options.seed & (2**64 - 1))
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
-        self.failures = {name: xp.zeros(1, np.int32) for name in functions}
+        self._failed = xp.zeros(len(functions), np.int32)
+        self.failures = {name: self._failed[k : k + 1] for k, name in enumerate(functions)}
         weights = xp.empty(0, np.float64) if rows.weights is None else rows.weights
         ids, degrees = xp.empty(0, self.dtype), xp.empty(0, np.int64)
         self.mapped = part.size > 1 or type(part.vertex_map) is not VertexMap
@@ -147,11 +148,14 @@ class Expander:
 
     def refuse_failures(self) -> None:
         """Raise FunctionError where a function has failed, or returned what cannot be used."""
-        for name, failure in self.failures.items():
-            found = int(self.env.backend.to_host(failure)[0])
+        if not self.functions:
+            return
+        for function, found in zip(
+            self.functions.values(), self.env.backend.to_host(self._failed).tolist(), strict=True
+        ):
             if found in UNFIT:
-                raise self.functions[name].refused(UNFIT[found])
-            self.functions[name].check(found)
+                raise function.refused(UNFIT[found])
+            function.check(found)
 
     def destinations(self, edges: Array) -> Array:
         """The vertices that edges lead to."""
@@ -182,7 +186,8 @@ class Expander:
             Where the items begin whose edges are chosen together; None: each item's for itself.
         """
         xp, indptr = self.env.xp, self.rows.indptr
-        degrees = indptr[items.rows + 1] - indptr[items.rows]
+        begins = indptr[items.rows]
+        degrees = indptr[items.rows + 1] - begins
         at = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=at[1:])
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
@@ -193,14 +198,14 @@ class Expander:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
             rows = items.rows if self.sums is not None and self._has_few(fanout) else None
             of_items, places, numbers = self.of_layers(items.instances, at, fanout, step, groups, weigh, rows)
-            return of_items, indptr[items.rows[of_items]] + places, numbers
+            return of_items, begins[of_items] + places, numbers
         sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
         if self.method.per_row:
             degrees = self._candidates(items, degrees, step)
         choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
         few = self._has_few(sizes)
         if self.method.name == "uniform":
-            found = choose(chooser, choices, replace, None, begins=indptr[items.rows])
+            found = choose(chooser, choices, replace, None, begins=begins, few=few)
             return found.owners, found.chosen, lambda: found.numbers(xp)
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
@@ -212,7 +217,7 @@ class Expander:
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, at, None, step), few=few)
-        return found.owners, indptr[items.rows[found.owners]] + found.chosen, lambda: found.numbers(xp)
+        return found.owners, begins[found.owners] + found.chosen, lambda: found.numbers(xp)
 
     def of_layers(
         self, of_items: Array, at: Array, fanout: int, step: int, groups: Array,

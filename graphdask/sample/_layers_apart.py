@@ -42,7 +42,7 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     else:
         values, at = ends[:0], xp.zeros(len(items.vertices) + 1, np.int64)
         xp.cumsum(errand.answer(ends[1:] - ends[:-1]), out=at[1:])
-    groups = xp.searchsorted(items.instances, sampler._instances(state, env, 1), side="left")
+    groups = xp.searchsorted(items.instances, state.instances, side="left")
     weigh = None
     if "edge_bias" in sampler.functions:
         bounds = env.backend.to_host(at[groups])

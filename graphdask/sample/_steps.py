@@ -63,8 +63,10 @@ class State:
     """The vertex from which each of the pool was reached; -1 for seeds."""
     seeds: Array
     """The first vertex of each instance's pool at first; -1 where that was empty."""
+    instances: Array
+    """int64: those at home here, and the one after them."""
     first: int
-    """The first instance at home here."""
+    """The first of them."""
     entered: list[Frontier] = field(default_factory=list)
     """What ever came into pools, where vertices are not revisited."""
     hops: list[Edges] = field(default_factory=list)
@@ -185,10 +187,10 @@ class Framework(Traversal):
         seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
         filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
         seeds[filled] = pool.vertices[pool.bounds[filled]]
+        first = int(self.homes(part.size)[part.rank])
         state = State(
-            expander, env.kernels("neighbors", index_t=dtype), pool,
-            xp.full(len(pool.vertices), -1, dtype), seeds, int(self.homes(part.size)[part.rank]),
-            [] if self.revisit else [pool],
+            expander, env.kernels("neighbors", index_t=dtype), pool, xp.full(len(pool.vertices), -1, dtype), seeds,
+            xp.arange(first, first + len(seeds) + 1), first, [] if self.revisit else [pool],
         )  # fmt: skip
         if part.size == 1:
             return state, self._nothing(part, active=bool(self.fanouts) and len(pool.vertices) > 0)
@@ -213,7 +215,7 @@ class Framework(Traversal):
         items = expander.with_near(part, self._items(state, env, rows))
         groups = None
         if self.per == "layer":
-            groups = env.xp.searchsorted(items.instances, self._instances(state, env, 1), side="left")
+            groups = env.xp.searchsorted(items.instances, state.instances, side="left")
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups)
         dst, put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()
@@ -265,7 +267,7 @@ class Framework(Traversal):
 
     def _nothing(self, part: Part, **more: Any) -> Messages:
         of = {"number": np.int64, "vertex": part.vertex_map.dtype, "other": part.vertex_map.dtype}
-        none = {name: part.ids[:0].astype(dtype) for name, dtype in of.items()}
+        none = {name: part.ids[:0].astype(dtype, copy=False) for name, dtype in of.items()}
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
     def _sent(self, part: Part, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]) -> Messages:
@@ -316,13 +318,12 @@ class Framework(Traversal):
             edges=len(edges),
         )  # fmt: skip
 
-    def _instances(self, state: State, env: Environment, more: int = 0) -> Array:
-        """The instances at home here, and `more` after them."""
-        return env.xp.arange(state.first, state.first + len(state.pool.bounds) - 1 + more)
-
     def _places(self, state: State, env: Environment) -> Array:
-        pool = state.pool
-        return _count(env, pool) - pool.bounds[pool.instances - state.first]
+        return _count(env, state.pool) - state.pool.bounds[self._local(state)]
+
+    def _local(self, state: State) -> Array:
+        """The instances of what is in pools, numbered from 0 on."""
+        return state.pool.instances - state.first if state.first else state.pool.instances
 
     def _taken(self, state: State, env: Environment, degrees: Array | None) -> Array | None:
         """Entries of all pools that are chosen; `degrees` are given where functions ask for them."""
@@ -345,8 +346,7 @@ class Framework(Traversal):
                 return values
 
         sizes = xp.minimum(pool.bounds[1:] - pool.bounds[:-1], self.frontier_size)
-        instances = self._instances(state, env)
-        choices = Choices(pool.bounds, sizes, xp.zeros(len(sizes), np.int64), instances)
+        choices = Choices(pool.bounds, sizes, xp.zeros(len(sizes), np.int64), state.instances[:-1])
         found = choose(expander.chooser("vertex_bias", DRAW_POOL, step), choices, False, weigh)
         expander.refuse_failures()
         return xp.sort(pool.bounds[found.owners] + found.chosen)
@@ -356,7 +356,7 @@ class Framework(Traversal):
         pool = state.pool
         everything = Items(
             rows, pool.vertices, state.previous, pool.instances, self._places(state, env),
-            state.seeds[pool.instances - state.first],
+            state.seeds[self._local(state)],
         )  # fmt: skip
         return everything if state.taken is None else everything[state.taken]
 
@@ -366,22 +366,23 @@ class Framework(Traversal):
         """Keep the edges of a step, which stand in the order of the items, and fill the pools."""
         xp, taken = env.xp, state.taken
         src, instances = items.vertices[of_items], items.instances[of_items]
-        starts = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        starts = xp.searchsorted(instances, state.instances, side="left")
         state.hops.append(Edges(src, dst, instances, starts))
         if len(state.hops) == len(self.fanouts):
             return
-        kept = self._entering(state, env, put, instances)
-        places = of_items[kept] if taken is None else taken[of_items[kept]]
-        self._fill(state, env, put[kept], src[kept], instances[kept], places)
+        entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)
+        if not self.revisit:
+            entering = self._entering(state, env, put, instances, entering)
+            if taken is None:
+                state.pool, state.previous = state.entered[-1], src[entering]
+                return
+        places = of_items[entering] if taken is None else taken[of_items[entering]]
+        self._fill(state, env, put[entering], src[entering], instances[entering], places)
 
-    def _entering(self, state: State, env: Environment, put: Array, instances: Array) -> Array:
-        """Numbers of the edges whose vertex goes into the pool."""
-        xp = env.xp
-        kept = xp.flatnonzero(put >= 0)
-        if self.revisit:
-            return kept
-        vertices, instances = put[kept], instances[kept]
-        starts = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+    def _entering(self, state: State, env: Environment, put: Array, instances: Array, kept: Any) -> Array:
+        """Numbers of the edges whose vertex goes into the pool for the first time, of those `kept`."""
+        xp, vertices, instances = env.xp, put[kept], instances[kept]
+        starts = xp.searchsorted(instances, state.instances, side="left")
         regions = sum((frontier.bounds for frontier in state.entered), starts)
         room = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
         keys = xp.full(room, -1, vertices.dtype)
@@ -396,9 +397,9 @@ class Framework(Traversal):
         state.kernels.neighbors_fresh(len(fresh), vertices, instances, *shared, keys, earliest, fresh)
         new = xp.flatnonzero(fresh)
         instances = instances[new]
-        bounds = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        bounds = xp.searchsorted(instances, state.instances, side="left")
         state.entered.append(Frontier(vertices[new], instances, bounds))
-        return kept[new]
+        return new if isinstance(kept, slice) else kept[new]
 
     def _fill(
         self, state: State, env: Environment, vertices: Array, previous: Array, instances: Array, places: Array
@@ -413,7 +414,7 @@ class Framework(Traversal):
             vertices = xp.concatenate([pool.vertices[stay], vertices])[order]
             previous = xp.concatenate([state.previous[stay], previous])[order]
             instances = xp.concatenate([pool.instances[stay], instances])[order]
-        bounds = xp.searchsorted(instances, self._instances(state, env, 1), side="left")
+        bounds = xp.searchsorted(instances, state.instances, side="left")
         state.pool, state.previous = Frontier(vertices, instances, bounds), previous
 
 

@@ -119,14 +119,16 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
     nested = not isinstance(seeds, np.ndarray | str) and hasattr(seeds, "__len__") and any(np.ndim(a) for a in seeds)
     if not revisit or not nested:
         return checked_seeds(G, seeds)
-    if any(np.ndim(of_one) != 1 for of_one in seeds):
+    of_each = [np.asarray(of_one) for of_one in seeds]
+    if any([of_one.ndim != 1 for of_one in of_each]):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    of_each = [np.asarray(of_one) for of_one in seeds if len(of_one)]
-    if len({of_one.dtype for of_one in of_each}) == 1:  # all at once
-        of_each = [np.concatenate(of_each)]
-    numbers = [np.zeros(0, np.int64), *(G.ids.to_internal(of_one, "seed") for of_one in of_each)]
+    sizes = [of_one.size for of_one in of_each]
+    given = [of_one for of_one in of_each if of_one.size]
+    if len({of_one.dtype for of_one in given}) == 1:  # all at once
+        given = [np.concatenate(given)]
+    numbers = [np.zeros(0, np.int64), *(G.ids.to_internal(of_one, "seed") for of_one in given)]
     flat = np.concatenate(numbers).astype(index_dtype(G.num_vertices), copy=False)
-    return flat, np.concatenate(([0], np.cumsum([len(of_one) for of_one in seeds])))
+    return flat, np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tuple[np.ndarray, np.ndarray | None]:
