@@ -21,7 +21,7 @@ import numpy as np
 
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
-from graphdask.bench.specs import HEAVIEST, SAMPLE_SPECS, WALK_SPECS, Compared, spec_of
+from graphdask.bench.specs import FIRE, HEAVIEST, POOL, SAMPLE_SPECS, STEPS, WALK_SPECS, Compared, spec_of
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 
 SHOWN = (
@@ -84,6 +84,8 @@ WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("node2vec 2 0.5", None, "uniform"),
     ("node2vec 2 0.5", "weight", "rejection"),
 )
+MOST_POOLS = 5000
+"""Of frontier sampling, each an array of its own."""
 FROM_RANGE: tuple[tuple[str, str | None, str], ...] = (
     ("random_walk", None, "uniform"),
     ("random_walk", "weight", "alias"),
@@ -103,7 +105,9 @@ NEIGHBORHOODS: tuple[tuple[str, str | None, str], ...] = (
     ("neighbors", "weight", "bipartite"),
     ("neighbors", "weight", "reservoir"),
     ("layer", None, "auto"),
+    ("layer", "weight", "auto"),
     ("forest_fire", None, "auto"),
+    ("frontier_sampling", None, "auto"),
 )
 """Sampler, bias and method."""
 
@@ -273,6 +277,8 @@ class Bench:
                 yield row, self._walks(graph, sampler, bias, method, every, length, each)
         for count, fanouts in self.suite.samples:
             for sampler, bias, method in (*NEIGHBORHOODS, *SAMPLE_SPECS):
+                if "frontier_sampling" in (sampler, bias) and count > MOST_POOLS:
+                    continue
                 named: dict[str, Any] = {"sampler": sampler, "bias": bias, "method": method, "instances": count}
                 yield (
                     named | {"size": list(fanouts)},
@@ -312,22 +318,26 @@ class Bench:
     def _samples(
         self, graph: Any, sampler: str, bias: str | None, method: str, seeds: np.ndarray, sizes: list[int]
     ) -> Callable[[], Any]:
+        from graphdask.sample.frontier import frontier_sampling
         from graphdask.sample.hops import forest_fire, neighbors
         from graphdask.sample.layers import layer
 
+        if "frontier_sampling" in (sampler, bias):
+            pools = np.array_split(self._starts(POOL * len(seeds)), len(seeds))
+            if sampler == "spec":
+                return self._spec(graph, bias, method, pools, sizes)
+            return lambda: frontier_sampling(graph, pools, STEPS, **self._where)
         if sampler == "spec":
             return self._spec(graph, bias, method, seeds, sizes)
         if sampler == "layer":
-            return lambda: layer(graph, seeds, sizes, **self._where)
+            return lambda: layer(graph, seeds, sizes, bias=bias, **self._where)
         if sampler == "forest_fire":
-            return lambda: forest_fire(graph, seeds, 0.7, len(sizes), **self._where)
+            return lambda: forest_fire(graph, seeds, FIRE, len(sizes), **self._where)
         if method == "replace":
             return lambda: neighbors(graph, seeds, sizes, bias=bias, replace=True, **self._where)
         return lambda: neighbors(graph, seeds, sizes, bias=bias, method=method, **self._where)
 
-    def _spec(
-        self, graph: Any, bias: str | None, method: str, seeds: np.ndarray | range, size: int | list[int]
-    ) -> Callable[[], Any]:
+    def _spec(self, graph: Any, bias: str | None, method: str, seeds: Any, size: int | list[int]) -> Callable[[], Any]:
         from graphdask.sample.framework import run as sample
 
         spec = spec_of(bias, method, size)

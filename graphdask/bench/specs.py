@@ -7,6 +7,7 @@ node2vec, KDD 2016.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,14 +21,23 @@ WALK_SPECS: tuple[tuple[str, str | None, str], ...] = (
     ("spec", "weight", "rejection"),
     ("spec", "weight", "reservoir"),
     ("spec", "node2vec 2 0.5", "rejection"),
+    ("spec", "metropolis_hastings", "uniform"),
 )
 SAMPLE_SPECS: tuple[tuple[str, str | None, str], ...] = (
     ("spec", None, "uniform"),
     ("spec", "weight", "inverse"),
     ("spec", "weight", "rejection"),
     ("spec", "weight", "reservoir"),
+    ("spec", "layer", "uniform"),
+    ("spec", "layer weight", "inverse"),
+    ("spec", "forest_fire", "uniform"),
+    ("spec", "frontier_sampling", "uniform"),
 )
-"""Sampler, what edges are chosen by, and how."""
+"""Sampler, what edges are chosen by or what it is like, and how edges are chosen."""
+FIRE = 0.7
+"""Of forest fires."""
+POOL, STEPS = 100, 50
+"""Vertices of a pool in frontier sampling, and its steps."""
 HEAVIEST = 64
 """The greatest weight of the graphs that are sampled."""
 
@@ -44,11 +54,32 @@ def second_order(e: Any) -> float:
     return 2.0
 
 
+def metropolis(e: Any) -> Any:
+    return e.destination if e.random * e.destination_degree < e.source_degree else e.source
+
+
+def burning(v: Any) -> int:
+    return int(math.log(1.0 - v.random) / math.log(FIRE))
+
+
+def degree(v: Any) -> Any:
+    return v.degree
+
+
 BIASES: dict[str, Callable[[Any], Any]] = {"weight": weight, "node2vec 2 0.5": second_order}
 
 
 def spec_of(bias: str | None, method: str, size: int | list[int]) -> Spec:
-    """A walk of `size` steps, or neighbours of so many at each hop."""
+    """A walk of `size` steps, or neighbours of so many at each hop; or what a sampler of the name does."""
+    sizes = [size] if isinstance(size, int) else size
+    if bias == "metropolis_hastings":
+        return Spec(update=metropolis, depth=sizes[0], replace=True)
+    if bias == "layer" or bias == "layer weight":
+        return Spec(edge_bias=weight if bias == "layer weight" else None, neighbor_size=sizes, per="layer")
+    if bias == "forest_fire":
+        return Spec(neighbor_size=burning, depth=len(sizes))
+    if bias == "frontier_sampling":
+        return Spec(vertex_bias=degree, frontier_size=1, depth=STEPS, replace=True)
     more: dict[str, Any] = {}
     if bias is not None:
         more = {"edge_bias": BIASES[bias], "select": method}
@@ -70,6 +101,11 @@ BUILT_IN: dict[tuple[bool, str | None, str], tuple[str, str | None, str]] = {
     (False, "weight", "inverse"): ("neighbors", "weight", "auto"),
     (False, "weight", "rejection"): ("neighbors", "weight", "auto"),
     (False, "weight", "reservoir"): ("neighbors", "weight", "reservoir"),
+    (True, "metropolis_hastings", "uniform"): ("metropolis_hastings", None, "uniform"),
+    (False, "layer", "uniform"): ("layer", None, "auto"),
+    (False, "layer weight", "inverse"): ("layer", "weight", "auto"),
+    (False, "forest_fire", "uniform"): ("forest_fire", None, "auto"),
+    (False, "frontier_sampling", "uniform"): ("frontier_sampling", None, "auto"),
 }
 """The built-in sampler that draws the same as functions, by whether they walk, their bias and method."""
 OF_PEERS = {"random_walk": "uniform", "node2vec 2 0.5": "uniform", "neighbors": "auto"}
