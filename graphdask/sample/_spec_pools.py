@@ -14,6 +14,7 @@ from graphdask.engine import Environment
 from graphdask.part import Part
 from graphdask.sample._expand import Expander
 from graphdask.sample._spec_hops import WAYS, Asked, Drawn
+from graphdask.sample._spec_walks import starts_of
 
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 22}
 """Steps of all instances in one launch, about; the host looks at the deadline in between."""
@@ -43,11 +44,13 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     if asked is None:
         return None
     xp, n, depth, dtype = env.xp, sampler.instances, len(sampler.fanouts), expander.dtype
-    pool = sampler._seeds_at_home(part, env)
-    pools, before = pool.vertices.copy(), xp.full(len(pool.vertices), -1, dtype)
-    sizes, seeds = pool.bounds[1:] - pool.bounds[:-1], xp.full(n, -1, dtype)
-    filled = xp.flatnonzero(sizes)
-    seeds[filled] = pools[pool.bounds[filled]]
+    given, vertices, from_host = np.arange(n + 1), starts_of(sampler).astype(dtype), env.backend.from_host
+    if not sampler.one_each:
+        given = sampler.of(sampler.bounds, sampler.first, sampler.last + 1)
+        given = given - given[0]
+    firsts = np.append(vertices, dtype.type(-1))[given[:-1]]  # of an empty pool nobody is told
+    pools, seeds, bounds = from_host(vertices), from_host(firsts), from_host(given)
+    before, sizes = xp.full(len(pools), -1, dtype), bounds[1:] - bounds[:-1]
     src, dst = (xp.empty(n * depth, dtype) for _ in range(2))
     weigh = expander.functions.get("vertex_bias")
     fixed = weigh is not None and not set(weigh.fields) - OF_VERTEX
@@ -56,7 +59,7 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
             env.backend.synchronize()
             env.check_deadline(sampler.name)
         asked.kernels.functions_hops_pools(
-            n, sampler.first, first, last, depth, pool.bounds, seeds, *asked.graph, int(sampler.replace), expander.seed,
+            n, sampler.first, first, last, depth, bounds, seeds, *asked.graph, int(sampler.replace), expander.seed,
             int(weigh is not None), int(fixed), sizes, pools, before, src, dst, *asked.told,
             asked.failure("vertex_bias"), per_item=32,
         )  # fmt: skip

@@ -106,15 +106,15 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     failures = expander.failures.get("edge_bias", unasked), expander.failures.get("update", unasked)
     launch = kernels.functions_walk_keyed if how == KEYED else kernels.functions_walk
     return WalkState(
-        expander, how, launch, fixed, failures, _starts(sampler), starts, here, before, dst, put,
+        expander, how, launch, fixed, failures, starts_of(sampler), starts, here, before, dst, put,
         xp.zeros(n, np.int32), xp.zeros(1, np.uint64), readback_of(env.backend, 1, AHEAD),
         {"number": shares[:0], "vertex": starts[:0], "other": starts[:0]},
         deque(launches(env.backend.name, n, depth) if depth else ()),
     )  # fmt: skip
 
 
-def _starts(sampler: Any) -> np.ndarray:
-    """The vertex that each instance here begins with."""
+def starts_of(sampler: Any) -> np.ndarray:
+    """The vertices that the instances here begin with."""
     if sampler.one_each:
         return np.asarray(sampler.of(sampler.seeds, sampler.first, sampler.last))
     of_each = sampler.of(sampler.bounds, sampler.first, sampler.last + 1)

@@ -126,8 +126,9 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
     given = [of_one for of_one in of_each if of_one.size]
     if len({of_one.dtype for of_one in given}) == 1:  # all at once
         given = [np.concatenate(given)]
-    numbers = [np.zeros(0, np.int64), *(G.ids.to_internal(of_one, "seed") for of_one in given)]
-    flat = np.concatenate(numbers).astype(index_dtype(G.num_vertices), copy=False)
+    numbers = [G.ids.to_internal(of_one, "seed", copy=False) for of_one in given] or [np.zeros(0, np.int64)]
+    flat = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+    flat = flat.astype(index_dtype(G.num_vertices), copy=False)
     return flat, np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
