@@ -139,6 +139,7 @@ template <int HOW> struct Asking : Given {
             return positive && (replace || most < positive) ? most : (int)positive;
         }
         if constexpr (HOW == GD_TRIED) {
+            if (item.degree >> 32) *gave_up = 1;
             const int made = tried(item, most, memo.places);
             if (made == most) return made;
             if (item.degree <= GD_LOOKED_AT) return looked_for(item, most, made, memo.places);

@@ -22,8 +22,8 @@ weighs, fixed
            whether vertices of pools have biases, else they are all alike; and whether these depend on the vertex alone
 failure_of_pool
            int32, as in selection.py
-gave_up    int32, shape (1,): 1 where trials were not enough in a row of more than LOOKED_AT edges; then what was drawn
-           is of no use
+gave_up    int32, shape (1,): 1 where trials were not enough in a row of more than LOOKED_AT edges, or are of a row with
+           places of more than 32 bits; then what was drawn is of no use
 """
 
 import numpy as np

@@ -175,7 +175,9 @@ class Expander:
         )  # fmt: skip
         return dst, put
 
-    def edges(self, items: Items, fanout: int, step: int, groups: Array | None = None) -> tuple[Array, Array, Numbers]:
+    def edges(
+        self, items: Items, fanout: int, step: int, groups: Array | None = None, instances: Array | None = None
+    ) -> tuple[Array, Array, Numbers]:  # fmt: skip
         """Choose edges: of each its item, its place among all edges here, and what tells its number in the choice.
 
         Parameters
@@ -184,6 +186,8 @@ class Expander:
             How many, where there is no function for that.
         groups : int64 array, optional
             Where the items begin whose edges are chosen together; None: each item's for itself.
+        instances : int64 array, optional
+            Of these groups.
         """
         xp, indptr = self.env.xp, self.rows.indptr
         begins = indptr[items.rows]
@@ -197,7 +201,7 @@ class Expander:
             if "edge_bias" in self.functions:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
             rows = items.rows if self.sums is not None and self._has_few(fanout) else None
-            of_items, places, numbers = self.of_layers(items.instances, at, fanout, step, groups, weigh, rows)
+            of_items, places, numbers = self.of_layers(instances, at, fanout, step, groups, weigh, rows)
             return of_items, begins[of_items] + places, numbers
         sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
         if self.method.per_row:
@@ -220,18 +224,14 @@ class Expander:
         return found.owners, begins[found.owners] + found.chosen, lambda: found.numbers(xp)
 
     def of_layers(
-        self, of_items: Array, at: Array, fanout: int, step: int, groups: Array,
+        self, instances: Any, at: Array, fanout: int, step: int, groups: Array,
         weigh: Callable[[int, int], Array] | None, rows: Array | None = None,
     ) -> tuple[Array, Array, Numbers]:  # fmt: skip
         """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what
-        tells its number in the choice. `of_items` are the items' instances, and `at` is where their edges begin; the
-        rows are given where they are chosen from by sums that are kept."""
+        tells its number in the choice. `instances` are the groups', and `at` is where edges of items begin; the rows of
+        items are given where they are chosen from by sums that are kept."""
         xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
         wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
-        # The instance of a group is that of its items; a group without items chooses nothing.
-        instances = xp.zeros(count, np.int64)
-        filled = xp.flatnonzero(groups[1:] > groups[:-1])
-        instances[filled] = of_items[groups[filled]]
         choices = Choices(bounds, wanted, xp.zeros(count, np.int64), instances)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if rows is None:

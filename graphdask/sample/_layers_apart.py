@@ -50,7 +50,8 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
         def weigh(a: int, b: int) -> Array:
             return values[int(bounds[a]) : int(bounds[b])]
 
-    of_items, places, numbers = expander.of_layers(items.instances, at, sampler.fanouts[step], step, groups, weigh)
+    fanout, instances = sampler.fanouts[step], state.instances[:-1]
+    of_items, places, numbers = expander.of_layers(instances, at, fanout, step, groups, weigh)
     chosen = items[of_items]
     errand = Errand(part, env, chosen.vertices)
     there = expander.with_near(part, _told(errand, chosen)) if "update" in sampler.functions else _told(errand, chosen)

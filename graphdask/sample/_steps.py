@@ -216,7 +216,7 @@ class Framework(Traversal):
         groups = None
         if self.per == "layer":
             groups = env.xp.searchsorted(items.instances, state.instances, side="left")
-        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups)
+        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
         dst, put = expander.put(items, of_items, edges, numbers, step)
         expander.refuse_failures()
         self._keep_edges(state, env, items, of_items, dst, put)
@@ -372,17 +372,21 @@ class Framework(Traversal):
             return
         entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)
         if not self.revisit:
-            entering = self._entering(state, env, put, instances, entering)
+            entering = self._entering(state, env, put, instances, entering, starts)
             if taken is None:
                 state.pool, state.previous = state.entered[-1], src[entering]
                 return
         places = of_items[entering] if taken is None else taken[of_items[entering]]
         self._fill(state, env, put[entering], src[entering], instances[entering], places)
 
-    def _entering(self, state: State, env: Environment, put: Array, instances: Array, kept: Any) -> Array:
-        """Numbers of the edges whose vertex goes into the pool for the first time, of those `kept`."""
+    def _entering(
+        self, state: State, env: Environment, put: Array, instances: Array, kept: Any, starts: Array
+    ) -> Array:  # fmt: skip
+        """Numbers of the edges whose vertex goes into the pool for the first time, of those `kept`; `starts` is where
+        the edges of each instance begin."""
         xp, vertices, instances = env.xp, put[kept], instances[kept]
-        starts = xp.searchsorted(instances, state.instances, side="left")
+        if not isinstance(kept, slice):
+            starts = xp.searchsorted(instances, state.instances, side="left")
         regions = sum((frontier.bounds for frontier in state.entered), starts)
         room = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
         keys = xp.full(room, -1, vertices.dtype)
