@@ -133,9 +133,12 @@ class Fanouts(Sampler[S]):
         mean = stored / max(part.num_vertices, 1)
         if min(self.fanouts, default=0) >= 0 or not rows.num_edges:
             return mean, mean
-        lengths = rows.indptr[1:] - rows.indptr[:-1]
         # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.
-        reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
+        name, lengths = ("row of an edge's end", rows is part.out), rows.indptr[1:] - rows.indptr[:-1]
+        reached = part.tables.get(name)
+        if reached is None:
+            reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
+            part.tables.keep(name, reached, 0)
         if part.size == 1 and type(part.vertex_map) is VertexMap and isinstance(lengths, np.ndarray) and self.instances:
             of_each = self.of(self.bounds, self.first, self.last + 1)
             seeds = self.seeds[of_each[0] : of_each[-1]]
