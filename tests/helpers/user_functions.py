@@ -79,3 +79,46 @@ def on_emulator(functions, table, count):
             getattr(kernels, f"kernel_{k}")(count, *columns, out, failures)
             backend.synchronize()
             yield backend.to_host(out), backend.to_host(failures)
+
+
+def expression(rng, depth, kind):
+    """A random expression of a kind, as text."""
+    leaves = {
+        "int": ["e.src", "e.degree", "e.depth", "x", "3", "-2", "7"],
+        "float": ["e.weight", "e.time", "y", "0.5", "-1.25", "4.0"],
+        "bool": ["e.is_neighbor", "True", "False"],
+    }
+    if depth == 0:
+        return str(rng.choice(leaves[kind]))
+
+    def part(*kinds):
+        return expression(rng, depth - 1, str(rng.choice(kinds)))
+
+    any_kind = ("int", "float", "bool")
+    forms = {
+        "int": [
+            lambda: f"({part('int')} {rng.choice(['+', '-', '*', '//', '%'])} {part('int', 'bool')})",
+            lambda: f"-{part('int')}",
+            lambda: f"abs({part('int')})",
+            lambda: f"({part('int')} if {part(*any_kind)} else {part('int')})",
+            lambda: f"{rng.choice(['min', 'max'])}({part('int')}, {part('int')})",
+            lambda: f"({part('int')} {rng.choice(['and', 'or'])} {part('int')})",
+            lambda: f"int({part('bool', 'int')})",
+        ],
+        "float": [
+            lambda: f"({part('float')} {rng.choice(['+', '-', '*', '/', '//', '%'])} {part(*any_kind)})",
+            lambda: f"({part('int')} / {part('int', 'bool')})",
+            lambda: f"math.sqrt({part('float')})",
+            lambda: f"({part('float')} if {part(*any_kind)} else {part(*any_kind)})",
+            lambda: f"{rng.choice(['min', 'max'])}({part('float')}, {part('int', 'float')})",
+            lambda: f"({part('float')} {rng.choice(['and', 'or'])} {part(*any_kind)})",
+        ],
+        "bool": [
+            lambda: f"({part(*any_kind)} {rng.choice(['<', '<=', '==', '!=', '>', '>='])} {part(*any_kind)})",
+            lambda: f"({part('int', 'float')} < {part('int', 'float')} <= {part('int', 'float')})",
+            lambda: f"(not {part(*any_kind)})",
+            lambda: f"({part('bool')} {rng.choice(['and', 'or'])} {part('bool')})",
+            lambda: f"bool({part(*any_kind)})",
+        ],
+    }
+    return forms[kind][rng.integers(len(forms[kind]))]()

@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from nvrtc import compile_ptx
-from user_functions import DTYPES, FIELDS, ROUNDS, in_python, kernels_of, on_cpu, on_emulator, rows
+from user_functions import DTYPES, FIELDS, ROUNDS, expression, in_python, kernels_of, on_cpu, on_emulator, rows
 
 from graphdask.errors import FunctionError
 from graphdask.sample import translate as translate_module
@@ -318,49 +318,6 @@ def test_zeros_infinities_and_nan_behave_as_in_python():
     function = translate(FLOATING[1], FIELDS, float).compiled
     for a, b in ((-0.0, 2.0), (0.0, -2.0), (4.0, -2.0)):
         assert struct.pack("d", function(a, b, np.zeros(1, np.int32))) == struct.pack("d", a % b)
-
-
-def expression(rng, depth, kind):
-    """A random expression of a kind, as text."""
-    leaves = {
-        "int": ["e.src", "e.degree", "e.depth", "x", "3", "-2", "7"],
-        "float": ["e.weight", "e.time", "y", "0.5", "-1.25", "4.0"],
-        "bool": ["e.is_neighbor", "True", "False"],
-    }
-    if depth == 0:
-        return str(rng.choice(leaves[kind]))
-
-    def part(*kinds):
-        return expression(rng, depth - 1, str(rng.choice(kinds)))
-
-    any_kind = ("int", "float", "bool")
-    forms = {
-        "int": [
-            lambda: f"({part('int')} {rng.choice(['+', '-', '*', '//', '%'])} {part('int', 'bool')})",
-            lambda: f"-{part('int')}",
-            lambda: f"abs({part('int')})",
-            lambda: f"({part('int')} if {part(*any_kind)} else {part('int')})",
-            lambda: f"{rng.choice(['min', 'max'])}({part('int')}, {part('int')})",
-            lambda: f"({part('int')} {rng.choice(['and', 'or'])} {part('int')})",
-            lambda: f"int({part('bool', 'int')})",
-        ],
-        "float": [
-            lambda: f"({part('float')} {rng.choice(['+', '-', '*', '/', '//', '%'])} {part(*any_kind)})",
-            lambda: f"({part('int')} / {part('int', 'bool')})",
-            lambda: f"math.sqrt({part('float')})",
-            lambda: f"({part('float')} if {part(*any_kind)} else {part(*any_kind)})",
-            lambda: f"{rng.choice(['min', 'max'])}({part('float')}, {part('int', 'float')})",
-            lambda: f"({part('float')} {rng.choice(['and', 'or'])} {part(*any_kind)})",
-        ],
-        "bool": [
-            lambda: f"({part(*any_kind)} {rng.choice(['<', '<=', '==', '!=', '>', '>='])} {part(*any_kind)})",
-            lambda: f"({part('int', 'float')} < {part('int', 'float')} <= {part('int', 'float')})",
-            lambda: f"(not {part(*any_kind)})",
-            lambda: f"({part('bool')} {rng.choice(['and', 'or'])} {part('bool')})",
-            lambda: f"bool({part(*any_kind)})",
-        ],
-    }
-    return forms[kind][rng.integers(len(forms[kind]))]()
 
 
 def test_random_functions_return_what_python_returns(rng, tmp_path, monkeypatch):
