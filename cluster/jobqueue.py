@@ -145,10 +145,14 @@ def slurm_runner(
     from distributed.utils import json_load_robust
 
     class Runner(slurm.SLURMRunner):  # type: ignore[name-defined, misc]
-        """Its client reads the scheduler's file as soon as that is there, which may be before it is written."""
+        """Its client reads the scheduler's file as soon as that is there, which may be before it is written; and its
+        workers do not begin before there is a scheduler, for only then is the certificate there for certain."""
 
         async def get_scheduler_address(self) -> str:
             return str(json_load_robust(self.scheduler_file, timeout=START_SECONDS)["address"])
+
+        async def before_worker_start(self) -> None:
+            await self.get_scheduler_address()
 
     encrypted = encryption.settings(tls)
     if os.environ["SLURM_PROCID"] == "0":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,9 +191,17 @@ if __name__ == "__main__":
 def test_dask_jobqueue_starts_workers_that_fit(config, own_folder, tmp_path, cluster, start, protocol):
     pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue, which the extra 'slurm' installs")
     (tmp_path / "script.py").write_text(SCRIPT.format(cluster=cluster))
+    environment = os.environ | {"SLURM_CONF": str(config), "XDG_CONFIG_HOME": str(own_folder)}
+    if start:  # the certificate comes late, long after the workers
+        openssl, late = shutil.which("openssl"), tmp_path / "late" / "openssl"
+        late.parent.mkdir()
+        late.write_text(f'#!/bin/sh\nsleep 3\nexec "{openssl}" "$@"\n')
+        late.chmod(0o755)
+        (tmp_path / "config").mkdir()
+        environment |= {"PATH": f"{late.parent}:{os.environ['PATH']}", "XDG_CONFIG_HOME": str(tmp_path / "config")}
     done = subprocess.run(
         [*start, sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE,
-        env=os.environ | {"SLURM_CONF": str(config), "XDG_CONFIG_HOME": str(own_folder)},
+        env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"depths [0, 1, 2, -1, -1] of 2 at {protocol}\n"
