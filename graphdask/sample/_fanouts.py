@@ -134,11 +134,8 @@ class Fanouts(Sampler[S]):
         if min(self.fanouts, default=0) >= 0 or not rows.num_edges:
             return mean, mean
         # Of a random edge's end, rows are longer than in the mean, on skewed graphs a hundred times.
-        name, lengths = ("row of an edge's end", rows is part.out), rows.indptr[1:] - rows.indptr[:-1]
-        reached = part.tables.get(name)
-        if reached is None:
-            reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
-            part.tables.keep(name, reached, 0)
+        lengths = rows.indptr[1:] - rows.indptr[:-1]
+        reached = float((lengths.astype(np.float64) ** 2).sum()) / rows.num_edges
         if part.size == 1 and type(part.vertex_map) is VertexMap and isinstance(lengths, np.ndarray) and self.instances:
             of_each = self.of(self.bounds, self.first, self.last + 1)
             seeds = self.seeds[of_each[0] : of_each[-1]]
