@@ -108,8 +108,8 @@ class Expander:
                 self.method = replace(self.method, name="inverse")
         if self.method.name in ("inverse", *REDRAWN) and self.method.static:
             # of biases that are floats, units in a group of rows are others than in a row
-            rows_alone = options.per == "layer" and (part.size > 1 or functions["edge_bias"].result == "float")
-            self.sums = None if rows_alone else sums_of(self, part, env)
+            by_group = options.per == "layer" and (part.size > 1 or functions["edge_bias"].result == "float")
+            self.sums = None if by_group else sums_of(self, part, env)
 
     def with_near(self, part: Part, items: Items) -> Items:
         """The items of a step with the rows of the vertices before, where functions ask for them; all ranks call it."""
@@ -224,7 +224,7 @@ class Expander:
         return found.owners, begins[found.owners] + found.chosen, lambda: found.numbers(xp)
 
     def of_layers(
-        self, instances: Any, at: Array, fanout: int, step: int, groups: Array,
+        self, instances: Array | None, at: Array, fanout: int, step: int, groups: Array,
         weigh: Callable[[int, int], Array] | None, rows: Array | None = None,
     ) -> tuple[Array, Array, Numbers]:  # fmt: skip
         """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what

@@ -228,14 +228,16 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     key = id(source.tree), tuple(known.items()), kind, numbers
     if numbers is None:
         return _translated(source, known, kind)
-    if key not in _MADE:
+    found = _MADE.get(key)  # another thread may clear them at any time
+    if found is None:
         if len(_MADE) >= MOST_READ:
             _MADE.clear()
         try:
-            _MADE[key] = source.tree, _translated(source, known, kind)
+            found = source.tree, _translated(source, known, kind)
         except FunctionError as error:
-            _MADE[key] = source.tree, error
-    made = _MADE[key][1]
+            found = source.tree, error
+        _MADE[key] = found
+    made = found[1]
     if isinstance(made, FunctionError):
         raise made.with_traceback(None)
     return made
