@@ -28,8 +28,8 @@ extern "C" __global__ void functions_neighbor_size(long long n, const gd_i64 *__
                                                    const index_t *__restrict__ vertices,
                                                    const gd_i64 *__restrict__ degrees,
                                                    const gd_i64 *__restrict__ instances,
-                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 least,
-                                                   gd_i64 most, gd_u64 seed, gd_i64 *__restrict__ sizes,
+                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 replace,
+                                                   gd_i64 most, gd_u64 seed, gd_i64 *__restrict__ counts,
                                                    int *failure) {
     GD_FOR(i, n) {
         gd_u64 first, second;
@@ -37,9 +37,9 @@ extern "C" __global__ void functions_neighbor_size(long long n, const gd_i64 *__
         const gd_i64 size =
             neighbor_size(names, base, vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first),
                           failure);
-        const bool wrong = size < least || size > most;
+        const bool wrong = size < (replace ? 0 : -1) || size > most;
         if (wrong) atomicCAS(failure, 0, GD_NO_SIZE);
-        sizes[i] = wrong ? 0 : size;
+        counts[i] = gd_wanted(degrees[i], wrong ? 0 : size, replace);
     }
 }
 
@@ -86,7 +86,7 @@ extern "C" __global__ void functions_row_bias(long long n, const index_t *__rest
                                               const gd_i64 *__restrict__ names, gd_i64 base,
                                               const gd_i64 *__restrict__ near_indptr,
                                               const index_t *__restrict__ near_indices,
-                                              gd_i64 *__restrict__ sizes, int *failure) {
+                                              gd_i64 *__restrict__ counts, int *failure) {
     GD_FOR(i, n) {
         const gd_i64 row = rows[i], source = vertices[i];
         if (indptr[row] == indptr[row + 1]) continue;
@@ -95,7 +95,7 @@ extern "C" __global__ void functions_row_bias(long long n, const index_t *__rest
                                                  row, row, source, source, previous[i], near[i], depth, instances[i],
                                                  seeds[i],
                                                  failure), failure);
-        if (!(bias > 0)) sizes[i] = 0;
+        if (!(bias > 0)) counts[i] = 0;
     }
 }
 

@@ -51,6 +51,7 @@ from graphdask.kernels.selection import (
     fraction,
     group_key,
     vertex_of,
+    wanted,
 )
 from graphdask.kernels.twin import twin
 
@@ -70,8 +71,9 @@ def functions_vertex_bias(n, names, base, vertices, degrees, instances, places, 
 
 @twin
 def functions_neighbor_size(
-    n, names, base, vertices, degrees, instances, places, depth, least, most, seed, sizes, failure
+    n, names, base, vertices, degrees, instances, places, depth, replace, most, seed, counts, failure
 ):
+    """How many edges of each item are chosen at most."""
     for i in range(n):
         first, _ = philox(
             group_key(seed, DRAW_SIZE, places[i]), np.uint64(instances[i]), np.uint64(depth), _0
@@ -79,10 +81,10 @@ def functions_neighbor_size(
         size = neighbor_size(
             names, base, np.int64(vertices[i]), degrees[i], depth, instances[i], places[i], fraction(first), failure
         )
-        if size < least or size > most:
+        if size < (0 if replace else -1) or size > most:
             failing(failure, NO_SIZE)
-            size = 0
-        sizes[i] = size
+            size = np.int64(0)
+        counts[i] = wanted(degrees[i], size, replace)
 
 
 @twin
@@ -106,9 +108,9 @@ def functions_edge_bias(
 @twin
 def functions_row_bias(
     n, rows, vertices, previous, near, instances, seeds, depth, indptr, indices, weights, ids, degrees, mapped, names,
-    base, near_indptr, near_indices, sizes, failure,
+    base, near_indptr, near_indices, counts, failure,
 ):  # fmt: skip
-    """Of items whose edges have all the same bias: no candidates where that is 0."""
+    """Of items whose edges have all the same bias: none is chosen where that is 0."""
     for i in range(n):
         row, source = np.int64(rows[i]), np.int64(vertices[i])
         if indptr[row] == indptr[row + 1]:
@@ -118,7 +120,7 @@ def functions_row_bias(
             source, source, np.int64(previous[i]), np.int64(near[i]), depth, instances[i], np.int64(seeds[i]), failure,
         )  # fmt: skip
         if checked(bias, failure) == 0:
-            sizes[i] = 0
+            counts[i] = 0
 
 
 @twin

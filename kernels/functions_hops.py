@@ -130,11 +130,10 @@ def _drawn(
             number, _ = philox(group_key(seed, DRAW_EDGE, place), np.uint64(instance), np.uint64(hop), _0)
             chosen[0] = np.int64(multiply_high(number, np.uint64(size)))
             return wanted
-        two, none = np.zeros(2, np.int64), np.zeros(1, np.int64)
-        two[1] = size
+        none = np.zeros(1, np.int64)
         selection_uniform(
-            1, none, two, none, none + wanted, replace, seed, DRAW_EDGE, none + place, none + instance, hop, none,
-            chosen, owner,
+            1, none, none + size, none, none + wanted, replace, seed, DRAW_EDGE, none + place, none + instance, hop,
+            none, chosen, owner,
         )  # fmt: skip
         return wanted
     none = np.zeros(1, np.int64)

@@ -148,15 +148,16 @@ extern "C" __global__ void neighbors_fresh(long long n, const index_t *__restric
 }
 
 extern "C" __global__ void neighbors_keep(long long n, const index_t *__restrict__ vertices,
-                                          const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ sums,
-                                          const gd_i64 *__restrict__ starts, gd_i64 count,
-                                          index_t *__restrict__ kept, gd_i64 *__restrict__ of_kept,
-                                          gd_i64 *__restrict__ bounds) {
+                                          const gd_i64 *__restrict__ instances, const index_t *__restrict__ before,
+                                          const gd_i64 *__restrict__ sums, const gd_i64 *__restrict__ starts,
+                                          gd_i64 count, index_t *__restrict__ kept, gd_i64 *__restrict__ of_kept,
+                                          index_t *__restrict__ before_kept, gd_i64 *__restrict__ bounds) {
     GD_FOR(i, n) {
         const gd_i64 at = i ? sums[i - 1] : 0;
         if (sums[i] != at) {
             kept[at] = vertices[i];
             of_kept[at] = instances[i];
+            if (before) before_kept[at] = before[i];
         }
     }
     GD_FOR(k, count) bounds[k] = starts[k] ? sums[starts[k] - 1] : 0;

@@ -170,13 +170,15 @@ def neighbors_fresh(n, vertices, instances, first, regions, keys, earliest, fres
 
 
 @twin
-def neighbors_keep(n, vertices, instances, sums, starts, count, kept, of_kept, bounds):
-    """Put fresh candidates together, of which `sums` counts those up to each; and where those of each instance begin,
-    whose candidates begin at `starts`, int64 of shape (count,)."""
+def neighbors_keep(n, vertices, instances, before, sums, starts, count, kept, of_kept, before_kept, bounds):
+    """Put fresh candidates together, of which `sums` counts those up to each, with the vertices before them where these
+    are given; and where those of each instance begin, whose candidates begin at `starts`, int64 of shape (count,)."""
     at = 0
     for i in range(n):
         if sums[i] != at:
             kept[at], of_kept[at] = vertices[i], instances[i]
+            if before is not None:
+                before_kept[at] = before[i]
             at += 1
     for k in range(count):
         bounds[k] = sums[starts[k] - 1] if starts[k] else 0

@@ -22,13 +22,13 @@ __device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 room, g
 }
 
 extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ begins,
-                                             const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ starts,
+                                             const gd_i64 *__restrict__ sizes, const gd_i64 *__restrict__ starts,
                                              const gd_i64 *__restrict__ counts, gd_i64 replace, gd_u64 seed,
                                              gd_i64 what, const gd_i64 *__restrict__ tags,
                                              const gd_i64 *__restrict__ instances, gd_i64 step, gd_i64 *table,
                                              gd_i64 *chosen, gd_i64 *__restrict__ owner) {
     GD_FOR(g, n) {
-        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g], begin = begins[g];
+        const gd_i64 size = sizes[g], out = starts[g], count = counts[g], begin = begins ? begins[g] : 0;
         for (gd_i64 s = 0; s < count; ++s) owner[out + s] = g;
         if (!replace && count == size) {
             for (gd_i64 s = 0; s < count; ++s) chosen[out + s] = begin + s;

@@ -18,6 +18,12 @@ __device__ __forceinline__ gd_u64 gd_group_key(gd_u64 seed, int what, gd_i64 tag
     return gd_hash(gd_key(seed, what, 0), gd_key(seed, what, 1), (gd_u64)tag);
 }
 
+// How many of some candidates are chosen at most; `asked` is -1 for all.
+__device__ __forceinline__ gd_i64 gd_wanted(gd_i64 size, gd_i64 asked, gd_i64 replace) {
+    if (replace) return size > 0 ? asked : 0;
+    return asked < 0 || asked > size ? size : asked;
+}
+
 __device__ __forceinline__ int gd_bit_length(gd_u64 value) { return value ? 64 - __clzll((gd_i64)value) : 0; }
 __device__ __forceinline__ int gd_exponent(gd_i64 bits) {
     const int exponent = (int)(bits >> 52) & 2047;

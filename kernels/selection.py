@@ -48,6 +48,14 @@ def group_key(seed, what, tag):
 
 
 @inlined
+def wanted(size, asked, replace):
+    """How many of some candidates are chosen at most; `asked` is -1 for all."""
+    if replace:
+        return asked if size > 0 else np.int64(0)
+    return size if asked < 0 or asked > size else asked
+
+
+@inlined
 def bit_length(value):
     length = 0
     while value:
@@ -147,16 +155,18 @@ def _slot_of(table, begin, room, place):
 
 @twin
 def selection_uniform(
-    n, begins, bounds, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner
+    n, begins, sizes, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner
 ):
     """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again.
 
-    The first of a group is called `begins`. Number s of a group is one half of the block s // 2. Of a group that gives
-    more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the places chosen.
+    Groups are of `sizes`; the first of one is called `begins`, or 0 without that. Number s of a group is one half of
+    the block s // 2. Of a group that gives more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the
+    places chosen.
     """
     key_0, key_1 = keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1)
     for g in range(n):
-        size, out, count, begin = bounds[g + 1] - bounds[g], starts[g], counts[g], begins[g]
+        size, out, count = sizes[g], starts[g], counts[g]
+        begin = np.int64(0) if begins is None else begins[g]
         for s in range(count):
             owner[out + s] = g
         if not replace and count == size:

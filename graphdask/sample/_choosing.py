@@ -25,14 +25,35 @@ EACH = 96
 class Choices:
     """Groups to choose from."""
 
-    bounds: Array
-    """int64, shape (groups + 1,): where the candidates of each group begin."""
-    wanted: Array
-    """int64: how many each gives at most; no more than it has, unless with replacement."""
+    xp: Any
+    sizes: Array
+    """int64: how many candidates each has."""
+    counts: Array
+    """int64, shape (groups + 1,): 0, and how many each gives at most; no more than it has, unless with replacement."""
     tags: Array
     """int64: what random numbers tell groups of an instance apart by."""
     instances: Array
     """int64."""
+
+    @classmethod
+    def between(cls, env: Environment, bounds: Array, asked: int, replace: bool, instances: Array) -> Choices:
+        """Of groups that begin at `bounds`, one of an instance each: so many candidates, or all of them for -1."""
+        n = len(bounds) - 1
+        counts = (env.xp.empty if n else env.xp.zeros)(n + 1, np.int64)
+        env.kernels("steps", index_t=np.dtype(np.int64)).steps_counts(n, bounds, asked, int(replace), counts)
+        choices = cls(env.xp, bounds[1:] - bounds[:-1], counts, env.xp.zeros(n, np.int64), instances)
+        choices.bounds = bounds
+        return choices
+
+    @property
+    def wanted(self) -> Array:
+        """int64: how many each gives at most."""
+        return self.counts[1:]
+
+    @cached_property
+    def bounds(self) -> Array:
+        """int64, shape (groups + 1,): where the candidates of each begin."""
+        return sums_from_0(self.xp, self.sizes)
 
 
 @dataclass
@@ -115,9 +136,8 @@ class Chooser:
         OverBudget
             If the memory has not as much.
         """
-        xp, n = self.env.xp, len(choices.wanted)
-        offsets = xp.zeros(n + 1, np.int64)
-        xp.cumsum(choices.wanted, out=offsets[1:])
+        xp = self.env.xp
+        offsets = xp.cumsum(choices.counts)
         total = int(offsets[-1])
         refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, EACH)
         starts = offsets[:-1]
@@ -149,7 +169,8 @@ def choose(
     begins : int64 array, optional
         Where candidates are all alike: what the first of each group is called, and the others after it. Default: 0.
     few : bool
-        Whether it is known that candidates are drawn with replacement, or FEW of each group.
+        Whether it is known that candidates are drawn with replacement, or FEW of each group, or where they are all
+        alike, all of it.
     """
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)
@@ -158,16 +179,10 @@ def choose(
     room = chooser.room(choices) if room is None else room
     drawn = int(replace), chooser.seed, chooser.what
     if weigh is None:
-        wanted = choices.wanted
-        many = None if few or replace else wanted > FEW
-        if many is not None and bool(many.any()):
-            few = not bool((many & (wanted < choices.bounds[1:] - choices.bounds[:-1])).any())
-        else:
-            few = True
+        table = xp.full(0 if few else 2 * len(room.chosen), -1, np.int64)
         kernels.selection_uniform(
-            n, xp.zeros(n, np.int64) if begins is None else begins, choices.bounds, room.starts, choices.wanted, *drawn,
-            choices.tags, choices.instances, chooser.step, xp.full(0 if few else 2 * len(room.chosen), -1, np.int64),
-            room.chosen, room.owners,
+            n, begins, choices.sizes, room.starts, choices.wanted, *drawn, choices.tags, choices.instances,
+            chooser.step, table, room.chosen, room.owners,
         )  # fmt: skip
         return Found(room.owners, room.chosen, room.all_starts)
     for a, b in launches(env, choices.bounds):
@@ -232,6 +247,13 @@ def chosen_of_sums(
         chooser.seed, chooser.what, choices.tags[groups], choices.instances[groups], chooser.step,
         chooser.env.xp.empty_like(room.chosen), room.chosen, room.owners,
     )  # fmt: skip
+
+
+def sums_from_0(xp: Any, values: Array) -> Array:
+    """int64, one longer: 0, and the sums of the values up to each and with it."""
+    sums = xp.zeros(len(values) + 1, np.int64)
+    xp.cumsum(values, out=sums[1:])
+    return sums
 
 
 def launches(env: Environment, bounds: Array, most: int = 0) -> Iterator[tuple[int, int]]:

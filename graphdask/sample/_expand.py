@@ -17,11 +17,11 @@ from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches
+from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches, sums_from_0
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
-from graphdask.sample._sums import Aliases, Sums, aliases_of, sums_of
+from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
@@ -83,10 +83,13 @@ class Expander:
 
     def __init__(self, part: Part, env: Environment, rows: Csr, functions: dict[str, Translated], options: Any):
         xp, self.dtype = env.xp, part.vertex_map.dtype
-        self.env, self.rows, self.functions, self.options = env, rows, functions, options
+        self.part, self.env, self.rows, self.functions, self.options = part, env, rows, functions, options
         self.seed = np.uint64(options.seed & (2**64 - 1))
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
-        self._failed = xp.zeros(len(functions), np.int32)
+        self.steps = env.kernels("steps", index_t=self.dtype)
+        self._failed = xp.zeros(len(functions) + 2, np.int32)
+        self.flags = self._failed[len(functions) :]
+        """int32: failures of what there is no function for, and whether trials were not enough."""
         self.failures = {name: self._failed[k : k + 1] for k, name in enumerate(functions)}
         weights = xp.empty(0, np.float64) if rows.weights is None else rows.weights
         ids, degrees = xp.empty(0, self.dtype), xp.empty(0, np.int64)
@@ -106,10 +109,13 @@ class Expander:
             self.aliases = aliases_of(self, part, env)
             if self.aliases is None:
                 self.method = replace(self.method, name="inverse")
-        if self.method.name in ("inverse", *REDRAWN) and self.method.static:
+        self.by_sums = self.method.name in ("inverse", *REDRAWN) and self.method.static
+        """Whether edges can be chosen by sums of all biases."""
+        if self.by_sums and options.per == "layer":
             # of biases that are floats, units in a group of rows are others than in a row
-            by_group = options.per == "layer" and (part.size > 1 or functions["edge_bias"].result == "float")
-            self.sums = None if by_group else sums_of(self, part, env)
+            self.by_sums = part.size == 1 and functions["edge_bias"].result != "float"
+        if self.by_sums:
+            self.sums = sums_of(self, part, env)
 
     def with_near(self, part: Part, items: Items) -> Items:
         """The items of a step with the rows of the vertices before, where functions ask for them; all ranks call it."""
@@ -138,21 +144,26 @@ class Expander:
 
     def chooser(self, name: str, what: int, step: int) -> Chooser:
         """Chooses by one of the functions, or among what is all alike where that is not given."""
-        failure = self.failures.get(name)
+        failure = self.failures.get(name, self.flags[:1])
         floating = name in self.functions and self.functions[name].result == "float"
-        if failure is None:
-            failure = self.env.xp.zeros(1, np.int32)
         redrawn = name == "edge_bias" and self.method.name in REDRAWN
         redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
         return Chooser(self.env, self.options.name, self.seed, what, step, floating, failure, redraws)
 
-    def refuse_failures(self) -> None:
+    def failed(self) -> list[int]:
+        """Why functions have failed, 0 where one has not, and the flags."""
+        found: list[int] = self.env.backend.to_host(self._failed).tolist()
+        return found
+
+    def start_over(self) -> None:
+        """Forget failures and flags."""
+        self._failed.fill(0)
+
+    def refuse_failures(self, failed: list[int] | None = None) -> None:
         """Raise FunctionError where a function has failed, or returned what cannot be used."""
         if not self.functions:
             return
-        for function, found in zip(
-            self.functions.values(), self.env.backend.to_host(self._failed).tolist(), strict=True
-        ):
+        for function, found in zip(self.functions.values(), failed or self.failed(), strict=False):
             if found in UNFIT:
                 raise function.refused(UNFIT[found])
             function.check(found)
@@ -162,9 +173,22 @@ class Expander:
         slots = self.rows.indices[edges]
         return self.ids[slots] if self.mapped else slots
 
-    def put(self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int) -> tuple[Array, Array]:
-        """The vertex that each edge leads to, and what it puts into the pool; -1 for nothing."""
-        dst = self.destinations(edges)
+    def ends(self, items: Items, of_items: Array, edges: Array) -> tuple[Array, Array, Array]:
+        """Where edges begin and lead to, and their instances."""
+        xp, n = self.env.xp, len(edges)
+        src, dst, instances = xp.empty(n, self.dtype), xp.empty(n, self.dtype), xp.empty(n, np.int64)
+        self.steps.steps_edges(
+            n, of_items, edges, items.vertices, items.instances, self.rows.indices, self.ids, int(self.mapped), src,
+            dst, instances,
+        )  # fmt: skip
+        return src, dst, instances
+
+    def put(
+        self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int, dst: Array | None = None
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """The vertex that each edge leads to, if it is not known, and what it puts into the pool; -1 for nothing."""
+        if dst is None:
+            dst = self.destinations(edges)
         if "update" not in self.functions:
             return dst, dst
         kernels, _ = self.kernels("update")
@@ -189,27 +213,26 @@ class Expander:
         instances : int64 array, optional
             Of these groups.
         """
-        xp, indptr = self.env.xp, self.rows.indptr
-        begins = indptr[items.rows]
-        degrees = indptr[items.rows + 1] - begins
-        at = xp.zeros(len(degrees) + 1, np.int64)
-        xp.cumsum(degrees, out=at[1:])
+        xp, n, replace = self.env.xp, len(items.rows), self.options.replace
+        begins, degrees, counts = xp.empty(n, np.int64), xp.empty(n, np.int64), self._counts(n)
+        self.steps.steps_rows(n, items.rows, self.rows.indptr, fanout, int(replace), begins, degrees, counts)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
-        replace = self.options.replace
         if groups is not None:
-            weigh = None
+            weigh, at = None, sums_from_0(xp, degrees)
             if "edge_bias" in self.functions:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
-            rows = items.rows if self.sums is not None and self._has_few(fanout) else None
+            rows = items.rows if self._has_few(fanout) and self._has_sums(at) else None
             of_items, places, numbers = self.of_layers(instances, at, fanout, step, groups, weigh, rows)
             return of_items, begins[of_items] + places, numbers
-        sizes = self._sizes(items, degrees, step) if "neighbor_size" in self.functions else fanout
+        sized = "neighbor_size" in self.functions
+        if sized:
+            self._size(items, degrees, step, counts[1:])
         if self.method.per_row:
-            degrees = self._candidates(items, degrees, step)
-        choices = Choices(at, self._wanted(degrees, sizes), items.places, items.instances)
-        few = self._has_few(sizes)
+            self._leave_out(items, step, counts[1:])
+        choices = Choices(xp, degrees, counts, items.places, items.instances)
+        few = replace or (not sized and 0 <= fanout <= FEW)
         if self.method.name == "uniform":
-            found = choose(chooser, choices, replace, None, begins=begins, few=few)
+            found = choose(chooser, choices, replace, None, begins=begins, few=few or (not sized and fanout < 0))
             return found.owners, found.chosen, lambda: found.numbers(xp)
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
@@ -217,10 +240,10 @@ class Expander:
             found = self._aliased(items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
-        elif self.sums is not None and (few or chooser.redraws):
+        elif (few or chooser.redraws) and self._has_sums(choices.bounds):
             found = self._summed(items, choices, step, chooser)
         else:
-            found = choose(chooser, choices, replace, self.weigher(items, at, None, step), few=few)
+            found = choose(chooser, choices, replace, self.weigher(items, choices.bounds, None, step), few=few)
         return found.owners, begins[found.owners] + found.chosen, lambda: found.numbers(xp)
 
     def of_layers(
@@ -230,39 +253,34 @@ class Expander:
         """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what
         tells its number in the choice. `instances` are the groups', and `at` is where edges of items begin; the rows of
         items are given where they are chosen from by sums that are kept."""
-        xp, bounds, count = self.env.xp, at[groups], len(groups) - 1
-        wanted = self._wanted(bounds[1:] - bounds[:-1], fanout)
-        choices = Choices(bounds, wanted, xp.zeros(count, np.int64), instances)
+        xp, bounds = self.env.xp, at[groups]
+        choices = Choices.between(self.env, bounds, fanout, self.options.replace, instances)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if rows is None:
-            found = choose(chooser, choices, self.options.replace, weigh, few=self._has_few(fanout))
+            few = self._has_few(fanout) or (weigh is None and fanout < 0)
+            found = choose(chooser, choices, self.options.replace, weigh, few=few)
         else:
             found = self._layered(rows.astype(np.int64), at, groups, choices, step, chooser)
-        place = bounds[found.owners] + found.chosen
-        items = xp.searchsorted(at, place, side="right") - 1
+        n = len(found.owners)
+        places, items, owners, of_row = (xp.empty(n, np.int64) for _ in range(4))
+        self.steps.steps_places(n, found.owners, found.chosen, bounds, groups, at, places, items)
         order = xp.argsort(items, kind="stable")
-        items, place = items[order], place[order]
-        return items, place - at[items], lambda: found.numbers(xp)[order]
+        self.steps.steps_ordered(n, order, items, places, at, owners, of_row)
+        return owners, of_row, lambda: found.numbers(xp)[order]
 
-    def _sizes(self, items: Items, degrees: Array, step: int) -> Array:
+    def _counts(self, groups: int) -> Array:
+        """Room for 0, and a number for each group."""
+        return (self.env.xp.empty if groups else self.env.xp.zeros)(groups + 1, np.int64)
+
+    def _size(self, items: Items, degrees: Array, step: int, counts: Array) -> None:
+        """Ask the function how many edges of each item are chosen."""
         kernels, _ = self.kernels("neighbor_size")
         limits = {"rejection": MOST_TRIED, "reservoir": MOST_KEPT, **dict.fromkeys(REDRAWN, MOST_TRIED)}
         most = limits.get(self.method.name, MOST_DRAWN)
-        sizes = self.env.xp.empty(len(degrees), np.int64)
         kernels.functions_neighbor_size(
             len(degrees), *self.names, items.vertices, degrees, items.instances, items.places, step,
-            0 if self.options.replace else -1, most, self.seed, sizes, self.failures["neighbor_size"],
+            int(self.options.replace), most, self.seed, counts, self.failures["neighbor_size"],
         )  # fmt: skip
-        return sizes
-
-    def _wanted(self, sizes: Array, asked: Any) -> Array:
-        """How many candidates each group gives at most."""
-        xp = self.env.xp
-        if self.options.replace:
-            return xp.where(sizes > 0, asked, 0).astype(np.int64)
-        if isinstance(asked, int):
-            return sizes if asked < 0 else xp.minimum(sizes, asked)
-        return xp.where(asked < 0, sizes, xp.minimum(sizes, asked))
 
     def weigher(
         self, items: Items, at: Array, groups: np.ndarray | None, step: int
@@ -282,14 +300,19 @@ class Expander:
 
         return weigh
 
-    def _candidates(self, items: Items, degrees: Array, step: int) -> Array:
-        """How many candidates each item has, whose edges are all alike: none where their bias is 0."""
+    def _leave_out(self, items: Items, step: int, counts: Array) -> None:
+        """Choose none of the edges of items whose edges, all alike, have the bias 0."""
         kernels, _ = self.kernels("edge_bias")
-        sizes = degrees.copy()
         kernels.functions_row_bias(
-            len(sizes), *items.fields, items.seeds, step, *self.graph, sizes, self.failures["edge_bias"]
+            len(counts), *items.fields, items.seeds, step, *self.graph, counts, self.failures["edge_bias"]
         )
-        return sizes
+
+    def _has_sums(self, bounds: Array) -> bool:
+        """Whether there are sums of all biases, or they are made, now that so many edges are to be looked at."""
+        if self.by_sums and self.sums is None:
+            looked_at(self, self.part, int(bounds[-1]))
+            self.sums = sums_of(self, self.part, self.env)
+        return self.sums is not None
 
     def _summed(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by sums that are kept."""
@@ -323,9 +346,9 @@ class Expander:
         )  # fmt: skip
         return room.filled(xp)
 
-    def _has_few(self, sizes: Any) -> bool:
-        """Whether it is known that what is drawn of one is told apart without a table."""
-        return bool(self.options.replace) or (isinstance(sizes, int) and 0 <= sizes <= FEW)
+    def _has_few(self, size: int) -> bool:
+        """Whether what is drawn of one is told apart without a table."""
+        return bool(self.options.replace) or 0 <= size <= FEW
 
     def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by an alias table."""
@@ -381,7 +404,7 @@ class Expander:
         if not len(left):
             return room.filled(xp)
         short = items[left]
-        at = xp.zeros(len(left) + 1, np.int64)
-        xp.cumsum(choices.bounds[left + 1] - choices.bounds[left], out=at[1:])
-        rest = Choices(at, choices.wanted[left], short.places, short.instances)
-        return choose(chooser, rest, replace, self.weigher(short, at, None, step), room.of(left, done[left]))
+        counts = xp.zeros(len(left) + 1, np.int64)
+        counts[1:] = choices.wanted[left]
+        rest = Choices(xp, choices.sizes[left], counts, short.places, short.instances)
+        return choose(chooser, rest, replace, self.weigher(short, rest.bounds, None, step), room.of(left, done[left]))

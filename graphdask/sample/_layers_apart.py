@@ -42,7 +42,7 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     else:
         values, at = ends[:0], xp.zeros(len(items.vertices) + 1, np.int64)
         xp.cumsum(errand.answer(ends[1:] - ends[:-1]), out=at[1:])
-    groups = xp.searchsorted(items.instances, state.instances, side="left")
+    groups = state.bounds_of_items(env, items)
     weigh = None
     if "edge_bias" in sampler.functions:
         bounds = env.backend.to_host(at[groups])
@@ -58,7 +58,7 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     edges, number = expander.rows.indptr[there.rows] + errand.tell(places), errand.tell(numbers())
     dst, put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step)
     expander.refuse_failures()
-    sampler._keep_edges(state, env, items, of_items, errand.answer(dst), errand.answer(put))
+    sampler._keep_answers(state, env, items, of_items, errand.answer(dst), errand.answer(put))
     more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0
     found: Messages = sampler._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
     return found

@@ -57,8 +57,6 @@ class Asked:
     """Whether functions ask from which vertex one was reached."""
     graph: tuple[Any, ...]
     """Of the graph, of what edges are drawn by, and of the functions."""
-    flags: Array
-    """int32: failures of what there is no function for, and whether trials were not enough."""
     name: tuple[Any, ...]
 
     @classmethod
@@ -84,23 +82,30 @@ class Asked:
             *expander.graph, how, sums, positives, totals, other, int(bias is np.float64), expander.bound(bias),
             _expand.TRIALS, int("update" in functions), expander.num_vertices,
         )  # fmt: skip
-        return cls(expander, part, kernels, traces, graph, expander.env.xp.zeros(2, np.int32), name)
+        return cls(expander, part, kernels, traces, graph, name)
 
     def failure(self, name: str) -> Array:
         """Where failures of a function are stored."""
-        return self.expander.failures.get(name, self.flags[:1])
+        return self.expander.failures.get(name, self.expander.flags[:1])
 
     @property
     def told(self) -> tuple[Array, Array, Array]:
-        return self.failure("edge_bias"), self.failure("update"), self.flags[1:]
+        return self.failure("edge_bias"), self.failure("update"), self.expander.flags[1:]
 
     def gave_up(self) -> bool:
-        """Whether trials were not enough, so that what was drawn is of no use; the partition remembers it."""
-        if self.expander.method.name != "rejection" or not int(self.flags[1]):
+        """Whether trials were not enough, so that what was drawn is of no use; the partition remembers it.
+
+        Raises
+        ------
+        FunctionError
+            Where they were, and a function has failed.
+        """
+        failed = self.expander.failed()
+        if self.expander.method.name != "rejection" or not failed[-1]:
+            self.expander.refuse_failures(failed)
             return False
         self.part.tables.keep(self.name, "gave up", 0)
-        for failure in self.expander.failures.values():
-            failure[:] = 0
+        self.expander.start_over()
         return True
 
 
@@ -127,5 +132,4 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
     columns = drawn_together(sampler, part, env, shape, draw, asked.graph, drawing, asked.told)
     if asked.gave_up():
         return None
-    expander.refuse_failures()
     return Drawn(columns, len(sampler.seeds))

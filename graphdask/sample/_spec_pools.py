@@ -65,7 +65,6 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
         )  # fmt: skip
     if asked.gave_up():
         return None
-    expander.refuse_failures()
     (made,) = xp.nonzero(dst >= 0)
     hop, instance = (made % depth).astype(np.int32), made // depth + np.int64(sampler.first)
     return Drawn({"src": src[made], "dst": dst[made], "hop": hop, "instance": instance}, len(made))

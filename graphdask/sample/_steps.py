@@ -12,7 +12,6 @@ Source: Pandey et al., c-saw, Section III, Figure 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -31,6 +30,7 @@ from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
 from graphdask.sample._spec_pools import walked, walks_over_pools
+from graphdask.sample._spec_state import State
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -51,27 +51,6 @@ class SampledEdges(Neighborhoods):
     """Sampled edges, in the order of instance, step, the source's place in the pool, and as they were chosen."""
 
     new_vertices = 2
-
-
-@dataclass
-class State:
-    expander: Expander
-    kernels: Any
-    """Of the family neighbors."""
-    pool: Frontier
-    previous: Array
-    """The vertex from which each of the pool was reached; -1 for seeds."""
-    seeds: Array
-    """The first vertex of each instance's pool at first; -1 where that was empty."""
-    instances: Array
-    """int64: those at home here, and the one after them."""
-    first: int
-    """The first of them."""
-    entered: list[Frontier] = field(default_factory=list)
-    """What ever came into pools, where vertices are not revisited."""
-    hops: list[Edges] = field(default_factory=list)
-    taken: Array | None = None
-    """Entries of all pools that this step takes, in their order; None for all."""
 
 
 class Framework(Traversal):
@@ -136,7 +115,7 @@ class Framework(Traversal):
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
-        mean, reached = self._row_lengths(part, rows)
+        mean, reached = self._lengths_to_reckon_with(part, rows)
         sizes = self._sizes_at_most(share, mean, part.num_vertices, reached) or [(0.0, 0.0, 0.0, 1)]
         edges, steps = sum(drawn * times for _, _, drawn, times in sizes), sum(times for *_, times in sizes)
         pools, taken, drawn = (max(step[k] for step in sizes) for k in range(3))
@@ -164,6 +143,14 @@ class Framework(Traversal):
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
         return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables + candidates
 
+    def _lengths_to_reckon_with(self, part: Part, rows: Csr) -> tuple[float, float]:
+        """The mean length of rows, and of those that edges lead to; without a look at them where that decides nothing:
+        a function that says how many edges are chosen is reckoned to say 2."""
+        if part.size > 1 or "neighbor_size" not in self.functions:
+            return self._row_lengths(part, rows)
+        mean = rows.num_edges / max(part.num_vertices, 1)
+        return mean, max(mean, 2.0)
+
     def prepare(self, part: Part, env: Environment) -> None:
         if self.how.static and self.functions["edge_bias"].called is None:
             Expander(part, env, self._rows(part), self.functions, self)  # which keeps sums of biases
@@ -184,13 +171,10 @@ class Framework(Traversal):
             of = {"frontier": at_once.frontier, "edges": len(at_once.columns["dst"])}
             return at_once, Messages.of_records(at_once.nothing, np.zeros(2, np.int64), active=False, **of)
         pool = self._seeds_at_home(part, env)
-        seeds = xp.full(len(pool.bounds) - 1, -1, dtype)
-        filled = xp.flatnonzero(pool.bounds[1:] > pool.bounds[:-1])
-        seeds[filled] = pool.vertices[pool.bounds[filled]]
         first = int(self.homes(part.size)[part.rank])
         state = State(
-            expander, env.kernels("neighbors", index_t=dtype), pool, xp.full(len(pool.vertices), -1, dtype), seeds,
-            xp.arange(first, first + len(seeds) + 1), first, [] if self.revisit else [pool],
+            expander, env.kernels("neighbors", index_t=dtype), pool, xp.full(len(pool.vertices), -1, dtype), pool,
+            xp.arange(first, first + len(pool.bounds)), first, [] if self.revisit else [pool], pool.bounds,
         )  # fmt: skip
         if part.size == 1:
             return state, self._nothing(part, active=bool(self.fanouts) and len(pool.vertices) > 0)
@@ -215,11 +199,12 @@ class Framework(Traversal):
         items = expander.with_near(part, self._items(state, env, rows))
         groups = None
         if self.per == "layer":
-            groups = env.xp.searchsorted(items.instances, state.instances, side="left")
+            groups = state.bounds_of_items(env, items)
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
-        dst, put = expander.put(items, of_items, edges, numbers, step)
+        src, dst, instances = expander.ends(items, of_items, edges)
+        _, put = expander.put(items, of_items, edges, numbers, step, dst)
         expander.refuse_failures()
-        self._keep_edges(state, env, items, of_items, dst, put)
+        self._keep_edges(state, env, src, of_items, dst, put, instances)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
 
@@ -243,7 +228,7 @@ class Framework(Traversal):
             return self._asked_edges(part, state, env, degrees)
         items, number = self._items(state, env, state.pool.vertices), inbox.records["number"]
         order = env.xp.argsort(number, kind="stable")
-        self._keep_edges(
+        self._keep_answers(
             state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order]
         )
         if len(state.hops) == len(self.fanouts):
@@ -345,49 +330,55 @@ class Framework(Traversal):
                 )  # fmt: skip
                 return values
 
-        sizes = xp.minimum(pool.bounds[1:] - pool.bounds[:-1], self.frontier_size)
-        choices = Choices(pool.bounds, sizes, xp.zeros(len(sizes), np.int64), state.instances[:-1])
+        choices = Choices.between(env, pool.bounds, self.frontier_size, False, state.instances[:-1])
         found = choose(expander.chooser("vertex_bias", DRAW_POOL, step), choices, False, weigh)
         expander.refuse_failures()
         return xp.sort(pool.bounds[found.owners] + found.chosen)
 
     def _items(self, state: State, env: Environment, rows: Array) -> Items:
         """What is taken of the pools."""
-        pool = state.pool
-        everything = Items(
-            rows, pool.vertices, state.previous, pool.instances, self._places(state, env),
-            state.seeds[self._local(state)],
-        )  # fmt: skip
+        pool, seeds, n = state.pool, state.seeds, len(state.pool.vertices)
+        places, of_items = env.xp.empty(n, np.int64), env.xp.empty(n, seeds.vertices.dtype)
+        state.expander.steps.steps_items(
+            n, pool.instances, pool.bounds, state.first, seeds.vertices, seeds.bounds, places, of_items
+        )
+        everything = Items(rows, pool.vertices, state.previous, pool.instances, places, of_items)
         return everything if state.taken is None else everything[state.taken]
 
-    def _keep_edges(
+    def _keep_answers(
         self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array
+    ) -> None:
+        """Keep the edges of a step that others have chosen."""
+        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items])
+
+    def _keep_edges(
+        self, state: State, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array
     ) -> None:
         """Keep the edges of a step, which stand in the order of the items, and fill the pools."""
         xp, taken = env.xp, state.taken
-        src, instances = items.vertices[of_items], items.instances[of_items]
         starts = xp.searchsorted(instances, state.instances, side="left")
         state.hops.append(Edges(src, dst, instances, starts))
         if len(state.hops) == len(self.fanouts):
             return
         entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)
         if not self.revisit:
-            entering = self._entering(state, env, put, instances, entering, starts)
+            fresh = self._entering(state, env, put[entering], src[entering], instances[entering], starts)
             if taken is None:
-                state.pool, state.previous = state.entered[-1], src[entering]
                 return
+            (new,) = xp.nonzero(fresh)
+            entering = new if isinstance(entering, slice) else entering[new]
         places = of_items[entering] if taken is None else taken[of_items[entering]]
         self._fill(state, env, put[entering], src[entering], instances[entering], places)
 
     def _entering(
-        self, state: State, env: Environment, put: Array, instances: Array, kept: Any, starts: Array
+        self, state: State, env: Environment, vertices: Array, src: Array, instances: Array, starts: Array
     ) -> Array:  # fmt: skip
-        """Numbers of the edges whose vertex goes into the pool for the first time, of those `kept`; `starts` is where
-        the edges of each instance begin."""
-        xp, vertices, instances = env.xp, put[kept], instances[kept]
-        if not isinstance(kept, slice):
+        """Which vertices go into the pool for the first time, of those that edges put there; `starts` is where the
+        edges of each instance begin, if they all put one there. Where all of a pool is taken, they are the next one."""
+        xp = env.xp
+        if "update" in self.functions:
             starts = xp.searchsorted(instances, state.instances, side="left")
-        regions = sum((frontier.bounds for frontier in state.entered), starts)
+        regions = state.visited + starts
         room = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
         keys = xp.full(room, -1, vertices.dtype)
         earliest = xp.full(0 if env.backend.name == "cpu" else room, np.iinfo(np.int64).max, np.int64)
@@ -399,11 +390,19 @@ class Framework(Traversal):
             )
         state.kernels.neighbors_enter(len(fresh), vertices, instances, *shared, 0, keys, earliest, fresh)
         state.kernels.neighbors_fresh(len(fresh), vertices, instances, *shared, keys, earliest, fresh)
-        new = xp.flatnonzero(fresh)
-        instances = instances[new]
-        bounds = xp.searchsorted(instances, state.instances, side="left")
-        state.entered.append(Frontier(vertices[new], instances, bounds))
-        return new if isinstance(kept, slice) else kept[new]
+        sums = xp.cumsum(fresh, dtype=np.int64)
+        total = int(sums[-1]) if len(fresh) else 0
+        made = Frontier(xp.empty(total, vertices.dtype), xp.empty(total, np.int64), xp.zeros(len(starts), np.int64))
+        previous = xp.empty(total, vertices.dtype)
+        state.kernels.neighbors_keep(
+            len(fresh), vertices, instances, src, sums, starts, len(starts), made.vertices, made.instances, previous,
+            made.bounds,
+        )  # fmt: skip
+        state.entered.append(made)
+        state.visited = state.visited + made.bounds
+        if state.taken is None:
+            state.pool, state.previous = made, previous
+        return fresh
 
     def _fill(
         self, state: State, env: Environment, vertices: Array, previous: Array, instances: Array, places: Array

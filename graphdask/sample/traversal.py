@@ -336,8 +336,8 @@ class Traversal(Fanouts[State]):
         total = int(sums[-1]) if len(fresh) else 0
         made = Frontier(xp.empty(total, dtype), xp.empty(total, np.int64), xp.zeros(len(edges.starts), np.int64))
         kernels.neighbors_keep(
-            len(fresh), edges.dst, edges.instances, sums, edges.starts, len(edges.starts), made.vertices,
-            made.instances, made.bounds,
+            len(fresh), edges.dst, edges.instances, None, sums, edges.starts, len(edges.starts), made.vertices,
+            made.instances, None, made.bounds,
         )  # fmt: skip
         return made
 

@@ -11,7 +11,7 @@ from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
 import graphdask as gd
 import graphdask.partition
 import graphdask.sources
-from graphdask.sample import _choosing
+from graphdask.sample import _choosing, _sums
 from graphdask.sample._expand import Expander
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
@@ -259,6 +259,30 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
                 divided = graph.partition(1, device=device)
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
+
+
+@pytest.mark.parametrize("per", ["vertex", "layer"])
+def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[2, 2], per=per)
+    with monkeypatch.context() as without:
+        without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+        expected = [gd.sample.run(graph.partition(1, device="cpu"), spec, [0, 3], seed=seed) for seed in range(12)]
+    for device in ("cpu", "cuda"):
+        made_in, divided = [], graph.partition(1, device=device)
+        values = _sums._values
+
+        def noted(*arguments, values=values, made_in=made_in):
+            made_in.append(len(made_in))
+            return values(*arguments)
+
+        with monkeypatch.context() as watched:
+            watched.setattr(_sums, "_values", noted)
+            for seed, one in enumerate(expected):
+                calls = len(made_in)
+                same(one, gd.sample.run(divided, spec, [0, 3], seed=seed).verify())
+                assert seed or not calls
+        assert made_in == [0]
 
 
 def of_few(e):
