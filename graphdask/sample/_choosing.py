@@ -50,10 +50,17 @@ class Choices:
         """int64: how many each gives at most."""
         return self.counts[1:]
 
+    @property
+    def total(self) -> int:
+        """How many candidates there are."""
+        return int(self.bounds[-1] if "bounds" in self.__dict__ else self.sizes.sum())
+
     @cached_property
     def bounds(self) -> Array:
         """int64, shape (groups + 1,): where the candidates of each begin."""
-        return sums_from_0(self.xp, self.sizes)
+        sums = self.xp.zeros(len(self.sizes) + 1, np.int64)
+        self.xp.cumsum(self.sizes, out=sums[1:])
+        return sums
 
 
 @dataclass
@@ -106,10 +113,9 @@ class Room:
 
     def filled(self, xp: Any) -> Found:
         """What was chosen, once the kernels have run."""
-        kept = self.owners >= 0
-        if bool(kept.all()):
+        if not len(self.owners) or int(self.owners.min()) >= 0:
             return Found(self.owners, self.chosen, self.all_starts)
-        (places,) = xp.nonzero(kept)
+        (places,) = xp.nonzero(self.owners >= 0)
         return Found(self.owners[places], self.chosen[places], self.all_starts, places)
 
 
@@ -185,7 +191,7 @@ def choose(
             chooser.step, table, room.chosen, room.owners,
         )  # fmt: skip
         return Found(room.owners, room.chosen, room.all_starts)
-    for a, b in launches(env, choices.bounds):
+    for a, b in launches(env, choices, LAUNCH[env.backend.name]):
         if a:
             chooser.look_at_the_clock()
         bounds = choices.bounds[a : b + 1]
@@ -249,22 +255,15 @@ def chosen_of_sums(
     )  # fmt: skip
 
 
-def sums_from_0(xp: Any, values: Array) -> Array:
-    """int64, one longer: 0, and the sums of the values up to each and with it."""
-    sums = xp.zeros(len(values) + 1, np.int64)
-    xp.cumsum(values, out=sums[1:])
-    return sums
-
-
-def launches(env: Environment, bounds: Array, most: int = 0) -> Iterator[tuple[int, int]]:
-    """Ranges of groups with no more candidates than fit a launch, or with one group."""
-    most, n = most or LAUNCH[env.backend.name], len(bounds) - 1
+def launches(env: Environment, choices: Choices, most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of groups with no more candidates than `most`, or with one group."""
+    n = len(choices.sizes)
     if not n:
         return
-    if int(bounds[-1] - bounds[0]) <= most:
+    if choices.total <= most:
         yield 0, n
         return
-    host = env.backend.to_host(bounds)
+    host = env.backend.to_host(choices.bounds)
     a = 0
     while a < n:
         b = max(int(np.searchsorted(host, host[a] + most, side="right")) - 1, a + 1)

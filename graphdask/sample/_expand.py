@@ -17,7 +17,7 @@ from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches, sums_from_0
+from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
@@ -218,10 +218,11 @@ class Expander:
         self.steps.steps_rows(n, items.rows, self.rows.indptr, fanout, int(replace), begins, degrees, counts)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if groups is not None:
-            weigh, at = None, sums_from_0(xp, degrees)
+            candidates = Choices(xp, degrees, counts, items.places, items.instances)
+            weigh, at = None, candidates.bounds
             if "edge_bias" in self.functions:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
-            rows = items.rows if self._has_few(fanout) and self._has_sums(at) else None
+            rows = items.rows if self._has_few(fanout) and self._has_sums(candidates) else None
             of_items, places, numbers = self.of_layers(instances, at, fanout, step, groups, weigh, rows)
             return of_items, begins[of_items] + places, numbers
         sized = "neighbor_size" in self.functions
@@ -240,7 +241,7 @@ class Expander:
             found = self._aliased(items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
-        elif (few or chooser.redraws) and self._has_sums(choices.bounds):
+        elif (few or chooser.redraws) and self._has_sums(choices):
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, choices.bounds, None, step), few=few)
@@ -307,10 +308,10 @@ class Expander:
             len(counts), *items.fields, items.seeds, step, *self.graph, counts, self.failures["edge_bias"]
         )
 
-    def _has_sums(self, bounds: Array) -> bool:
+    def _has_sums(self, choices: Choices) -> bool:
         """Whether there are sums of all biases, or they are made, now that so many edges are to be looked at."""
         if self.by_sums and self.sums is None:
-            looked_at(self, self.part, int(bounds[-1]))
+            looked_at(self, self.part, choices.total)
             self.sums = sums_of(self, self.part, self.env)
         return self.sums is not None
 
@@ -365,15 +366,17 @@ class Expander:
         xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
         room, wanted = chooser.room(choices), choices.wanted
         keys, on_cpu = xp.empty(len(room.chosen), np.float64), self.env.backend.name == "cpu"
-        for a, b in launches(self.env, choices.bounds, LOOKED_AT[self.env.backend.name]):
+        for a, b in launches(self.env, choices, LOOKED_AT[self.env.backend.name]):
             if a:
                 chooser.look_at_the_clock()
-            here = items[a:b]
-            out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
+            here, starts, out = items, room.starts, slice(None)
+            if b - a < len(wanted):
+                here, starts = items[a:b], room.starts[a:b] - room.starts[a]
+                out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
             longs = xp.zeros(0 if on_cpu else b - a + 1, np.int64)
             of_items = (
                 b - a, *here.fields, here.places, here.seeds, step, *self.graph, int(self.options.replace), self.seed,
-                room.starts[a:b] - room.starts[a], wanted[a:b], longs, keys[out], room.chosen[out], room.owners[out],
+                starts, wanted[a:b], longs, keys[out], room.chosen[out], room.owners[out],
                 self.failures["edge_bias"],
             )  # fmt: skip
             kernels.functions_reservoir(*of_items, per_item=32)
