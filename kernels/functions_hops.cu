@@ -44,8 +44,14 @@ extern "C" __global__ void __launch_bounds__(128, 5) functions_hops_draw(
         hops_all(Asking<GD_TRIED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
 }
 
-__device__ __forceinline__ bool gd_is_float(double) { return true; }
-__device__ __forceinline__ bool gd_is_float(gd_i64) { return false; }
+struct Whole {
+    static constexpr bool floating = false;
+};
+struct Fractional {
+    static constexpr bool floating = true;
+};
+__device__ __forceinline__ Fractional gd_kind_of(double) { return {}; }
+__device__ __forceinline__ Whole gd_kind_of(gd_i64) { return {}; }
 
 // The pool of an instance, of which all lanes of a warp know the same.
 struct Pool {
@@ -55,37 +61,47 @@ struct Pool {
     gd_i64 base, instance;
     gd_u64 key;
     int *failure;
+    gd_i64 *kept;  // biases of all, where they are a vertex's wherever it is; else null
+    gd_i64 stale;  // the place of which that is to be made anew; -1 for none, -2 for all
 
     // A bias as a whole number, or the bits of a float.
-    __device__ __forceinline__ gd_i64 bits(gd_i64 place, int step, bool &floating) const {
+    __device__ __forceinline__ gd_i64 made(gd_i64 place, int step) const {
         const auto one = vertex_bias(names, base, vertices[place], row_length(indptr, vertices[place]), step, instance,
                                      place, failure);
-        floating = gd_is_float(one);
         if (one >= 0 && !(one - one != 0)) return one > 0 ? gd_bits_of(one) : 0;
         atomicCAS(failure, 0, GD_NO_BIAS);
         return 0;
     }
+    __device__ __forceinline__ gd_i64 bits(gd_i64 place, int step) const {
+        return kept ? kept[place] : made(place, step);
+    }
     // The place that is chosen in proportion to the biases; -1 where all are 0.
-    __device__ __forceinline__ gd_i64 choose(int step) const {
+    __device__ __forceinline__ gd_i64 choose(int step) {
         gd_u64 number, second;
         gd_philox(key, (gd_u64)instance, (gd_u32)step, 0, number, second);
 #ifndef GD_HAS_vertex_bias
         return (gd_i64)gd_digit(number, (gd_u64)size);
 #endif
+        typedef decltype(gd_kind_of(vertex_bias(names, base, 0, 0, step, instance, 0, failure))) Kind;
         const int lane = threadIdx.x & 31;
+        if (kept && stale != -1) {
+            if (stale >= 0 && lane == 0) kept[stale] = made(stale, step);
+            for (gd_i64 place = lane; stale < 0 && place < size; place += 32) kept[place] = made(place, step);
+            stale = -1;
+            __syncwarp();
+        }
         gd_i64 greatest = 0;
-        bool floating = false;
-        for (gd_i64 place = lane; place < size; place += 32) {
-            const gd_i64 one = bits(place, step, floating);
+        for (gd_i64 place = lane; Kind::floating && place < size; place += 32) {
+            const gd_i64 one = bits(place, step);
             greatest = one > greatest ? one : greatest;
         }
-        for (int by = 16; by; by >>= 1) {
+        for (int by = 16; Kind::floating && by; by >>= 1) {
             const gd_i64 other = __shfl_xor_sync(GD_WARP, greatest, by);
             greatest = other > greatest ? other : greatest;
         }
         const auto units = [&](gd_i64 place) {
-            const gd_i64 one = bits(place, step, floating);
-            return (gd_u64)(floating ? gd_units_of_float(one, greatest, size) : one);
+            const gd_i64 one = bits(place, step);
+            return (gd_u64)(Kind::floating ? gd_units_of_float(one, greatest, size) : one);
         };
         gd_u64 total = 0;
         int over = 0;
@@ -121,15 +137,19 @@ struct Pool {
         __syncwarp();
         if (vertex >= 0) {
             if (lane == 0) vertices[place] = vertex, sources[place] = source;
+            stale = place;
             __syncwarp();
             return;
         }
         for (gd_i64 from = place; from < size - 1; from += 32) {
             const gd_i64 to = from + lane;
             index_t next = 0, of_next = 0;
+            gd_i64 bias = 0;
             if (to < size - 1) next = vertices[to + 1], of_next = sources[to + 1];
+            if (kept && to < size - 1) bias = kept[to + 1];
             __syncwarp();
             if (to < size - 1) vertices[to] = next, sources[to] = of_next;
+            if (kept && to < size - 1) kept[to] = bias;
             __syncwarp();
         }
         --size;
@@ -138,14 +158,16 @@ struct Pool {
 
 template <int HOW>
 __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i64 first, gd_i64 begin, gd_i64 end,
-                                          gd_i64 depth, const gd_i64 *bounds, gd_i64 *sizes, const index_t *seeds,
-                                          index_t *pools, index_t *before, index_t *src, index_t *dst, int *failure) {
+                                          gd_i64 depth, const gd_i64 *bounds, const index_t *seeds, gd_i64 fixed,
+                                          gd_i64 *kept, gd_i64 *sizes, index_t *pools, index_t *before, index_t *src,
+                                          index_t *dst, int *hops, gd_i64 *instances, int *lacking, int *failure) {
     const Asking<HOW> drawer{given};
     const gd_u64 key = gd_group_key(given.seed, GD_DRAW_POOL, 0);
     const int lane = threadIdx.x & 31;
     const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        Pool pool = {pools + bounds[i], before + bounds[i], sizes[i], given.indptr, given.names, given.base, first + i, key, failure};
+        Pool pool = {pools + bounds[i], before + bounds[i], sizes[i], given.indptr, given.names, given.base, first + i, key, failure, fixed ? kept + bounds[i] : nullptr, -2};
+        bool lacks = false;
         for (gd_i64 step = begin; step < end; ++step) {
             const gd_i64 place = pool.size ? pool.choose((int)step) : -1;
             index_t from = -1, found = -1, next = -1;
@@ -164,10 +186,16 @@ __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i6
             if (lane == 0) {
                 src[i * depth + step] = from;
                 dst[i * depth + step] = found;
+                lacks |= found < 0;
             }
             if (place >= 0) pool.replace(place, __shfl_sync(GD_WARP, next, 0), from);
         }
+        for (gd_i64 step = begin + lane; step < end; step += 32) {
+            hops[i * depth + step] = (int)step;
+            instances[i * depth + step] = first + i;
+        }
         if (lane == 0) sizes[i] = pool.size;
+        if (lacks) *lacking = 1;
         __syncwarp();
     }
 }
@@ -181,18 +209,19 @@ extern "C" __global__ void functions_hops_pools(
     const index_t *__restrict__ near_indices, gd_i64 how, const gd_i64 *__restrict__ sums,
     const gd_i64 *__restrict__ positives, const gd_u64 *__restrict__ totals, const int *__restrict__ other,
     gd_i64 floating, bias_t bound, gd_i64 trials, gd_i64 updates, gd_i64 num_vertices, gd_i64 replace, gd_u64 seed,
-    gd_i64 weighs, gd_i64 fixed, gd_i64 *__restrict__ sizes, index_t *pools, index_t *before, index_t *__restrict__ src,
-    index_t *__restrict__ dst, int *failure, int *failure_of_update, int *gave_up, int *failure_of_pool) {
+    gd_i64 weighs, gd_i64 fixed, gd_i64 *kept, gd_i64 *__restrict__ sizes, index_t *pools, index_t *before,
+    index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ hops, gd_i64 *__restrict__ instances,
+    int *lacking, int *failure, int *failure_of_update, int *gave_up, int *failure_of_pool) {
     const Given given = {indptr, indices, weights, degrees, names, base, near_indptr, near_indices, sums, positives,
                          totals, other, floating != 0, bound, (int)trials, seed, gd_key(seed, GD_DRAW_EDGE, 0),
                          gd_key(seed, GD_DRAW_EDGE, 1), num_vertices, replace != 0, true, failure, failure_of_update,
                          gave_up};
     if (gd_how == GD_ALIKE)
-        pools_all<GD_ALIKE>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+        pools_all<GD_ALIKE>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
     else if (gd_how == GD_SUMMED)
-        pools_all<GD_SUMMED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+        pools_all<GD_SUMMED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
     else if (gd_how == GD_ALIASED)
-        pools_all<GD_ALIASED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+        pools_all<GD_ALIASED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
     else
-        pools_all<GD_TRIED>(given, n, first, begin, end, depth, bounds, sizes, seeds, pools, before, src, dst, failure_of_pool);
+        pools_all<GD_TRIED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
 }

@@ -227,9 +227,11 @@ def functions_hops_draw(
 def functions_hops_pools(
     n, first, begin, end, depth, bounds, seeds, indptr, indices, weights, ids, degrees, mapped, names, base,
     near_indptr, near_indices, how, sums, positives, totals, other, floating, bound, trials, updates, num_vertices,
-    replace, seed, weighs, fixed, sizes, pools, before, src, dst, failure, failure_of_update, gave_up, failure_of_pool,
+    replace, seed, weighs, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure,
+    failure_of_update, gave_up, failure_of_pool,
 ):  # fmt: skip
-    """Of each pool in steps `begin` to `end` - 1 the vertex that is chosen, and its edge."""
+    """Of each pool in steps `begin` to `end` - 1 the vertex that is chosen, and its edge; `lacking`: whether there was
+    none in some step. A GPU keeps biases that are `fixed` in `kept`."""
     chosen, owner = np.empty(1, np.int64), np.empty(1, np.int64)
     units, biases, copied = np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64)
     one, two, floats, key = np.zeros(1, np.int64), np.zeros(2, np.int64), False, group_key(seed, DRAW_POOL, np.int64(0))
@@ -240,7 +242,9 @@ def functions_hops_pools(
             biases, copied = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
         for step in range(begin, end):
             src[i * depth + step] = dst[i * depth + step] = owner[0] = -1
+            hops[i * depth + step], instances[i * depth + step] = step, instance
             if size == 0:
+                lacking[0] = 1
                 continue
             number, _ = philox(key, np.uint64(instance), np.uint64(step), _0)
             if weighs:
@@ -269,6 +273,7 @@ def functions_hops_pools(
             if not fixed:
                 last, total = size, _0
             if owner[0] < 0:
+                lacking[0] = 1
                 continue
             place = chosen[0]
             v, source = np.int64(pool[place]), np.int64(sources[place])
@@ -286,6 +291,8 @@ def functions_hops_pools(
                     edge, 0, v, source, instance, place, start, step, indptr, indices, weights, degrees, names, base,
                     near_indptr, near_indices, updates, num_vertices, seed, failure_of_update,
                 )  # fmt: skip
+            else:
+                lacking[0] = 1
             if weighs and fixed:
                 total -= np.uint64(biases[place])
                 stale, last = place, place + (following >= 0)

@@ -87,9 +87,10 @@ class Expander:
         self.seed = np.uint64(options.seed & (2**64 - 1))
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
         self.steps = env.kernels("steps", index_t=self.dtype)
-        self._failed = xp.zeros(len(functions) + 2, np.int32)
+        self._failed = xp.zeros(len(functions) + 3, np.int32)
         self.flags = self._failed[len(functions) :]
-        """int32: failures of what there is no function for, and whether trials were not enough."""
+        """int32: failures of what there is no function for, whether trials were not enough, and whether some step was
+        without an edge."""
         self.failures = {name: self._failed[k : k + 1] for k, name in enumerate(functions)}
         weights = xp.empty(0, np.float64) if rows.weights is None else rows.weights
         ids, degrees = xp.empty(0, self.dtype), xp.empty(0, np.int64)

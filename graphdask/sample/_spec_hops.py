@@ -90,23 +90,25 @@ class Asked:
 
     @property
     def told(self) -> tuple[Array, Array, Array]:
-        return self.failure("edge_bias"), self.failure("update"), self.expander.flags[1:]
+        return self.failure("edge_bias"), self.failure("update"), self.expander.flags[1:2]
 
-    def gave_up(self) -> bool:
-        """Whether trials were not enough, so that what was drawn is of no use; the partition remembers it.
+    def flags(self) -> list[int] | None:
+        """The flags, once all is drawn; None where trials were not enough, so that what was drawn is of no use. The
+        partition remembers that.
 
         Raises
         ------
         FunctionError
-            Where they were, and a function has failed.
+            Where a function has failed.
         """
         failed = self.expander.failed()
-        if self.expander.method.name != "rejection" or not failed[-1]:
+        flags = failed[len(self.expander.functions) :]
+        if self.expander.method.name != "rejection" or not flags[1]:
             self.expander.refuse_failures(failed)
-            return False
+            return flags
         self.part.tables.keep(self.name, "gave up", 0)
         self.expander.start_over()
-        return True
+        return None
 
 
 def samples_neighbors(sampler: Any) -> bool:
@@ -130,6 +132,6 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
     assert shape is not None
     drawing, draw = (int(sampler.replace), int(sampler.revisit), expander.seed), asked.kernels.functions_hops_draw
     columns = drawn_together(sampler, part, env, shape, draw, asked.graph, drawing, asked.told)
-    if asked.gave_up():
+    if asked.flags() is None:
         return None
     return Drawn(columns, len(sampler.seeds))

@@ -52,22 +52,27 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     pools, seeds, bounds = from_host(vertices), from_host(firsts), from_host(given)
     before, sizes = xp.full(len(pools), -1, dtype), bounds[1:] - bounds[:-1]
     src, dst = (xp.empty(n * depth, dtype) for _ in range(2))
+    hops, instances = xp.empty(n * depth, np.int32), xp.empty(n * depth, np.int64)
     weigh = expander.functions.get("vertex_bias")
     fixed = weigh is not None and not set(weigh.fields) - OF_VERTEX
+    kept = xp.empty(len(pools) if fixed else 0, np.int64)
     for first, last in _launches(depth, max(1, LAUNCH[env.backend.name] // max(n, 1))):
         if first:
             env.backend.synchronize()
             env.check_deadline(sampler.name)
         asked.kernels.functions_hops_pools(
             n, sampler.first, first, last, depth, bounds, seeds, *asked.graph, int(sampler.replace), expander.seed,
-            int(weigh is not None), int(fixed), sizes, pools, before, src, dst, *asked.told,
-            asked.failure("vertex_bias"), per_item=32,
+            int(weigh is not None), int(fixed), kept, sizes, pools, before, src, dst, hops, instances,
+            expander.flags[2:], *asked.told, asked.failure("vertex_bias"), per_item=32,
         )  # fmt: skip
-    if asked.gave_up():
+    flags = asked.flags()
+    if flags is None:
         return None
-    (made,) = xp.nonzero(dst >= 0)
-    hop, instance = (made % depth).astype(np.int32), made // depth + np.int64(sampler.first)
-    return Drawn({"src": src[made], "dst": dst[made], "hop": hop, "instance": instance}, len(made))
+    columns = {"src": src, "dst": dst, "hop": hops, "instance": instances}
+    if flags[2]:
+        (made,) = xp.nonzero(dst >= 0)
+        columns = {name: column[made] for name, column in columns.items()}
+    return Drawn(columns, len(columns["dst"]))
 
 
 def _launches(depth: int, steps: int) -> Iterator[tuple[int, int]]:
@@ -77,4 +82,4 @@ def _launches(depth: int, steps: int) -> Iterator[tuple[int, int]]:
 
 def memory(sampler: Any, index: int, share: int) -> int:
     """Bytes for what is drawn in all steps, and where it is."""
-    return int(share) * len(sampler.fanouts) * (2 * index + 8 + 2)
+    return int(share) * len(sampler.fanouts) * (2 * index + 8 + 4 + 8) + 8 * int(sampler.seeds_of(share))

@@ -40,10 +40,10 @@ def run(
     G : Graph
     spec : Spec
         What a step does.
-    seeds : array of vertex ids, shape (k,), or sequence of arrays
-        With an array, every seed is an instance of its own; with a sequence of arrays, each array is the pool with
-        which one instance begins. A seed that stands twice in an instance counts once, unless the spec says that
-        vertices are revisited.
+    seeds : array of vertex ids, shape (k,) or (instances, k), or sequence of arrays
+        With an array of one dimension, every seed is an instance of its own; else each row, or each array of a
+        sequence, is the pool with which one instance begins. A seed that stands twice in an instance counts once,
+        unless the spec says that vertices are revisited.
     instances : int, optional
         How many instances there are: instance i begins with the seeds number i modulo their count. Default: one for
         each.
@@ -116,20 +116,22 @@ def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:
 
 def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """Vertex numbers of the pools of all instances, and where each begins; None where each has one."""
+    if isinstance(seeds, np.ndarray) and seeds.ndim == 2:
+        seeds = list(seeds)
     nested = not isinstance(seeds, np.ndarray | str) and hasattr(seeds, "__len__") and any(np.ndim(a) for a in seeds)
     if not revisit or not nested:
         return checked_seeds(G, seeds)
-    of_each = [np.asarray(of_one) for of_one in seeds]
+    of_each = seeds if set(map(type, seeds)) == {np.ndarray} else [np.asarray(of_one) for of_one in seeds]
     if any([of_one.ndim != 1 for of_one in of_each]):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    sizes = [of_one.size for of_one in of_each]
-    given = [of_one for of_one in of_each if of_one.size]
+    sizes = np.fromiter(map(len, of_each), np.int64, len(of_each))
+    given = of_each if sizes.all() else [of_one for of_one in of_each if len(of_one)]
     if len({of_one.dtype for of_one in given}) == 1:  # all at once
         given = [np.concatenate(given)]
     numbers = [G.ids.to_internal(of_one, "seed", copy=False) for of_one in given] or [np.zeros(0, np.int64)]
     flat = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
     flat = flat.astype(index_dtype(G.num_vertices), copy=False)
-    return flat, np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    return flat, np.concatenate(([0], np.cumsum(sizes)))
 
 
 def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -229,6 +229,20 @@ def test_a_pool_is_chosen_from_without_replacement():
     agree([tuple(place[v] for v in row) for row in found.src.reshape(-1, 2).tolist()], law)
 
 
+@pytest.mark.parametrize("revisit", [False, True])
+def test_rows_of_an_array_are_pools(revisit):
+    graph = gd.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 1])
+    spec = Spec(frontier_size=1, depth=3, replace=True, revisit=revisit)
+    pools = np.array([[0, 3], [2, 2], [1, 0]])
+    rows, arrays = (gd.sample.run(graph, spec, seeds, seed=4).verify() for seeds in (pools, list(pools)))
+    for column in ("src", "dst", "hop", "instance"):
+        assert getattr(rows, column).tolist() == getattr(arrays, column).tolist()
+    assert set(rows.instance.tolist()) == {0, 1, 2}
+    assert len(gd.sample.run(graph, spec, pools[:0]).dst) == len(gd.sample.run(graph, spec, pools[:, :0]).dst) == 0
+    with pytest.raises(InputError, match="3 dimensions"):
+        gd.sample.run(graph, spec, np.zeros((2, 2, 2), int))
+
+
 def test_a_fire_burns_a_geometric_number():
     star = gd.from_edges(np.zeros(4, int), np.arange(1, 5)).partition(1, device="cpu")
     found = gd.sample.run(star, specs(1)["forest fire"], [0], instances=TRIALS).verify()
