@@ -120,7 +120,7 @@ struct Reservoir {
     const gd_i64 *starts, *counts;
     double *keys;
     gd_i64 *chosen, *owner;
-    int *failure;
+    int *lacking, *failure;
 
     __device__ __forceinline__ bool is_long(gd_i64 i) const {
         return gd_is_long(row_length(indptr, rows[i]), replace ? counts[i] > 0 : counts[i]);
@@ -187,6 +187,7 @@ struct Reservoir {
             made = choose_all(group, bias, size, out);
         }
         for (gd_i64 s = group.rank(); s < count; s += SIZE) owner[out + s] = s < made ? i : -1;
+        if (made < count) *lacking = 1;
     }
 };
 
@@ -199,14 +200,14 @@ extern "C" __global__ void functions_reservoir(
     const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
     const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
     const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
-    gd_i64 *__restrict__ owner, int *failure) {
+    gd_i64 *__restrict__ owner, int *lacking, int *failure) {
     __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
     __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
     const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + 2 * warp};
     const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};
+                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, lacking, failure};
     gd_by_warps(n, longs, [&](gd_i64 i) { return of.is_long(i); }, [&](gd_i64 i) { of.choose(group, i); });
 }
 
@@ -219,13 +220,13 @@ extern "C" __global__ void functions_reservoir_long(
     const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
     const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
     const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
-    gd_i64 *__restrict__ owner, int *failure) {
+    gd_i64 *__restrict__ owner, int *lacking, int *failure) {
     __shared__ double held_keys[GD_OF_BLOCK];
     __shared__ long long held_places[GD_OF_BLOCK];
     __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
     const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, failure};
+                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, lacking, failure};
     gd_by_blocks(longs, [&](gd_i64 i) { of.choose(group, i); });
 }
 

@@ -126,10 +126,11 @@ def functions_row_bias(
 @twin
 def functions_reservoir(
     n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner,
+    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner, lacking,
     failure,
 ):  # fmt: skip
-    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice."""
+    """Choose the edges of the smallest exponential keys, in one pass; with replacement, again for each choice.
+    `lacking`: whether some item had fewer than are chosen of it."""
     numbers, biases = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64)
     for i in range(n):
         row, source, before, instance = np.int64(rows[i]), np.int64(vertices[i]), np.int64(previous[i]), instances[i]
@@ -164,6 +165,8 @@ def functions_reservoir(
             made = count
         if not replace and positive <= count:
             chosen[out : out + made].sort()
+        if made < count:
+            lacking[0] = 1
         for s in range(count):
             owner[out + s] = i if s < made else -1
 
@@ -171,7 +174,7 @@ def functions_reservoir(
 @twin
 def functions_reservoir_long(
     n, rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner,
+    names, base, near_indptr, near_indices, replace, seed, starts, counts, longs, keys, chosen, owner, lacking,
     failure,
 ):  # fmt: skip
     """The items of the list; `functions_reservoir` has done it on a CPU."""

@@ -111,9 +111,11 @@ class Room:
         some.labels, some.done = groups, done
         return some
 
-    def filled(self, xp: Any) -> Found:
-        """What was chosen, once the kernels have run."""
-        if not len(self.owners) or int(self.owners.min()) >= 0:
+    def filled(self, xp: Any, lacking: bool | None = None) -> Found:
+        """What was chosen, once the kernels have run; `lacking`: whether there is room left, if that is known."""
+        if lacking is None:
+            lacking = len(self.owners) > 0 and int(self.owners.min()) < 0
+        if not lacking:
             return Found(self.owners, self.chosen, self.all_starts)
         (places,) = xp.nonzero(self.owners >= 0)
         return Found(self.owners[places], self.chosen[places], self.all_starts, places)
@@ -255,12 +257,15 @@ def chosen_of_sums(
     )  # fmt: skip
 
 
-def launches(env: Environment, choices: Choices, most: int) -> Iterator[tuple[int, int]]:
-    """Ranges of groups with no more candidates than `most`, or with one group."""
+def launches(
+    env: Environment, choices: Choices, most: int, longest: int | None = None
+) -> Iterator[tuple[int, int]]:  # fmt: skip
+    """Ranges of groups with no more candidates than `most`, or with one group; none has more than the longest, if that
+    is known."""
     n = len(choices.sizes)
     if not n:
         return
-    if choices.total <= most:
+    if (longest is not None and n * longest <= most) or choices.total <= most:
         yield 0, n
         return
     host = env.backend.to_host(choices.bounds)

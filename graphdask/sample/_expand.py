@@ -88,6 +88,8 @@ class Expander:
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
         self.steps = env.kernels("steps", index_t=self.dtype)
         self._failed = xp.zeros(len(functions) + 3, np.int32)
+        self.heard = True
+        """Whether no function was asked for since the host looked whether one has failed."""
         self.flags = self._failed[len(functions) :]
         """int32: failures of what there is no function for, whether trials were not enough, and whether some step was
         without an edge."""
@@ -132,6 +134,7 @@ class Expander:
 
         But for walks each function is called in kernels of its own, so they are compiled once for all specs with it.
         """
+        self.heard = False
         functions = {name: self.functions[name] for name in names}
         weigh = functions.get("edge_bias", functions.get("vertex_bias"))
         bias = np.float64 if weigh is not None and weigh.result == "float" else np.int64
@@ -145,7 +148,7 @@ class Expander:
 
     def chooser(self, name: str, what: int, step: int) -> Chooser:
         """Chooses by one of the functions, or among what is all alike where that is not given."""
-        failure = self.failures.get(name, self.flags[:1])
+        self.heard, failure = False, self.failures.get(name, self.flags[:1])
         floating = name in self.functions and self.functions[name].result == "float"
         redrawn = name == "edge_bias" and self.method.name in REDRAWN
         redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
@@ -154,6 +157,7 @@ class Expander:
     def failed(self) -> list[int]:
         """Why functions have failed, 0 where one has not, and the flags."""
         found: list[int] = self.env.backend.to_host(self._failed).tolist()
+        self.heard = True
         return found
 
     def start_over(self) -> None:
@@ -367,7 +371,7 @@ class Expander:
         xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
         room, wanted = chooser.room(choices), choices.wanted
         keys, on_cpu = xp.empty(len(room.chosen), np.float64), self.env.backend.name == "cpu"
-        for a, b in launches(self.env, choices, LOOKED_AT[self.env.backend.name]):
+        for a, b in launches(self.env, choices, LOOKED_AT[self.env.backend.name], self._longest()):
             if a:
                 chooser.look_at_the_clock()
             here, starts, out = items, room.starts, slice(None)
@@ -378,7 +382,7 @@ class Expander:
             of_items = (
                 b - a, *here.fields, here.places, here.seeds, step, *self.graph, int(self.options.replace), self.seed,
                 starts, wanted[a:b], longs, keys[out], room.chosen[out], room.owners[out],
-                self.failures["edge_bias"],
+                self.flags[2:], self.failures["edge_bias"],
             )  # fmt: skip
             kernels.functions_reservoir(*of_items, per_item=32)
             if not on_cpu:
@@ -386,7 +390,18 @@ class Expander:
             if a:
                 owners = room.owners[out]
                 owners[owners >= 0] += a
-        return room.filled(xp)
+        failed = self.failed()
+        self.refuse_failures(failed)
+        return room.filled(xp, bool(failed[-1]))
+
+    def _longest(self) -> int | None:
+        """How many edges the longest row has; None where that is not kept."""
+        tables, name = self.part.tables, ("longest row", self.options.direction)
+        found: int | None = tables.get(name)
+        if found is None and not tables.complete:
+            lengths = self.rows.indptr[1:] - self.rows.indptr[:-1]
+            found = tables.keep(name, int(lengths.max()) if len(lengths) else 0, 0)
+        return found
 
     def _tried(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by rejection, and those of items whose trials were not enough by looking at all."""

@@ -203,7 +203,8 @@ class Framework(Traversal):
         of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
         src, dst, instances = expander.ends(items, of_items, edges)
         _, put = expander.put(items, of_items, edges, numbers, step, dst)
-        expander.refuse_failures()
+        if not expander.heard:
+            expander.refuse_failures()
         self._keep_edges(state, env, src, of_items, dst, put, instances)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
