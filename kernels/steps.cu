@@ -62,13 +62,15 @@ extern "C" __global__ void steps_ordered(long long n, const gd_i64 *__restrict__
 }
 
 extern "C" __global__ void steps_edges(long long n, const gd_i64 *__restrict__ owners,
-                                       const gd_i64 *__restrict__ edges, const index_t *__restrict__ vertices,
-                                       const gd_i64 *__restrict__ instances, const index_t *__restrict__ indices,
-                                       const index_t *__restrict__ ids, gd_i64 mapped, index_t *__restrict__ src,
+                                       const gd_i64 *__restrict__ chosen, const gd_i64 *__restrict__ begins,
+                                       const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
+                                       const index_t *__restrict__ indices, const index_t *__restrict__ ids,
+                                       gd_i64 mapped, gd_i64 *__restrict__ edges, index_t *__restrict__ src,
                                        index_t *__restrict__ dst, gd_i64 *__restrict__ of_edges) {
     GD_FOR(i, n) {
-        const gd_i64 item = owners[i];
-        const index_t slot = indices[edges[i]];
+        const gd_i64 item = owners[i], edge = (begins ? begins[item] : 0) + chosen[i];
+        const index_t slot = indices[edge];
+        edges[i] = edge;
         src[i] = vertices[item];
         of_edges[i] = instances[item];
         dst[i] = mapped ? ids[slot] : slot;

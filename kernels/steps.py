@@ -69,10 +69,13 @@ def steps_ordered(n, order, items, places, at, owners, of_row):
 
 
 @twin
-def steps_edges(n, owners, edges, vertices, instances, indices, ids, mapped, src, dst, of_edges):
-    """Where edges that were chosen of items begin and lead to, and their instances."""
+def steps_edges(n, owners, chosen, begins, vertices, instances, indices, ids, mapped, edges, src, dst, of_edges):
+    """Where edges that were chosen of items are, begin, and lead to, and their instances; the places that were chosen
+    are those in rows, which begin at `begins`, or without that are where edges are."""
     for i in range(n):
-        src[i] = vertices[owners[i]]
-        of_edges[i] = instances[owners[i]]
+        item = owners[i]
+        edges[i] = chosen[i] if begins is None else begins[item] + chosen[i]
+        src[i] = vertices[item]
+        of_edges[i] = instances[item]
         slot = indices[edges[i]]
         dst[i] = ids[slot] if mapped else slot

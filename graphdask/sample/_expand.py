@@ -7,7 +7,7 @@ vertices, and only own vertices have rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from graphdask.partition import VertexMap
 from graphdask.sample import _fanouts
 from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches
 from graphdask.sample._fanouts import REDRAWN
+from graphdask.sample._items import Items, Numbers, Taken
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, sums_of
@@ -33,8 +34,6 @@ LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
 LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
 """Edges in one launch by a reservoir, of which nothing is kept: some tens of milliseconds."""
-Numbers = Callable[[], Array]
-"""How many were chosen with each edge before it; asked for by few."""
 UNFIT = {
     -1: "returned a bias that is negative, infinite or NaN",
     -2: "returned a bias above edge_bound",
@@ -44,32 +43,6 @@ UNFIT = {
     -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
 }
 """Failures of kernels/selection.py."""
-
-
-@dataclass
-class Items:
-    """Entries of pools whose neighbours are chosen."""
-
-    rows: Array
-    """Index dtype: where their edges are."""
-    vertices: Array
-    previous: Array
-    instances: Array
-    places: Array
-    seeds: Array
-    """The first vertex of their instances."""
-    near: Array | None = None
-    """The rows of `previous`, where they have other numbers."""
-
-    def __getitem__(self, which: Any) -> Items:
-        columns = (getattr(self, name) for name in self.__dataclass_fields__)
-        return Items(*(None if column is None else column[which] for column in columns))
-
-    @property
-    def fields(self) -> tuple[Array, ...]:
-        """As kernels take them."""
-        near = self.previous if self.near is None else self.near
-        return self.rows, self.vertices, self.previous, near, self.instances
 
 
 class Expander:
@@ -178,36 +151,35 @@ class Expander:
         slots = self.rows.indices[edges]
         return self.ids[slots] if self.mapped else slots
 
-    def ends(self, items: Items, of_items: Array, edges: Array) -> tuple[Array, Array, Array]:
-        """Where edges begin and lead to, and their instances."""
-        xp, n = self.env.xp, len(edges)
+    def _taken(self, items: Items, owners: Array, chosen: Array, begins: Array | None, numbers: Numbers) -> Taken:
+        """Edges, given by their places in rows and where these begin, or by their places among all."""
+        xp, n = self.env.xp, len(owners)
         src, dst, instances = xp.empty(n, self.dtype), xp.empty(n, self.dtype), xp.empty(n, np.int64)
+        edges = chosen if begins is None else xp.empty(n, np.int64)
         self.steps.steps_edges(
-            n, of_items, edges, items.vertices, items.instances, self.rows.indices, self.ids, int(self.mapped), src,
-            dst, instances,
+            n, owners, chosen, begins, items.vertices, items.instances, self.rows.indices, self.ids, int(self.mapped),
+            edges, src, dst, instances,
         )  # fmt: skip
-        return src, dst, instances
+        return Taken(owners, edges, src, dst, instances, numbers)
 
     def put(
-        self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int, dst: Array | None = None
-    ) -> tuple[Array, Array]:  # fmt: skip
-        """The vertex that each edge leads to, if it is not known, and what it puts into the pool; -1 for nothing."""
-        if dst is None:
-            dst = self.destinations(edges)
+        self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int, dst: Array
+    ) -> Array:  # fmt: skip
+        """What each edge, which leads to `dst`, puts into the pool; -1 for nothing."""
         if "update" not in self.functions:
-            return dst, dst
+            return dst
         kernels, _ = self.kernels("update")
         put = self.env.xp.empty(len(edges), self.dtype)
         kernels.functions_update(
             len(edges), of_items, edges, numbers(), *items.fields, items.places, items.seeds, step, *self.graph,
             self.seed, self.num_vertices, put, self.failures["update"],
         )  # fmt: skip
-        return dst, put
+        return put
 
     def edges(
         self, items: Items, fanout: int, step: int, groups: Array | None = None, instances: Array | None = None
-    ) -> tuple[Array, Array, Numbers]:  # fmt: skip
-        """Choose edges: of each its item, its place among all edges here, and what tells its number in the choice.
+    ) -> Taken:  # fmt: skip
+        """Choose edges.
 
         Parameters
         ----------
@@ -229,7 +201,7 @@ class Expander:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
             rows = items.rows if self._has_few(fanout) and self._has_sums(candidates) else None
             of_items, places, numbers = self.of_layers(instances, at, fanout, step, groups, weigh, rows)
-            return of_items, begins[of_items] + places, numbers
+            return self._taken(items, of_items, places, begins, numbers)
         sized = "neighbor_size" in self.functions
         if sized:
             self._size(items, degrees, step, counts[1:])
@@ -239,7 +211,7 @@ class Expander:
         few = replace or (not sized and 0 <= fanout <= FEW)
         if self.method.name == "uniform":
             found = choose(chooser, choices, replace, None, begins=begins, few=few or (not sized and fanout < 0))
-            return found.owners, found.chosen, lambda: found.numbers(xp)
+            return self._taken(items, found.owners, found.chosen, None, lambda: found.numbers(xp))
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
         elif self.method.name == "alias":
@@ -250,7 +222,7 @@ class Expander:
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, choices.bounds, None, step), few=few)
-        return found.owners, begins[found.owners] + found.chosen, lambda: found.numbers(xp)
+        return self._taken(items, found.owners, found.chosen, begins, lambda: found.numbers(xp))
 
     def of_layers(
         self, instances: Array | None, at: Array, fanout: int, step: int, groups: Array,

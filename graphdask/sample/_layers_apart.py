@@ -17,7 +17,7 @@ from graphdask.engine import Environment, Messages
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._errands import Errand
-from graphdask.sample._expand import Items
+from graphdask.sample._items import Items
 
 OF_CANDIDATE = 40
 """Bytes of an edge that competes: its bias as it is made, sent, received, put in order and chosen from."""
@@ -56,7 +56,8 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     errand = Errand(part, env, chosen.vertices)
     there = expander.with_near(part, _told(errand, chosen)) if "update" in sampler.functions else _told(errand, chosen)
     edges, number = expander.rows.indptr[there.rows] + errand.tell(places), errand.tell(numbers())
-    dst, put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step)
+    dst = expander.destinations(edges)
+    put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step, dst)
     expander.refuse_failures()
     sampler._keep_answers(state, env, items, of_items, errand.answer(dst), errand.answer(put))
     more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0

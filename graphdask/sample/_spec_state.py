@@ -7,7 +7,8 @@ from typing import Any
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.sample._expand import Expander, Items
+from graphdask.sample._expand import Expander
+from graphdask.sample._items import Items
 from graphdask.sample.traversal import Edges, Frontier
 
 

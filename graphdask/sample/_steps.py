@@ -23,8 +23,9 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
-from graphdask.sample._expand import Expander, Items
+from graphdask.sample._expand import Expander
 from graphdask.sample._fanouts import LAUNCH as ROOM
+from graphdask.sample._items import Items
 from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
 from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
@@ -200,14 +201,13 @@ class Framework(Traversal):
         groups = None
         if self.per == "layer":
             groups = state.bounds_of_items(env, items)
-        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
-        src, dst, instances = expander.ends(items, of_items, edges)
-        _, put = expander.put(items, of_items, edges, numbers, step, dst)
+        taken = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
+        put = expander.put(items, taken.of_items, taken.edges, taken.numbers, step, taken.dst)
         if not expander.heard:
             expander.refuse_failures()
-        self._keep_edges(state, env, src, of_items, dst, put, instances)
+        self._keep_edges(state, env, taken.src, taken.of_items, taken.dst, put, taken.instances)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
-        return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
+        return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(taken.edges))
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):
@@ -295,14 +295,13 @@ class Framework(Traversal):
         rows = vertex[2::3] - part.vertex_map.dtype.type(part.first_position)
         taken = rows, vertex[0::3], other[0::3], number[0::3], number[1::3], vertex[1::3]
         items = expander.with_near(part, Items(*(xp.ascontiguousarray(column) for column in taken)))
-        of_items, edges, numbers = expander.edges(items, self.fanouts[step], step)
-        dst, put = expander.put(items, of_items, edges, numbers, step)
+        made = expander.edges(items, self.fanouts[step], step)
+        put = expander.put(items, made.of_items, made.edges, made.numbers, step, made.dst)
         expander.refuse_failures()
-        records = {"number": number[2::3][of_items], "vertex": dst, "other": put}
+        records, edges = {"number": number[2::3][made.of_items], "vertex": made.dst, "other": put}, len(made.edges)
         return Messages.of_records(
-            records, self._to_homes(part, env, items.instances[of_items]), active=len(edges) > 0, frontier=len(rows),
-            edges=len(edges),
-        )  # fmt: skip
+            records, self._to_homes(part, env, made.instances), active=edges > 0, frontier=len(rows), edges=edges
+        )
 
     def _places(self, state: State, env: Environment) -> Array:
         return _count(env, state.pool) - state.pool.bounds[self._local(state)]
@@ -400,7 +399,8 @@ class Framework(Traversal):
             made.bounds,
         )  # fmt: skip
         state.entered.append(made)
-        state.visited = state.visited + made.bounds
+        if len(state.hops) + 1 < len(self.fanouts):
+            state.visited = state.visited + made.bounds
         if state.taken is None:
             state.pool, state.previous = made, previous
         return fresh
