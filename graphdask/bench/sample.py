@@ -84,6 +84,8 @@ WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("node2vec 2 0.5", None, "uniform"),
     ("node2vec 2 0.5", "weight", "rejection"),
 )
+MANY, BRIEF = 50, 0.2
+"""Times that a call is measured, unless they take so many seconds together; but as often as asked for."""
 MOST_POOLS = 5000
 """Of frontier sampling, each an array of its own."""
 FROM_RANGE: tuple[tuple[str, str | None, str], ...] = (
@@ -147,7 +149,7 @@ def run(
     placement : {"auto", "replicated", "partitioned"}
     device : {"auto", "cpu", "cuda"}
     repeats : int
-        Each call runs once to warm up and then this often.
+        Each call runs once to warm up and then this often; one of a few milliseconds oftener, unless this is 1.
     seed : int
     gather : bool
         Whether samples are brought to the caller, and that is measured; many walks are more than a host takes.
@@ -355,7 +357,7 @@ class Bench:
         result = call()
         first = time.perf_counter() - started
         seconds: dict[str, list[float]] = {"ms": [], "run_ms": [], "draw_ms": [], "host_ms": []}
-        for _ in range(self.repeats):
+        while len(seconds["ms"]) < self.repeats or self._is_short(seconds["ms"]):
             result = None  # many walks fill a device: those of one call at a time
             started = time.perf_counter()
             result = call()
@@ -376,6 +378,10 @@ class Bench:
         return {"placement": result.placement, "edges": edges, "first_ms": 1e3 * first, **times, **rates} | (
             streamed if result.stats.streamed else {}
         )
+
+    def _is_short(self, seconds: list[float]) -> bool:
+        """Whether a call takes so little that its median is better known by more of them."""
+        return 1 < self.repeats and len(seconds) < MANY and sum(seconds) < BRIEF
 
     def _of_kernels(self, call: Callable[[], Any], edges: int) -> dict[str, Any]:
         """What kernels take, where they are launched from this process."""

@@ -148,7 +148,11 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     help="Of the graph: whole on every rank, or divided.",
 )
 @click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Times that each is measured, and oftener where it takes milliseconds, unless it is 1.",
 )
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
 @click.option("--gather/--no-gather", default=True, show_default=True, help="Bring samples here, and measure that too.")
