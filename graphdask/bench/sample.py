@@ -381,7 +381,7 @@ class Bench:
 
     def _is_short(self, seconds: list[float]) -> bool:
         """Whether a call takes so little that its median is better known by more of them."""
-        return 1 < self.repeats and len(seconds) < MANY and sum(seconds) < BRIEF
+        return self.repeats > 1 and len(seconds) < MANY and sum(seconds) < BRIEF
 
     def _of_kernels(self, call: Callable[[], Any], edges: int) -> dict[str, Any]:
         """What kernels take, where they are launched from this process."""
