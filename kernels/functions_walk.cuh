@@ -93,6 +93,21 @@ struct Walks {
         w.at = indptr[v];
         w.size = indptr[v + 1] - w.at;
     }
+    // The same where the row of another vertex is known, too.
+    __device__ __forceinline__ void enter(Walker &w, index_t v, index_t known, gd_i64 at, gd_i64 size) const {
+        const index_t from = w.v;
+        w.previous = from;
+        w.at_before = w.at;
+        w.size_before = w.size;
+        w.v = v;
+        if (v == known) {
+            w.at = at;
+            w.size = size;
+        } else if (v != from && v >= 0) {
+            w.at = indptr[v];
+            w.size = indptr[v + 1] - w.at;
+        }
+    }
     // What the function says of an edge.
     __device__ __forceinline__ auto said(const Walker &w, gd_i64 edge, gd_i64 slot, int step, int *failed) const {
         return edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, w.v,
@@ -175,10 +190,14 @@ struct Walks {
         if (HOW == GD_SUMMED) return gd_pick_inverse((const gd_u64 *)sums, w.at, w.at + w.size, number);
         return bias(w, w.at, w.v, step) > 0 ? gd_pick_uniform(w.at, w.at + w.size, number) : -1;
     }
-    // What an edge puts into the pool.
-    __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
+    // The number that decides with others what an edge puts into the pool.
+    __device__ __forceinline__ gd_u64 number_of_put(const Walker &w, int step) const {
         gd_u64 number, second;
         gd_philox(of_update, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
+        return number;
+    }
+    // What an edge puts into the pool.
+    __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, int step, gd_u64 number) const {
         const gd_i64 next = vertex_of(names, base, num_vertices,
                                       update(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
                                              near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous, step,
@@ -221,7 +240,7 @@ struct Walks {
             index_t next = slot;
             if (team.writes()) led[step] = slot;
             if (GD_UPDATES) {
-                next = put(w, edge, slot, step);
+                next = put(w, edge, slot, step, number_of_put(w, step));
                 if (team.writes()) went[step] = next;
             }
             enter(w, next);
@@ -230,15 +249,18 @@ struct Walks {
     }
 
     // Steps `begin` to `end` - 1 of a walk that has not ended; returns how many it has made then. Where a try may take a
-    // search, a thread is not held up by those of its warp whose edges are refused more often.
+    // search, a thread is not held up by those of its warp whose edges are refused more often. Numbers are made while what
+    // memory holds is on its way: with an update, which may ask for the row of the next vertex, those of the step after.
     template <int HOW>
     __device__ __forceinline__ int walk(Walker &w, int begin, int end, index_t *led, index_t *went) const {
         Kept dst{led, begin, {}}, pool{went, begin, {}};
         int step = begin, trial = 0;
+        gd_u64 number, second;
+        const bool ahead = GD_UPDATES && HOW != GD_TRIED;
+        if (ahead) gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
         while (w.v >= 0 && step < end) {
-            gd_u64 number, second;
             if (HOW == GD_TRIED) gd_philox(of_trial, (gd_u64)w.instance, (gd_u32)step, (gd_u32)trial, number, second);
-            else gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
+            else if (!ahead) gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
 #ifdef __CUDA_ARCH__
             asm volatile("" : "+l"(number), "+l"(second));  // while the row is on its way
 #endif
@@ -279,13 +301,21 @@ struct Walks {
                 break;
             }
             const index_t slot = __ldg(indices + edge);
-            dst.keep(step, slot);
-            index_t next = slot;
             if (GD_UPDATES) {
-                next = put(w, edge, slot, step);
+                const gd_u64 of_put = number_of_put(w, step);
+                if (ahead) gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step + 1, 0, number, second);
+#ifdef __CUDA_ARCH__
+                if (ahead) asm volatile("" : "+l"(number), "+l"(second));
+#endif
+                const gd_i64 at = indptr[slot], size = indptr[slot + 1] - at;
+                const index_t next = put(w, edge, slot, step, of_put);
+                dst.keep(step, slot);
                 pool.keep(step, next);
+                enter(w, next, slot, at, size);
+            } else {
+                dst.keep(step, slot);
+                enter(w, slot);
             }
-            enter(w, next);
             trial = 0;
             step++;
         }
