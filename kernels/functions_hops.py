@@ -31,7 +31,7 @@ import numpy as np
 from graphdask.kernels.aliases import aliases_draw
 from graphdask.kernels.bias_types import checked, failing, keep_bias, kept_or_failing
 from graphdask.kernels.functions_default import MACROS, edge_bias, update, vertex_bias
-from graphdask.kernels.hash import multiply_high
+from graphdask.kernels.hash import inlined, multiply_high
 from graphdask.kernels.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.selection import (
     LARGE_SUM,
@@ -105,6 +105,26 @@ def _tried(
 
 
 @within
+def _one_alike(
+    v, source, instance, place, start, hop, indptr, indices, weights, degrees, names, base, near_indptr, near_indices,
+    seed, chosen, failure,
+):  # fmt: skip
+    """Draw a place of a row whose edges are all alike; how many there are, 1 or 0."""
+    begin, size = indptr[v], indptr[v + 1] - indptr[v]
+    if size == 0:
+        return np.int64(0)
+    bias = edge_bias(
+        indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, begin, v, v, v, v, source,
+        source, hop, instance, start, failure,
+    )  # fmt: skip
+    if not checked(bias, failure) > 0:
+        return np.int64(0)
+    number, _ = philox(group_key(seed, DRAW_EDGE, place), np.uint64(instance), np.uint64(hop), _0)
+    chosen[0] = np.int64(multiply_high(number, np.uint64(size)))
+    return np.int64(1)
+
+
+@within
 def _drawn(
     v, source, instance, place, start, hop, wanted, indptr, indices, weights, degrees, names, base, near_indptr,
     near_indices, how, sums, positives, totals, other, floating, bound, trials, replace, seed, chosen, owner, units,
@@ -155,12 +175,10 @@ def _drawn(
 @within
 def _put(
     edge, number, v, source, instance, place, start, hop, indptr, indices, weights, degrees, names, base, near_indptr,
-    near_indices, updates, num_vertices, seed, failure,
+    near_indices, num_vertices, seed, failure,
 ):  # fmt: skip
     """What an edge puts into the pool, the `number`th of its item."""
     slot = np.int64(indices[edge])
-    if not updates:
-        return slot
     drawn, _ = philox(group_key(seed, DRAW_UPDATE, place), np.uint64(instance), np.uint64(hop), np.uint64(number))
     following = update(
         indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, edge, v, slot, v, slot, source,
@@ -209,10 +227,12 @@ def functions_hops_draw(
                         edge = begin + chosen[s]
                         src[group * most + made], dst[group * most + made] = v, indices[edge]
                         made += 1
-                        following = _put(
-                            edge, s, v, source, instance, place, start, hop, indptr, indices, weights, degrees, names,
-                            base, near_indptr, near_indices, updates, num_vertices, seed, failure_of_update,
-                        )  # fmt: skip
+                        following = np.int64(indices[edge])
+                        if updates:
+                            following = _put(
+                                edge, s, v, source, instance, place, start, hop, indptr, indices, weights, degrees,
+                                names, base, near_indptr, near_indices, num_vertices, seed, failure_of_update,
+                            )  # fmt: skip
                         if hop + 1 == hops or following < 0 or (not revisit and following in known):
                             continue
                         known.add(seeds.dtype.type(following))
@@ -221,6 +241,17 @@ def functions_hops_draw(
                 counts[i] += made - drawn
                 upto[i * hops + hop], starts[i * hops + hop] = counts[i], drawn
                 begins[g] = end
+
+
+@inlined
+def _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, failure):
+    """A place of a pool in proportion to biases that are floats."""
+    none, bounds = np.zeros(1, np.int64), np.zeros(2, np.int64)
+    copied[:size], bounds[1] = biases[:size], size
+    selection_pick(
+        1, none, bounds, copied, True, none, none + 1, 0, seed, DRAW_POOL, none, none + instance, step, none, chosen,
+        owner, failure,
+    )  # fmt: skip
 
 
 @twin
@@ -233,13 +264,12 @@ def functions_hops_pools(
     """Of each pool in steps `begin` to `end` - 1 the vertex that is chosen, and its edge; `lacking`: whether there was
     none in some step. A GPU keeps biases that are `fixed` in `kept`."""
     chosen, owner = np.empty(1, np.int64), np.empty(1, np.int64)
-    units, biases, copied = np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64), np.empty(LOOKED_AT, np.int64)
-    one, two, floats, key = np.zeros(1, np.int64), np.zeros(2, np.int64), False, group_key(seed, DRAW_POOL, np.int64(0))
+    largest = max(LOOKED_AT, sizes.max()) if n else 0
+    units, biases, copied = np.empty(LOOKED_AT, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
+    floats, key = False, group_key(seed, DRAW_POOL, np.int64(0))
     for i in range(n):
         instance, size, pool, sources = first + i, sizes[i], pools[bounds[i] :], before[bounds[i] :]
         start, stale, last, total = np.int64(seeds[i]), np.int64(0), size, _0  # biases of which places are to be made
-        if size > len(biases):
-            biases, copied = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
         for step in range(begin, end):
             src[i * depth + step] = dst[i * depth + step] = owner[0] = -1
             hops[i * depth + step], instances[i * depth + step] = step, instance
@@ -255,20 +285,17 @@ def functions_hops_pools(
                     floats = keep_bias(biases, p, checked(bias, failure_of_pool))
                     total += np.uint64(biases[p])
             if weighs and floats:
-                copied[:size], one[0], two[1] = biases[:size], instance, size
-                selection_pick(
-                    1, one * 0, two, copied, True, one * 0, one * 0 + 1, 0, seed, DRAW_POOL, one * 0, one, step,
-                    one * 0, chosen, owner, failure_of_pool,
-                )  # fmt: skip
+                _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, failure_of_pool)
             elif not weighs:
                 chosen[0], owner[0] = np.int64(multiply_high(number, np.uint64(size))), 0
             elif total >> _63:
                 failing(failure_of_pool, LARGE_SUM)
             elif total:
-                digit, chosen[0], owner[0] = np.int64(multiply_high(number, total)), 0, 0
-                while digit >= biases[chosen[0]]:
-                    digit -= biases[chosen[0]]
-                    chosen[0] += 1
+                digit, place = np.int64(multiply_high(number, total)), np.int64(0)
+                while digit >= biases[place]:
+                    digit -= biases[place]
+                    place += 1
+                chosen[0], owner[0] = place, 0
             stale, last = np.int64(0), np.int64(0)
             if not fixed:
                 last, total = size, _0
@@ -278,19 +305,27 @@ def functions_hops_pools(
             place = chosen[0]
             v, source = np.int64(pool[place]), np.int64(sources[place])
             row, following = indptr[v], np.int64(-1)
-            count = _drawn(
-                v, source, instance, place, start, step, min(np.int64(1), indptr[v + 1] - row), indptr, indices,
-                weights, degrees, names, base, near_indptr, near_indices, how, sums, positives, totals, other, floating,
-                bound, trials, replace, seed, chosen, owner, units, failure, gave_up,
-            )  # fmt: skip
+            if how == UNIFORM:
+                count = _one_alike(
+                    v, source, instance, place, start, step, indptr, indices, weights, degrees, names, base,
+                    near_indptr, near_indices, seed, chosen, failure,
+                )  # fmt: skip
+            else:
+                count = _drawn(
+                    v, source, instance, place, start, step, min(np.int64(1), indptr[v + 1] - row), indptr, indices,
+                    weights, degrees, names, base, near_indptr, near_indices, how, sums, positives, totals, other,
+                    floating, bound, trials, replace, seed, chosen, owner, units, failure, gave_up,
+                )  # fmt: skip
             src[i * depth + step] = v
             if count:
                 edge = row + chosen[0]
                 dst[i * depth + step] = indices[edge]
-                following = _put(
-                    edge, 0, v, source, instance, place, start, step, indptr, indices, weights, degrees, names, base,
-                    near_indptr, near_indices, updates, num_vertices, seed, failure_of_update,
-                )  # fmt: skip
+                following = np.int64(indices[edge])
+                if updates:
+                    following = _put(
+                        edge, 0, v, source, instance, place, start, step, indptr, indices, weights, degrees, names,
+                        base, near_indptr, near_indices, num_vertices, seed, failure_of_update,
+                    )  # fmt: skip
             else:
                 lacking[0] = 1
             if weighs and fixed:
