@@ -36,12 +36,15 @@ class Choices:
     """int64."""
 
     @classmethod
-    def between(cls, env: Environment, bounds: Array, asked: int, replace: bool, instances: Array) -> Choices:
-        """Of groups that begin at `bounds`, one of an instance each: so many candidates, or all of them for -1."""
+    def between(
+        cls, kernels: Any, xp: Any, bounds: Array, asked: int, replace: bool, instances: Array
+    ) -> Choices:  # fmt: skip
+        """Of groups that begin at `bounds`, one of an instance each: so many candidates, or all of them for -1. The
+        kernels are of the family `steps`."""
         n = len(bounds) - 1
-        counts = (env.xp.empty if n else env.xp.zeros)(n + 1, np.int64)
-        env.kernels("steps", index_t=np.dtype(np.int64)).steps_counts(n, bounds, asked, int(replace), counts)
-        choices = cls(env.xp, bounds[1:] - bounds[:-1], counts, env.xp.zeros(n, np.int64), instances)
+        counts = (xp.empty if n else xp.zeros)(n + 1, np.int64)
+        kernels.steps_counts(n, bounds, asked, int(replace), counts)
+        choices = cls(xp, bounds[1:] - bounds[:-1], counts, xp.zeros(n, np.int64), instances)
         choices.bounds = bounds
         return choices
 

@@ -232,7 +232,7 @@ class Expander:
         tells its number in the choice. `instances` are the groups', and `at` is where edges of items begin; the rows of
         items are given where they are chosen from by sums that are kept."""
         xp, bounds = self.env.xp, at[groups]
-        choices = Choices.between(self.env, bounds, fanout, self.options.replace, instances)
+        choices = Choices.between(self.steps, xp, bounds, fanout, self.options.replace, instances)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if rows is None:
             few = self._has_few(fanout) or (weigh is None and fanout < 0)

@@ -330,7 +330,8 @@ class Framework(Traversal):
                 )  # fmt: skip
                 return values
 
-        choices = Choices.between(env, pool.bounds, self.frontier_size, False, state.instances[:-1])
+        instances = state.instances[:-1]
+        choices = Choices.between(expander.steps, xp, pool.bounds, self.frontier_size, False, instances)
         found = choose(expander.chooser("vertex_bias", DRAW_POOL, step), choices, False, weigh)
         expander.refuse_failures()
         return xp.sort(pool.bounds[found.owners] + found.chosen)
@@ -390,7 +391,7 @@ class Framework(Traversal):
             )
         state.kernels.neighbors_enter(len(fresh), vertices, instances, *shared, 0, keys, earliest, fresh)
         state.kernels.neighbors_fresh(len(fresh), vertices, instances, *shared, keys, earliest, fresh)
-        sums = xp.cumsum(fresh, dtype=np.int64)
+        sums = xp.cumsum(fresh, dtype=np.int64) if len(fresh) else xp.empty(0, np.int64)
         total = int(sums[-1]) if len(fresh) else 0
         made = Frontier(xp.empty(total, vertices.dtype), xp.empty(total, np.int64), xp.zeros(len(starts), np.int64))
         previous = xp.empty(total, vertices.dtype)
