@@ -80,6 +80,26 @@ def test_walks_may_be_as_many_as_one_says_and_stay_where_they_are():
     assert all("host_ms" not in row and row["ms"] >= row["draw_ms"] for row in rows)
 
 
+def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
+    bench = sample.Bench(SUITES["quick", "cpu"], 6, "auto", "cpu", 3, 0, False, None)
+    assert bench._is_short([0.001] * 3)
+    assert not bench._is_short([0.001] * sample.MANY)
+    assert not bench._is_short([0.1] * 3)
+    bench.repeats = 1
+    assert not bench._is_short([0.001])
+    calls = []
+
+    def call():
+        calls.append(len(calls))
+        return gd.sample.neighbors(gd.from_edges([0, 1], [1, 2]), [1], [1], progress=False)
+
+    bench._measured(call)
+    once = len(calls)
+    bench.repeats = 2
+    bench._measured(call)
+    assert len(calls) - once > once
+
+
 def test_a_case_that_takes_too_long_is_left_out():
     import dask
 
