@@ -73,9 +73,8 @@ class FunctionSource:
         self.fail(node, f"{what} cannot be translated; {ALLOWED}")
 
 
-_READ: dict[tuple[str, types.CodeType], tuple[types.CodeType, tuple[str, ...], Definition]] = {}
-"""The code, the lines of the file, and the tree, of functions that were read: each call of a sampler translates its
-functions."""
+_READ: dict[tuple[str, types.CodeType], tuple[tuple[str, ...], Definition]] = {}
+"""The lines of the file, and the tree, of functions that were read: each call of a sampler translates its functions."""
 
 
 def read(function: Callable[..., Any]) -> FunctionSource:
@@ -91,12 +90,10 @@ def read(function: Callable[..., Any]) -> FunctionSource:
     code = function.__code__
     path = code.co_filename
     known = _READ.get((path, code))  # equal codes may stand in different files
-    if known is not None and known[0] is code:
-        return FunctionSource(function, path, *known[1:])
     try:
         lines = tuple(inspect.findsource(function)[0])
-        if known is not None and known[1] == lines:
-            return FunctionSource(function, path, *known[1:])
+        if known is not None and known[0] == lines:
+            return FunctionSource(function, path, *known)
         module = ast.parse("".join(lines))
     except (OSError, SyntaxError, IndexError) as error:
         raise FunctionError(
@@ -114,7 +111,7 @@ def read(function: Callable[..., Any]) -> FunctionSource:
         source.refuse(tree, "a generator or an async function")
     if len(_READ) >= MOST_READ:
         _READ.clear()
-    _READ[path, code] = code, lines, tree
+    _READ[path, code] = lines, tree
     return source
 
 
