@@ -285,7 +285,7 @@ class Mail:
                     pieces[name].append(payload[at : at + nbytes].view(dtype))
                     at += _padded(nbytes)
         if len(payloads) == 1 and not any(len(column) for column in kept.values()):
-            return kept
+            return kept  # nothing, of which a device needs no copy
         return {name: xp.concatenate(of_all) for name, of_all in pieces.items()}
 
     def _opened(self, said: list[int], payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:

@@ -21,6 +21,11 @@ EACH = 96
 """Bytes of one that is chosen."""
 
 
+def room_for_counts(xp: Any, groups: int) -> Array:
+    """Room for 0 and a number of each group, which kernels write where there are groups."""
+    return (xp.empty if groups else xp.zeros)(groups + 1, np.int64)
+
+
 @dataclass
 class Choices:
     """Groups to choose from."""
@@ -42,7 +47,7 @@ class Choices:
         """Of groups that begin at `bounds`, one of an instance each: so many candidates, or all of them for -1. The
         kernels are of the family `steps`."""
         n = len(bounds) - 1
-        counts = (xp.empty if n else xp.zeros)(n + 1, np.int64)
+        counts = room_for_counts(xp, n)
         kernels.steps_counts(n, bounds, asked, int(replace), counts)
         choices = cls(xp, bounds[1:] - bounds[:-1], counts, xp.zeros(n, np.int64), instances)
         choices.bounds = bounds

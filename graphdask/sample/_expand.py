@@ -17,9 +17,9 @@ from graphdask.engine import Environment
 from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches
+from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN
-from graphdask.sample._items import Items, Numbers, Taken
+from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, sums_of
@@ -151,7 +151,7 @@ class Expander:
         slots = self.rows.indices[edges]
         return self.ids[slots] if self.mapped else slots
 
-    def _taken(self, items: Items, owners: Array, chosen: Array, begins: Array | None, numbers: Numbers) -> Taken:
+    def _with_ends(self, items: Items, owners: Array, chosen: Array, begins: Array | None, numbers: Numbers) -> Chosen:
         """Edges, given by their places in rows and where these begin, or by their places among all."""
         xp, n = self.env.xp, len(owners)
         src, dst, instances = xp.empty(n, self.dtype), xp.empty(n, self.dtype), xp.empty(n, np.int64)
@@ -160,7 +160,7 @@ class Expander:
             n, owners, chosen, begins, items.vertices, items.instances, self.rows.indices, self.ids, int(self.mapped),
             edges, src, dst, instances,
         )  # fmt: skip
-        return Taken(owners, edges, src, dst, instances, numbers)
+        return Chosen(owners, edges, src, dst, instances, numbers)
 
     def put(
         self, items: Items, of_items: Array, edges: Array, numbers: Numbers, step: int, dst: Array
@@ -178,7 +178,7 @@ class Expander:
 
     def edges(
         self, items: Items, fanout: int, step: int, groups: Array | None = None, instances: Array | None = None
-    ) -> Taken:  # fmt: skip
+    ) -> Chosen:  # fmt: skip
         """Choose edges.
 
         Parameters
@@ -191,7 +191,7 @@ class Expander:
             Of these groups.
         """
         xp, n, replace = self.env.xp, len(items.rows), self.options.replace
-        begins, degrees, counts = xp.empty(n, np.int64), xp.empty(n, np.int64), self._counts(n)
+        begins, degrees, counts = xp.empty(n, np.int64), xp.empty(n, np.int64), room_for_counts(xp, n)
         self.steps.steps_rows(n, items.rows, self.rows.indptr, fanout, int(replace), begins, degrees, counts)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if groups is not None:
@@ -201,7 +201,7 @@ class Expander:
                 weigh = self.weigher(items, at, self.env.backend.to_host(groups), step)
             rows = items.rows if self._has_few(fanout) and self._has_sums(candidates) else None
             of_items, places, numbers = self.of_layers(instances, at, fanout, step, groups, weigh, rows)
-            return self._taken(items, of_items, places, begins, numbers)
+            return self._with_ends(items, of_items, places, begins, numbers)
         sized = "neighbor_size" in self.functions
         if sized:
             self._size(items, degrees, step, counts[1:])
@@ -211,7 +211,7 @@ class Expander:
         few = replace or (not sized and 0 <= fanout <= FEW)
         if self.method.name == "uniform":
             found = choose(chooser, choices, replace, None, begins=begins, few=few or (not sized and fanout < 0))
-            return self._taken(items, found.owners, found.chosen, None, lambda: found.numbers(xp))
+            return self._with_ends(items, found.owners, found.chosen, None, lambda: found.numbers(xp))
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
         elif self.method.name == "alias":
@@ -222,7 +222,7 @@ class Expander:
             found = self._summed(items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, choices.bounds, None, step), few=few)
-        return self._taken(items, found.owners, found.chosen, begins, lambda: found.numbers(xp))
+        return self._with_ends(items, found.owners, found.chosen, begins, lambda: found.numbers(xp))
 
     def of_layers(
         self, instances: Array | None, at: Array, fanout: int, step: int, groups: Array,
@@ -245,10 +245,6 @@ class Expander:
         order = xp.argsort(items, kind="stable")
         self.steps.steps_ordered(n, order, items, places, at, owners, of_row)
         return owners, of_row, lambda: found.numbers(xp)[order]
-
-    def _counts(self, groups: int) -> Array:
-        """Room for 0, and a number for each group."""
-        return (self.env.xp.empty if groups else self.env.xp.zeros)(groups + 1, np.int64)
 
     def _size(self, items: Items, degrees: Array, step: int, counts: Array) -> None:
         """Ask the function how many edges of each item are chosen."""

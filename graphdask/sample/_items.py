@@ -39,8 +39,8 @@ class Items:
 
 
 @dataclass
-class Taken:
-    """Edges that a step takes, in the order of the items."""
+class Chosen:
+    """Edges that a step chooses, in the order of the items."""
 
     of_items: Array
     edges: Array

@@ -201,13 +201,13 @@ class Framework(Traversal):
         groups = None
         if self.per == "layer":
             groups = state.bounds_of_items(env, items)
-        taken = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
-        put = expander.put(items, taken.of_items, taken.edges, taken.numbers, step, taken.dst)
+        chosen = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
+        put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         if not expander.heard:
             expander.refuse_failures()
-        self._keep_edges(state, env, taken.src, taken.of_items, taken.dst, put, taken.instances)
+        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
-        return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(taken.edges))
+        return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(chosen.edges))
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):
@@ -295,12 +295,13 @@ class Framework(Traversal):
         rows = vertex[2::3] - part.vertex_map.dtype.type(part.first_position)
         taken = rows, vertex[0::3], other[0::3], number[0::3], number[1::3], vertex[1::3]
         items = expander.with_near(part, Items(*(xp.ascontiguousarray(column) for column in taken)))
-        made = expander.edges(items, self.fanouts[step], step)
-        put = expander.put(items, made.of_items, made.edges, made.numbers, step, made.dst)
+        chosen = expander.edges(items, self.fanouts[step], step)
+        put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         expander.refuse_failures()
-        records, edges = {"number": number[2::3][made.of_items], "vertex": made.dst, "other": put}, len(made.edges)
+        edges = len(chosen.edges)
+        records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
         return Messages.of_records(
-            records, self._to_homes(part, env, made.instances), active=edges > 0, frontier=len(rows), edges=edges
+            records, self._to_homes(part, env, chosen.instances), active=edges > 0, frontier=len(rows), edges=edges
         )
 
     def _places(self, state: State, env: Environment) -> Array:
