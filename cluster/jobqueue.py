@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from graphdask.cluster import encryption
+from graphdask.cluster.clients import connected
 from graphdask.cluster.local import wait_for_workers
 from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
 from graphdask.errors import InputError, MissingDependency
@@ -84,7 +85,6 @@ def slurm_cluster(
     slurm, encrypted = _jobqueue(), encryption.settings(tls)
 
     import dask.config
-    from distributed import Client
 
     scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface}
     encryption.prepare(tls)
@@ -98,7 +98,7 @@ def slurm_cluster(
         ) as cluster,
     ):  # fmt: skip
         cluster.scale(workers)
-        with closing(Client(cluster, set_as_default=False)) as client:
+        with closing(connected(cluster, set_as_default=False)) as client:
             wait_for_workers(client, workers, timeout, "squeue says what the jobs wait for")
             yield client
 
@@ -140,7 +140,7 @@ def slurm_runner(
         raise InputError(f"slurm_runner is for a job of {LEAST_TASKS} tasks or more, and {found}: srun -n 4 python ...")
 
     import dask.config
-    from distributed import Client, rpc
+    from distributed import rpc
     from distributed.security import Security
     from distributed.utils import json_load_robust
 
@@ -174,7 +174,7 @@ def slurm_runner(
             runner.scheduler_comm = rpc(
                 runner.scheduler_address, connection_args=Security().get_connection_args("client")
             )
-        with runner, closing(Client(runner, set_as_default=False)) as client:
+        with runner, closing(connected(runner, set_as_default=False)) as client:
             wait_for_workers(client, runner.n_workers, START_SECONDS, "see the output of the job's tasks")
             yield client
 

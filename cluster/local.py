@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.cluster import tls
+from graphdask.cluster.clients import connected
 from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
 
 REUSED = {"distributed.scheduler.reuse-broadcast-comm": True}
@@ -105,14 +106,12 @@ def local_cluster(
     import dask.config
 
     with _quiet(), dask.config.set(REUSED):
-        from distributed import Client
-
         cluster = None
         try:
             with _interrupts_held():
                 place = _place(host, port, security)
                 cluster = _cuda_cluster(number, place) if gpus else _cpu_cluster(number, place)
-            with closing(Client(cluster, timeout=timeout, set_as_default=default)) as client:
+            with closing(connected(cluster, timeout=timeout, set_as_default=default)) as client:
                 wait_for_workers(client, number, timeout)
                 yield client
         finally:
@@ -280,12 +279,10 @@ def connect(
     _check_address(address)
     security = tls.security_of_client(address, files)
     with _quiet():
-        from distributed import Client
-
         started = time.monotonic()
         try:
             with _mismatch_in_a_line(address):
-                client = Client(address, timeout=timeout, set_as_default=False, security=security)
+                client = connected(address, timeout=timeout, set_as_default=False, security=security)
         except ImportError as error:
             raise CommunicationError(f"the cluster at {address} runs versions that do not fit: {error}") from error
         except (OSError, TimeoutError, ValueError) as error:

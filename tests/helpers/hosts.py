@@ -6,7 +6,6 @@ Everything ends with the `with`, and what a killed process of tests left behind 
 
 from __future__ import annotations
 
-import faulthandler
 import itertools
 import os
 import re
@@ -183,11 +182,7 @@ def cluster_across(network: Network, **environment: str) -> Iterator[Cluster]:
         module = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
         options = ["--host", network.addresses[host], "--name", f"w{host}", "--no-dashboard", "--memory-limit", "0"]
         processes.append(network.start(host, *module, *options, **environment))
-    faulthandler.dump_traceback_later(8, file=sys.__stderr__)  # Dask gives its loop ten seconds to begin, and no reason
-    try:
-        client = Client(address, timeout=WITHIN, set_as_default=False)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    client = Client(address, timeout=WITHIN, set_as_default=False)
     try:
         client.wait_for_workers(len(network.names) - 1, timeout=WITHIN)
         yield Cluster(network, client, processes)

@@ -1,0 +1,31 @@
+"""Clients that cannot connect leave nothing behind."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from distributed import Client
+
+from graphdask.cluster.clients import connected
+
+
+@pytest.mark.parametrize("error", [OSError, ImportError, ValueError])
+def test_a_client_that_cannot_connect_is_closed_and_its_thread_ends(error, monkeypatch):
+    made = []
+
+    async def fail(self, **options):
+        made.append(self)
+        raise error("nobody there")
+
+    monkeypatch.setattr(Client, "_ensure_connected", fail)
+    before = set(threading.enumerate())
+    with pytest.raises(error, match="nobody there"):
+        connected("tcp://127.0.0.1:1", set_as_default=False)
+    assert [client.status for client in made] == ["closed"]
+    assert set(threading.enumerate()) <= before
+
+
+def test_arguments_that_a_client_does_not_take_are_refused():
+    with pytest.raises(TypeError):
+        connected("tcp://127.0.0.1:1", "5 s", True, no_such="option", timeout=1)
