@@ -56,11 +56,14 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     facts = None if weights is None else WeightFacts.of(xp, src, dst, weights)
     made = len(src)
     vertex_map = plan.vertex_map
-    at, other_at = vertex_map.to_position(backend, src), vertex_map.to_position(backend, dst)
+    position_of = vertex_map.lookup(backend, (3 if plan.directed else 4) * made)
+    at, other_at = position_of(src), position_of(dst)
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(_balance(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
-        other_way = src != dst
+        other_way: Array = src != dst
+        if bool(other_way.all()):
+            other_way = slice(None)
         at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
@@ -84,7 +87,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         counts=counts,
         weights=facts,
     )
-    cyclic = to_cyclic(part, vertex_map.to_position(backend, csr.indices))
+    cyclic = to_cyclic(part, position_of(csr.indices))
     if plan.ghosts == "1-hop":
         _give_slots(part, backend, _neighbours(part, backend, cyclic), {"out": cyclic})
     else:
@@ -161,7 +164,8 @@ def to_owners(
     xp = backend.xp
     if comm.size == 1:
         return at.copy(), other, weights
-    owner = xp.searchsorted(backend.from_host(offsets[1:-1]), at, side="right").astype(np.uint16)
+    bounds = backend.from_host(offsets[1:-1].astype(at.dtype))  # of another type, all numbers would be converted
+    owner = xp.searchsorted(bounds, at, side="right").astype(np.uint16)
     order = xp.argsort(owner, kind="stable")
     cuts = np.zeros(comm.size + 1, np.int64)
     if len(owner):  # CuPy's bincount refuses an empty array
@@ -271,9 +275,20 @@ def local_at_owner(part: Part, slots: Array, step: int) -> Array:
     return to_cyclic_positions(part, slots) - slots.dtype.type(int(first))
 
 
+def _fits_a_table(part: Part, entries: int) -> bool:
+    """Whether a table of all vertices is little beside so many entries, which else are sorted and searched for."""
+    return part.num_vertices <= 2 * entries
+
+
 def _neighbours(part: Part, backend: Backend, cyclic: Array) -> Array:
     """Sorted cyclic positions of the remote vertices among the given ones."""
-    return backend.xp.unique(cyclic[cyclic >= part.num_owned])
+    xp, owned = backend.xp, part.num_owned
+    if not _fits_a_table(part, len(cyclic)):
+        return xp.unique(cyclic[cyclic >= owned])
+    named = xp.zeros(part.num_vertices, bool)
+    named[cyclic] = True
+    named[:owned] = False
+    return xp.flatnonzero(named).astype(cyclic.dtype)
 
 
 def _give_slots(part: Part, backend: Backend, ghosts: Array, cyclic: dict[str, Array]) -> None:
@@ -283,7 +298,14 @@ def _give_slots(part: Part, backend: Backend, ghosts: Array, cyclic: dict[str, A
     part.ghosts = ghosts
     part.slot_bounds = owned + np.searchsorted(backend.to_host(ghosts), bounds) if len(bounds) else bounds
     part.slot_bounds[0], part.slot_bounds[1] = 0, owned
+    slots = None
+    if _fits_a_table(part, sum(len(values) for values in cyclic.values())):
+        slots = xp.arange(part.num_vertices, dtype=ghosts.dtype)
+        slots[ghosts] = xp.arange(owned, owned + len(ghosts), dtype=ghosts.dtype)
     for name, values in cyclic.items():
-        remote = values >= owned
-        values[remote] = xp.searchsorted(ghosts, values[remote]).astype(values.dtype) + values.dtype.type(owned)
+        if slots is not None:
+            values = slots[values]
+        else:
+            remote = values >= owned
+            values[remote] = xp.searchsorted(ghosts, values[remote]).astype(values.dtype) + values.dtype.type(owned)
         getattr(part, name).indices = values

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -97,6 +98,10 @@ class VertexMap:
         """Positions of an array of ids."""
         return ids
 
+    def lookup(self, backend: Backend, uses: int) -> Callable[[Array], Array]:
+        """`to_position` for arrays of about so many ids together."""
+        return partial(self.to_position, backend)
+
     def to_id(self, backend: Backend, positions: Array) -> Array:
         """Ids at an array of positions."""
         return positions
@@ -123,8 +128,8 @@ class ShuffledMap(VertexMap):
     seed: int = 0
 
     def _apply(self, kernel: str, backend: Backend, values: Array) -> Array:
-        if backend.name == "cpu" and len(values) > 4 * self.num_vertices:  # a table is faster than the rounds
-            return self._apply(kernel, backend, np.arange(self.num_vertices, dtype=self.dtype))[values]
+        if self._table_pays(backend, len(values)):
+            return self._table(kernel, backend)[values]
         half = max(1, (max(self.num_vertices - 1, 1).bit_length() + 1) // 2)
         out = backend.xp.empty(len(values), self.dtype)
         kernels = backend.kernels("permute", index_t=self.dtype)
@@ -132,8 +137,20 @@ class ShuffledMap(VertexMap):
         getattr(kernels, kernel)(len(values), values, out, self.num_vertices, half, np.uint64(self.seed & (2**64 - 1)))
         return out
 
+    def _table_pays(self, backend: Backend, uses: int) -> bool:
+        """Whether to look numbers up in a table is faster than the rounds for each."""
+        return backend.name == "cpu" and 2 * uses > 3 * self.num_vertices
+
+    def _table(self, kernel: str, backend: Backend) -> Array:
+        return self._apply(kernel, backend, np.arange(self.num_vertices, dtype=self.dtype))
+
     def to_position(self, backend: Backend, ids: Array) -> Array:
         return self._apply("permute_forward", backend, ids)
+
+    def lookup(self, backend: Backend, uses: int) -> Callable[[Array], Array]:
+        if self._table_pays(backend, uses):
+            return self._table("permute_forward", backend).__getitem__
+        return super().lookup(backend, uses)
 
     def to_id(self, backend: Backend, positions: Array) -> Array:
         return self._apply("permute_backward", backend, positions)
