@@ -241,13 +241,14 @@ class Framework(Traversal):
         if not self.asks_degrees:
             return self._asked_edges(part, state, env, None)
         pool = state.pool
-        return self._sent(part, env, pool.vertices, [(pool.instances, None, None), (_count(env, pool), None, None)])
+        records = [(pool.instances, None, None), (_count(env, pool), None, None)]
+        return self._sent(part, state, env, pool.vertices, records)
 
     def _asked_edges(self, part: Part, state: State, env: Environment, degrees: Array | None) -> Messages:
         state.taken = self._taken(state, env, degrees)
         items = self._items(state, env, state.pool.vertices)
         number = env.xp.arange(len(items.vertices), dtype=np.int64)
-        return self._sent(part, env, items.vertices, [
+        return self._sent(part, state, env, items.vertices, [
             (items.instances, items.vertices, items.previous), (items.places, items.seeds, None), (number, None, None),
         ])  # fmt: skip
 
@@ -256,7 +257,9 @@ class Framework(Traversal):
         none = {name: part.ids[:0].astype(dtype, copy=False) for name, dtype in of.items()}
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
-    def _sent(self, part: Part, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]) -> Messages:
+    def _sent(
+        self, part: Part, state: State, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]
+    ) -> Messages:  # fmt: skip
         """Some records for each vertex, to its owner; the position of the vertex stands for what is None."""
         each = len(records)
         positions = part.vertex_map.to_position(env.backend, vertices).astype(vertices.dtype, copy=False)
@@ -266,9 +269,9 @@ class Framework(Traversal):
             for name, column in zip(("number", "vertex", "other"), record, strict=True)
         }
         sorted_columns, bounds = routed(env, owners(env, part, positions), columns)
-        return Messages.of_records(
-            _woven(env, sorted_columns, each, vertices.dtype), each * bounds, active=len(vertices) > 0
-        )
+        # what a step does not take of a pool stays there for the next one
+        active = len(state.pool.vertices) > 0
+        return Messages.of_records(_woven(env, sorted_columns, each, vertices.dtype), each * bounds, active=active)
 
     def _to_homes(self, part: Part, env: Environment, instances: Array) -> np.ndarray:
         """Bounds of what goes to each rank, of answers whose instances came in the order of the ranks."""
@@ -299,10 +302,10 @@ class Framework(Traversal):
         put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         expander.refuse_failures()
         edges = len(chosen.edges)
+        stays = state.taken is not None and len(state.taken) < len(state.pool.vertices)
         records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
-        return Messages.of_records(
-            records, self._to_homes(part, env, chosen.instances), active=edges > 0, frontier=len(rows), edges=edges
-        )
+        bounds = self._to_homes(part, env, chosen.instances)
+        return Messages.of_records(records, bounds, active=edges > 0 or stays, frontier=len(rows), edges=edges)
 
     def _places(self, state: State, env: Environment) -> Array:
         return _count(env, state.pool) - state.pool.bounds[self._local(state)]

@@ -138,6 +138,19 @@ def test_the_same_in_partitions(make, parts, ghosts):
             same(expected[name], found.verify())
 
 
+@pytest.mark.parametrize("bias", [None, by_degree])
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_a_step_that_takes_nothing_leaves_what_is_in_pools_for_the_next(parts, bias):
+    """Of entries that all have bias 0 none is taken; one of which no edges are asked for is gone, the others stay."""
+    ring = gd.from_edges(np.arange(6), np.roll(np.arange(6), -1)).partition(parts, by="random", device="cpu")
+    late = Spec(vertex_bias=lambda v: v.degree if v.depth == 2 else 0, frontier_size=1, depth=4, revisit=True)
+    found = gd.sample.run(ring, late, [[4], [], [1]], placement="partitioned").verify()
+    assert [getattr(found, name).tolist() for name in COLUMNS] == [[4, 1], [5, 2], [2, 2], [0, 2]]
+    rest = Spec(vertex_bias=bias, frontier_size=1, neighbor_size=[0, 0, 1], revisit=True)
+    found = gd.sample.run(ring, rest, [[3, 3, 3]], placement="partitioned").verify()
+    assert [getattr(found, name).tolist() for name in COLUMNS] == [[3], [4], [2], [0]]
+
+
 def test_the_same_in_partitions_on_a_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made(hubs)
