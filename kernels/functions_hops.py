@@ -284,13 +284,13 @@ def functions_hops_pools(
                     bias = vertex_bias(names, base, v, degree, step, instance, np.int64(p), failure_of_pool)
                     floats = keep_bias(biases, p, checked(bias, failure_of_pool))
                     total += np.uint64(biases[p])
+                    if not floats and total >> _63:  # before it is so large that it begins at 0 again
+                        failing(failure_of_pool, LARGE_SUM)
             if weighs and floats:
                 _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, failure_of_pool)
             elif not weighs:
                 chosen[0], owner[0] = np.int64(multiply_high(number, np.uint64(size))), 0
-            elif total >> _63:
-                failing(failure_of_pool, LARGE_SUM)
-            elif total:
+            elif total and not total >> _63:
                 digit, place = np.int64(multiply_high(number, total)), np.int64(0)
                 while digit >= biases[place]:
                     digit -= biases[place]

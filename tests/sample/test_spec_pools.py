@@ -121,6 +121,14 @@ def test_errors_are_those_of_step_by_step(run, spec, message):
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("size", range(2, 10))
+def test_biases_that_add_up_to_more_than_64_bits_are_refused(run, size):
+    ring = gd.from_edges(np.arange(9), np.roll(np.arange(9), 1))
+    for bias in (lambda v: 2**62, lambda v: 2**62 + 0 * v.depth):
+        with pytest.raises(FunctionError, match="add up to"):
+            run(ring, Spec(vertex_bias=bias, **POOLS), [range(size)])
+
+
 def test_nobody_is_asked_about_pools_that_are_empty(run):
     found = run(uneven(), Spec(vertex_bias=lambda v: -1, **POOLS), [[], []])
     assert found.src.tolist() == []
