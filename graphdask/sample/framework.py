@@ -121,7 +121,7 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
     nested = not isinstance(seeds, np.ndarray | str) and hasattr(seeds, "__len__") and any(np.ndim(a) for a in seeds)
     if not revisit or not nested:
         return checked_seeds(G, seeds)
-    of_each = seeds if set(map(type, seeds)) == {np.ndarray} else [np.asarray(of_one) for of_one in seeds]
+    of_each = list(seeds) if set(map(type, seeds)) == {np.ndarray} else [np.asarray(of_one) for of_one in seeds]
     if any([of_one.ndim != 1 for of_one in of_each]):
         raise InputError("seeds is a list of arrays, but not all of them have one dimension")
     sizes = np.fromiter(map(len, of_each), np.int64, len(of_each))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import product
 
 import numpy as np
@@ -241,6 +242,20 @@ def test_rows_of_an_array_are_pools(revisit):
     assert len(gd.sample.run(graph, spec, pools[:0]).dst) == len(gd.sample.run(graph, spec, pools[:, :0]).dst) == 0
     with pytest.raises(InputError, match="3 dimensions"):
         gd.sample.run(graph, spec, np.zeros((2, 2, 2), int))
+
+
+@pytest.mark.parametrize("revisit", [False, True])
+def test_pools_stand_in_whatever_has_a_length_and_an_order(revisit):
+    import pandas
+
+    graph = gd.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 1])
+    spec = Spec(frontier_size=1, depth=3, replace=True, revisit=revisit)
+    pools = {7: np.array([0, 3]), 0: np.array([2]), 1: np.array([1, 0])}
+    expected = gd.sample.run(graph, spec, list(pools.values()), seed=4)
+    for given in (pools.values(), deque(pools.values()), pandas.Series(pools), [list(pool) for pool in pools.values()]):
+        found = gd.sample.run(graph, spec, given, seed=4)
+        for column in ("src", "dst", "hop", "instance"):
+            assert getattr(found, column).tolist() == getattr(expected, column).tolist()
 
 
 def test_a_fire_burns_a_geometric_number():
