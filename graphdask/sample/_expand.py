@@ -22,7 +22,7 @@ from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
-from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, sums_of
+from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, pays, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
@@ -91,7 +91,7 @@ class Expander:
             # of biases that are floats, units in a group of rows are others than in a row
             self.by_sums = part.size == 1 and functions["edge_bias"].result != "float"
         if self.by_sums:
-            self.sums = sums_of(self, part, env)
+            self._ask_for_sums()
 
     def with_near(self, part: Part, items: Items) -> Items:
         """The items of a step with the rows of the vertices before, where functions ask for them; all ranks call it."""
@@ -285,8 +285,13 @@ class Expander:
         """Whether there are sums of all biases, or they are made, now that so many edges are to be looked at."""
         if self.by_sums and self.sums is None:
             looked_at(self, self.part, choices.total)
-            self.sums = sums_of(self, self.part, self.env)
+            self._ask_for_sums()
         return self.sums is not None
+
+    def _ask_for_sums(self) -> None:
+        """Sums of all biases, where they pay; what is refused then is not asked for again in this run."""
+        self.sums = sums_of(self, self.part, self.env)
+        self.by_sums = self.sums is not None or not pays(self.part, self.options)
 
     def _summed(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by sums that are kept."""

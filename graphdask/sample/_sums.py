@@ -139,6 +139,8 @@ def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:
     if part.tables.complete or not pays(part, sampler):
         return None
     needed = memory(rows) + sampler.memory(part, env.allocation)
+    if needed > (env.backend.free_memory() + part.tables.nbytes) * env.memory_share:
+        return None  # with all tables gone there would not be room either
     while needed > env.backend.free_memory() * env.memory_share:
         if not part.tables.forget():
             return None

@@ -118,6 +118,10 @@ class _Asked(Tables):
     def __contains__(self, name: Any) -> bool:
         return name in self._tables
 
+    @property
+    def nbytes(self) -> int:
+        return self._tables.nbytes
+
     def get(self, name: Any) -> Any:
         made = self._tables.get(name)
         if made is not None:

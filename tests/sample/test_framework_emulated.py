@@ -13,6 +13,7 @@ import graphdask.partition
 import graphdask.sources
 from graphdask.sample import _choosing, _sums
 from graphdask.sample._expand import Expander
+from graphdask.sample._steps import Framework
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 
@@ -295,6 +296,26 @@ def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, m
                 same(one, gd.sample.run(divided, spec, [0, 3], seed=seed).verify())
                 assert seed or not made_in, "the first call looks at fewer edges than there are"
         assert made_in == [0]
+
+
+@pytest.mark.parametrize("starts", [2, 90])
+def test_sums_that_do_not_fit_are_refused_at_once_and_cost_no_other_table(starts, monkeypatch):
+    graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[1] * 9, revisit=True)
+    divided, calls = graph.partition(1, device="cpu"), []
+    gd.sample.run(divided, Spec(edge_bias=by_weight, select="alias", depth=1, replace=True), [0])
+    with monkeypatch.context() as without:
+        without.setattr(_sums, "pays", lambda part, sampler: False)
+        expected = [gd.sample.run(divided, spec, np.arange(starts), seed=seed) for seed in range(12)]
+    memory, table = Framework.memory, _sums._alias_table
+    monkeypatch.setattr(_sums, "memory", lambda rows: 1 << 60)
+    monkeypatch.setattr(Framework, "memory", lambda *given: calls.append("memory") or memory(*given))
+    monkeypatch.setattr(_sums, "_alias_table", lambda *given: calls.append("table") or table(*given))
+    for seed, one in enumerate(expected):
+        calls.clear()
+        same(one, gd.sample.run(divided, spec, np.arange(starts), seed=seed))
+        assert calls.count("memory") <= 2, "once before the run, and once for the sums"
+    gd.sample.run(divided, Spec(edge_bias=by_weight, select="alias", depth=1, replace=True), [0])
+    assert "table" not in calls
 
 
 def of_few(e):

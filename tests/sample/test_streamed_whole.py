@@ -15,6 +15,7 @@ from graphdask.backend import get_backend
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.part import Tables
 from graphdask.sample import streamed, streamed_whole
 from graphdask.sample.translate import Translated
 
@@ -266,3 +267,12 @@ def test_no_edges_are_on_a_real_gpu(kind):
     assert peak.bytes < 1.1 * found.stats.memory + (1 << 22)
     if "spec" not in kind:
         assert found.stats.memory < 4 * len(src)
+
+
+def test_tables_that_may_be_let_go_are_those_of_the_partition():
+    tables = Tables()
+    tables.keep("of a call before", (), 5)
+    asked = streamed_whole._Asked(tables)
+    assert asked.nbytes == 5
+    assert asked.forget()
+    assert asked.nbytes == 0
