@@ -14,7 +14,7 @@ from graphdask.backend import CpuBackend, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.comm.threads import run_threads
 from graphdask.part import Csr
-from graphdask.partition import VertexMap
+from graphdask.partition import ShuffledMap, VertexMap
 from graphdask.sources import ArraySource
 
 CPU = get_backend("cpu")
@@ -200,6 +200,28 @@ def test_ranges_are_balanced_by_edges():
     arcs = [part.out.num_edges for part in built]
     assert max(arcs) < 1.2 * 10_000
     assert sum(len(part.ids) for part in built) == 4000
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_sparse_and_dense_partitions_find_their_ghosts_alike(directed, rng, monkeypatch):
+    """By sorting and searching, or in tables of all vertices where these are few beside the edges."""
+    src, dst = rng.integers(0, 300, (2, 2_000))
+    found = []
+    for tables in False, True:
+        monkeypatch.setattr("graphdask.build._fits_a_table", lambda part, entries, tables=tables: tables)
+        monkeypatch.setattr(
+            ShuffledMap, "_table_pays", lambda self, backend, uses, tables=tables: tables and uses > 300
+        )
+        _, parts = build(300, src, dst, directed, 3, by="random", ghosts="1-hop")
+        found.append(with_inward(parts))
+    for sparse, dense in zip(*found, strict=True):
+        np.testing.assert_array_equal(dense.ghosts, sparse.ghosts)
+        np.testing.assert_array_equal(dense.slot_bounds, sparse.slot_bounds)
+        for which in "out", "inward":
+            one, other = getattr(dense, which), getattr(sparse, which)
+            assert one.indices.dtype == other.indices.dtype
+            np.testing.assert_array_equal(one.indptr, other.indptr)
+            np.testing.assert_array_equal(one.indices, other.indices)
 
 
 def test_a_built_graph_is_kept_until_it_is_divided_anew():
