@@ -283,6 +283,8 @@ def _fits_a_table(part: Part, entries: int) -> bool:
 def _neighbours(part: Part, backend: Backend, cyclic: Array) -> Array:
     """Sorted cyclic positions of the remote vertices among the given ones."""
     xp, owned = backend.xp, part.num_owned
+    if owned == part.num_vertices:
+        return cyclic[:0].copy()
     if not _fits_a_table(part, len(cyclic)):
         return xp.unique(cyclic[cyclic >= owned])
     named = xp.zeros(part.num_vertices, bool)
@@ -299,13 +301,13 @@ def _give_slots(part: Part, backend: Backend, ghosts: Array, cyclic: dict[str, A
     part.slot_bounds = owned + np.searchsorted(backend.to_host(ghosts), bounds) if len(bounds) else bounds
     part.slot_bounds[0], part.slot_bounds[1] = 0, owned
     slots = None
-    if _fits_a_table(part, sum(len(values) for values in cyclic.values())):
+    if len(ghosts) and _fits_a_table(part, sum(len(values) for values in cyclic.values())):
         slots = xp.arange(part.num_vertices, dtype=ghosts.dtype)
         slots[ghosts] = xp.arange(owned, owned + len(ghosts), dtype=ghosts.dtype)
     for name, values in cyclic.items():
         if slots is not None:
             values = slots[values]
-        else:
+        elif len(ghosts):
             remote = values >= owned
             values[remote] = xp.searchsorted(ghosts, values[remote]).astype(values.dtype) + values.dtype.type(owned)
         getattr(part, name).indices = values
