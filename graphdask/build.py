@@ -22,8 +22,9 @@ from graphdask.sources import Piece
 BUCKETS = 1 << 16
 """Resolution of the balanced ranges: vertices are weighed in at most this many buckets."""
 
-BYTES_PER_ARC = 56
-"""Peak of the build for each stored edge: two index columns sent, two received, a 64-bit key, its order, the row."""
+BYTES_PER_ARC = {4: 56, 8: 72}
+"""Peak of the build for each stored edge, by the bytes of an id: two index columns sent, two received, a 64-bit key,
+its order, the row."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,12 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     _check_memory(comm, backend, plan, memory_share)
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
-    src, dst = (ends.astype(plan.vertex_map.dtype, copy=False) for ends in (src, dst))
+    src, dst = (column.astype(plan.vertex_map.dtype, copy=False) for column in (src, dst))
     facts = None if weights is None else WeightFacts.of(xp, src, dst, weights)
     made = len(src)
     vertex_map = plan.vertex_map
-    position_of = vertex_map.lookup(backend, (3 if plan.directed else 4) * made)
+    ends = (3 if plan.directed else 4) * made  # two of each edge now, one of each stored edge in the end
+    position_of = vertex_map.lookup(backend, ends)
     at, other_at = position_of(src), position_of(dst)
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(_balance(comm, backend, at, other_at, vertex_map.num_vertices))
@@ -121,10 +123,15 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     return part
 
 
+def memory(plan: BuildPlan, size: int) -> int:
+    """Bytes that each of `size` ranks takes at most while it builds its partition."""
+    arcs = plan.num_edges * (1 if plan.directed else 2) / size
+    slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else size)
+    return int(arcs * (BYTES_PER_ARC[plan.vertex_map.dtype.itemsize] + (32 if plan.weighted else 0)) + slots * 32)
+
+
 def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_share: float) -> None:
-    arcs = plan.num_edges * (1 if plan.directed else 2) / comm.size
-    slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else comm.size)
-    needed = int(arcs * (BYTES_PER_ARC + (32 if plan.weighted else 0)) + slots * 32)
+    needed = memory(plan, comm.size)
     free = int(backend.free_memory() * memory_share)
     if needed > free:
         raise OverBudget(

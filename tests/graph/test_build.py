@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import dask
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from reference import adjacency
 
 import graphdask as gd
 from graphdask.backend import CpuBackend, get_backend
-from graphdask.build import BuildPlan, add_inward, build_part, row_of_each
+from graphdask.build import BuildPlan, add_inward, build_part, memory, row_of_each
 from graphdask.comm.threads import run_threads
 from graphdask.part import Csr
 from graphdask.partition import ShuffledMap, VertexMap
@@ -248,6 +250,32 @@ def test_a_build_beyond_the_budget_is_refused_before_it_starts():
         graph.persist()
     assert graph.built is None
     assert gd.bfs(graph, 0).depth.max() == 1000
+
+
+@pytest.mark.parametrize("id_width", [32, 64])
+@pytest.mark.parametrize("parts", [1, 2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_build_takes_no_more_than_it_announces(weighted, parts, id_width, rng, alone, monkeypatch):
+    n, m = 50_000, 200_000
+    src, dst, weights = rng.integers(0, n, m), rng.integers(0, n, m), rng.random(m) if weighted else None
+    announced = []
+    monkeypatch.setattr("graphdask.build.memory", lambda *given: announced.append(memory(*given)) or announced[-1])
+
+    def built():
+        graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=False)
+        graph = graph.partition(parts, by="random", ghosts="1-hop", device="cpu", id_width=id_width)
+        announced.clear()
+        tracemalloc.start()
+        graph.persist()
+        return tracemalloc.get_traced_memory()[1]
+
+    try:
+        built()  # what is compiled stays
+        tracemalloc.stop()
+        assert built() <= sum(announced)
+    finally:
+        tracemalloc.stop()
+    assert len(announced) == parts
 
 
 class _StrictArrays:
