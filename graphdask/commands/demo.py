@@ -17,7 +17,7 @@ from graphdask.errors import InputError
 
 PLOT = "degree_distribution.png"
 SMALL = 50_000
-"""Vertices of a graph that takes no time, but every kernel."""
+"""Vertices of a graph that takes hardly any time, and every kernel."""
 
 
 @click.command("demo")
@@ -58,7 +58,7 @@ def command(
         started = len(client.nthreads())
         steps.add("start cluster", terminal.count(started, "worker"))
         with steps.step("load kernels") as step:
-            _compile(preferential_attachment(min(vertices, SMALL), degree=degree, p=p, seed=seed), device, client)
+            _load_kernels(preferential_attachment(min(vertices, SMALL), degree=degree, p=p, seed=seed), device, client)
             step.detail = "compiled where they are used first, then kept"
         with steps.step("generate, partition") as step:
             G = G.partition(device=device)
@@ -108,7 +108,7 @@ def _folder(output: Path) -> Path:
     return output
 
 
-def _compile(small: Any, device: str, client: Any) -> None:
+def _load_kernels(small: Any, device: str, client: Any) -> None:
     """Do what follows with a small graph, so that it does not count what only the first use of a kernel takes."""
     from graphdask.algorithms.bfs import bfs
     from graphdask.algorithms.components import connected_components
