@@ -18,7 +18,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 _HOME = {
     "DynamicGraph": "dynamic",
     "Graph": "graph",
-    "betweenness": "algorithms.betweenness",
+    "betweenness": "algorithms.centrality",
     "bfs": "algorithms.bfs",
     "connected_components": "algorithms.components",
     "core_number": "algorithms.core_number",

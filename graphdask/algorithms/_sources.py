@@ -11,11 +11,11 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph
 
 
-def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], float]:
-    """Numbers of the sources, and what their scores are to be multiplied by."""
+def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
+    """Numbers of the sources, and whether they were drawn and stand for all vertices."""
     n, key = G.num_vertices, _checked_seed(seed)
     if sources is None:
-        return list(range(n)), 1.0
+        return list(range(n)), False
     try:
         alone = np.ndim(sources) == 0
         if np.ndim(sources) > 1 or isinstance(sources, bool | np.bool_):
@@ -27,14 +27,14 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], float]
         if not 1 <= count <= n:
             raise InputError(f"sources={count} is not a number of vertices between 1 and {n:,}")
         drawn = np.random.Generator(np.random.Philox(key=key)).choice(n, count, replace=False)
-        return np.sort(drawn).tolist(), n / count
+        return np.sort(drawn).tolist(), True
     numbers = [int(G.ids.to_internal(source, "source")) for source in sources]
     if len(set(numbers)) < len(numbers):
         twice = next(source for k, source in enumerate(sources) if numbers[k] in numbers[:k])
         raise InputError(f"source {twice} is given twice")
     if not numbers:
         raise InputError("sources is empty; give at least one vertex, or None for all")
-    return numbers, 1.0
+    return numbers, False
 
 
 def _checked_seed(seed: Any) -> int:

@@ -33,15 +33,11 @@ import numpy as np
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
-from graphdask.algorithms._sources import chosen_sources
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.errors import InputError
-from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.result import Result
-from graphdask.runtime import runtime
 from graphdask.team import Peers
 
 LANES = 64
@@ -88,8 +84,10 @@ class Betweenness(Primitive[State]):
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
 
-    def __init__(self, sources: Sequence[int], lanes: int, scale: float):
+    def __init__(self, sources: Sequence[int], lanes: int, scale: float, of_sources: float | None = None):
+        """`scale` multiplies the sums of dependencies, and `of_sources`, where it differs, those of the sources."""
         self.sources, self.lanes, self.scale = tuple(sources), lanes, scale
+        self.of_sources = scale if of_sources is None else of_sources
 
     @property
     def inward(self) -> bool:
@@ -336,103 +334,12 @@ class Betweenness(Primitive[State]):
             kernels.bc_sum_hubs(HUB_THREADS, *shared)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        state.score *= self.scale
+        if self.of_sources != self.scale:
+            places = (part.vertex_map.locate(source) for source in self.sources)
+            rows = env.backend.from_host(np.array([local for rank, local in places if rank == part.rank], np.int64))
+            sums = state.score[rows]
+            state.score *= self.scale
+            state.score[rows] = sums * self.of_sources
+        else:
+            state.score *= self.scale
         return {"score": state.score}
-
-
-def betweenness(
-    G: Graph,
-    sources: Any = None,
-    *,
-    normalized: bool = False,
-    seed: int = 0,
-    exchange: str | None = None,
-    allocation: str | float | None = None,
-    fused: bool | None = None,
-    client: Any = None,
-    progress: bool | None = None,
-) -> BetweennessResult:
-    """Betweenness centrality: the sum over pairs of the share of shortest paths that pass through a vertex.
-
-    Paths are counted in hops; weights are not looked at, and parallel edges count once.
-
-    Parameters
-    ----------
-    G : Graph
-        A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
-    sources : int or array-like of vertex ids, optional
-        Paths from all vertices (default, exact); from that many vertices, drawn without replacement, with the score
-        scaled up to all; or from the given vertices, not scaled up.
-    normalized : bool
-        Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
-    seed : int
-        For the drawing of sources.
-    exchange : {"selective", "broadcast"}, optional
-        Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
-        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
-        would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as vertices look for the front, and
-        sum what it gives, over rows of their own, with no filter behind them. Only a front of few edges is pushed, and
-        their ends are listed where they are read.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
-
-    Returns
-    -------
-    BetweennessResult
-        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
-        of partitions; a GPU differs from a CPU in the last bits, within 1e-12 relative.
-
-    Raises
-    ------
-    VertexNotFound
-        Where a source is not a vertex.
-    InputError
-        For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
-        that has no such value.
-    OverBudget
-        Where it would need more memory than there is, or than it was given.
-    PeerLost
-        Where a worker died and could not be replaced in time.
-
-    Notes
-    -----
-    Numbers of shortest paths are float64: exact up to 2**53, beyond that rounded; above 1e308 they overflow.
-
-    References
-    ----------
-    Brandes: A faster algorithm for betweenness centrality, J. Mathematical Sociology 25 (2001). Pan, Wang, Wu, Yang,
-    Owens: Multi-GPU Graph Analytics, IPDPS 2017, Section IV. Then et al.: The more the merrier, VLDB 2014.
-
-    Examples
-    --------
-    >>> import graphdask as gd
-    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
-    >>> gd.betweenness(G).score.tolist()
-    [0.0, 2.0, 2.0, 0.0]
-    """
-    checked_graph(G)
-    n = G.num_vertices
-    if not isinstance(normalized, bool | np.bool_):
-        raise InputError(f"normalized={normalized!r} is neither true nor false")
-    chosen, share = chosen_sources(G, sources, seed)
-    scale = share * (1.0 if G.directed else 0.5)
-    if normalized and n > 2:
-        scale = share / ((n - 1) * (n - 2))
-    lanes = 1
-    while lanes < min(LANES, len(chosen)) and 24 * n * 2 * lanes <= TABLE_BYTES:
-        lanes *= 2
-    return runtime().run(
-        G,
-        Betweenness(chosen, lanes, scale),
-        exchange=exchange,
-        allocation=allocation,
-        fused=fused,
-        client=client,
-        progress=progress,
-    )

@@ -10,7 +10,7 @@ from typing import Any
 import networkx
 import numpy as np
 
-from graphdask.algorithms.betweenness import betweenness
+from graphdask.algorithms.centrality import betweenness
 from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.ranking import pagerank as run_pagerank
 from graphdask.construct import from_edges

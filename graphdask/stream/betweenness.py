@@ -75,7 +75,7 @@ class StreamedBetweenness(Betweenness):
     by_teams = False
 
     def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack):
-        super().__init__(primitive.sources, lanes, primitive.scale)
+        super().__init__(primitive.sources, lanes, primitive.scale, primitive.of_sources)
         self.stack, self.log = stack, Quiet(what=self.name)
 
     def memory(self, part: Part, allocation: Allocation) -> int:

@@ -32,7 +32,7 @@ from graphdask.stream.proofs import PROOFS, proved
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.verify.betweenness import InnerVertices, impossible, paired, sums
+from graphdask.verify.betweenness import InnerVertices, impossible, paired, scaled_alike, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
 from graphdask.verify.violation import Violation, first_of_all
 
@@ -69,13 +69,14 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
 def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, result: RankResult) -> Violation | None:
     """As `graphdask.verify.betweenness` tells; every rank looks at its own rows."""
     own, store, score = part.own, part.store, result.columns["score"]
-    ids = np.concatenate([ids for _, ids in store.order(own.chunks["out"])] or [np.zeros(0, np.int32)])
+    pieces = ((max(own.begin - first, 0), own.end - first, ids) for first, ids in store.order(own.chunks["out"]))
+    ids = np.concatenate([ids[begin:end] for begin, end, ids in pieces] or [np.zeros(0, np.int32)])
     score = score[ids] if part.size == 1 else score
     dead_end = (degrees_of(part, "out") == 0) | (degrees_of(part, gathered(store)) == 0)
     mine = impossible(score, dead_end, ids)
     if first_of_all(context, mine):
         return mine
-    return sums(context, part, score, np, _searched(context, part, primitive))
+    return sums(context, part, scaled_alike(score, ids, primitive, np), np, _searched(context, part, primitive))
 
 
 def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness) -> InnerVertices:

@@ -39,6 +39,14 @@ def paired(primitive: Betweenness) -> Betweenness:
     return Betweenness(twice, max(primitive.lanes, 2), primitive.scale)
 
 
+def scaled_alike(score: Array, ids: Array, primitive: Betweenness, xp: Any) -> Array:
+    """Scores of these vertices, those of sources scaled as all others are."""
+    if primitive.of_sources == primitive.scale:
+        return score
+    ratio = primitive.scale / primitive.of_sources if primitive.of_sources else 1.0  # a single source scores 0
+    return xp.where(xp.isin(ids, xp.asarray(np.array(primitive.sources, ids.dtype))), score * ratio, score)
+
+
 def weights_of(xp: Any, positions: Array) -> Array:
     """A weight for each vertex, by a number of its own: float64 in [1/2, 3/2)."""
     mixed = positions.astype(np.uint64) + np.uint64(1)
@@ -106,7 +114,7 @@ def verify(context: RankContext, part: Part, primitive: Betweenness, result: Ran
     given = paired(primitive)
     search = InnerVertices(given.sources, given.lanes, given.scale)
     run_primitive(context.comm, part, search, context.environment("selective"))
-    return sums(context, part, score, xp, search)
+    return sums(context, part, scaled_alike(score, part.ids, primitive, xp), xp, search)
 
 
 def impossible(score: Array, dead_end: Array, ids: Array) -> Violation | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import tracemalloc
+from contextlib import nullcontext
 
 import networkx as nx
 import numpy as np
@@ -12,6 +15,7 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask.algorithms import betweenness as algorithm
+from graphdask.algorithms import centrality
 from graphdask.algorithms.betweenness import LANES, Betweenness
 from graphdask.runtime import runtime
 
@@ -86,10 +90,82 @@ def test_a_sample_of_sources_is_scaled_up_and_follows_the_seed():
     sampled = gd.betweenness(graph, 100, seed=1)
     sources = sampled.primitive.sources
     assert len(set(sources)) == 100
-    np.testing.assert_allclose(sampled.score, gd.betweenness(graph, sources).score * 4, rtol=1e-12)
+    seen = np.where(np.isin(np.arange(400), sources), 99, 100)  # how many other sources a vertex has
+    np.testing.assert_allclose(sampled.score, gd.betweenness(graph, sources).score * 399 / seen, rtol=1e-12)
     assert gd.betweenness(graph, 100, seed=2).primitive.sources != sources
     assert gd.betweenness(graph, 100, seed=1).primitive.sources == sources
     np.testing.assert_allclose(gd.betweenness(graph, 400).score, gd.betweenness(graph).score, rtol=1e-12)
+
+
+class Drawn(random.Random):
+    """Draws what it is told to; for NetworkX."""
+
+    def __init__(self, chosen):
+        super().__init__(0)
+        self.chosen = chosen
+
+    def sample(self, population, k):
+        assert k == len(self.chosen)
+        return list(self.chosen)
+
+
+SMALL = {
+    "star": [(0, 1), (0, 2), (0, 3), (0, 4)],
+    "star, both ways": [(0, 1), (2, 0), (0, 3), (4, 0)],
+    "path": [(0, 1), (1, 2), (2, 3), (3, 4)],
+    "cycle": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)],
+    "two stars": [(0, 1), (0, 2), (3, 0), (4, 3), (3, 5)],
+    "an edge": [(0, 1)],
+}
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", SMALL)
+def test_scores_of_drawn_sources_are_unbiased(name, directed, normalized, monkeypatch):
+    """For every set of k sources a score is NetworkX's and at most 1 if normalized; the mean over sets is exact."""
+    g = (nx.DiGraph if directed else nx.Graph)(SMALL[name])
+    n = len(g)
+    exact = values(nx.betweenness_centrality(g, normalized=normalized))
+    parts = [gd.from_networkx(g).partition(size, "random", device="cpu") for size in (1, 2)]
+    ids = parts[0].vertex_ids.tolist()
+    for k in range(1, n + 1):
+        found, theirs = [], []
+        for number, chosen in enumerate(itertools.combinations(range(n), k)):
+            monkeypatch.setattr(centrality, "chosen_sources", lambda *_, chosen=chosen: (list(chosen), True))
+            with expected_for(k, n):
+                result = gd.betweenness(parts[number % 2], k, normalized=normalized).verify()
+            found.append(result.score[np.argsort(ids)])
+            drawn = Drawn([ids[v] for v in chosen])
+            theirs.append(values(nx.betweenness_centrality(g, k, normalized, seed=drawn)))
+        found, theirs = np.array(found), np.array(theirs)
+        assert not normalized or found.max() <= 1 + 1e-12
+        known = ~np.isnan(theirs)  # NetworkX has no score for the only source
+        np.testing.assert_allclose(found[known], theirs[known], rtol=1e-12)
+        assert (found[~known] == 0).all()
+        np.testing.assert_allclose(found.sum(axis=0) / known.sum(axis=0), exact, rtol=1e-12)
+
+
+def expected_for(sources, vertices):
+    if sources > 1 or vertices < 3:
+        return nullcontext()
+    return pytest.warns(gd.errors.GraphdaskWarning, match="the only source, cannot be estimated and is 0; use 2")
+
+
+def test_drawn_scores_do_not_leave_0_to_1_on_several_ranks():
+    graph = gd.from_networkx(nx.star_graph(9)).partition(3, "random", ghosts="1-hop", device="cpu")
+    for seed in range(8):
+        score = gd.betweenness(graph, 4, normalized=True, seed=seed).verify().score
+        np.testing.assert_allclose(score, [1.0] + [0.0] * 9, rtol=1e-12)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("parts", [1, 2])
+def test_drawn_scores_on_a_gpu_are_those_of_a_cpu(parts):
+    graph = gd.generate.preferential_attachment(400, degree=3)
+    expected = gd.betweenness(graph.partition(1, device="cpu"), 100).score
+    found = gd.betweenness(graph.partition(parts, device="cuda"), 100).verify().score
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
 def test_a_sampled_score_is_near_the_exact_one():
@@ -164,7 +240,10 @@ def test_scores_that_add_up_but_are_of_others_are_found(directed, given, parts, 
     graph = gd.from_edges(*rng.integers(0, 100, (2, 900)), directed=directed)
     graph = graph.partition(parts, by="random", ghosts="1-hop", device="cpu")
     result = gd.betweenness(graph, **given).verify()
-    places = [result.built.vertex_map.locate(v) for v in np.flatnonzero(result.score > 0)[:3]]
+    scoring = np.flatnonzero(result.score > 0)
+    if given.get("sources") == 9:  # whose scores are scaled otherwise
+        scoring = np.setdiff1d(scoring, result.primitive.sources)
+    places = [result.built.vertex_map.locate(v) for v in scoring[:3]]
     columns = [result.parts.values[rank].columns["score"] for rank, _ in places]
     scores = [column[place] for column, (_, place) in zip(columns, places, strict=True)]
     for wrong in (np.roll(scores, 1), scores + np.array([1e-3, -1e-3, 0.0]) * min(scores)):

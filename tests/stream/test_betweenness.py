@@ -26,6 +26,24 @@ def test_scores_are_those_in_memory_and_are_proved(stored, name, order):
     np.testing.assert_array_equal(sampled.score, gd.betweenness(G, 10, seed=3).score)
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_wrong_score_of_a_drawn_source_is_found(stored, parts):
+    S = stored(gd.generate.preferential_attachment(200, degree=2)).partition(parts)
+    result = gd.betweenness(S, 12, normalized=True).verify()
+    source = max(result.primitive.sources, key=lambda v: result.score[v])
+    rank, place = (0, source) if parts == 1 else _place(result, source)
+    result.parts.values[rank].columns["score"][place] *= 12 / 11  # as if it were none
+    with pytest.raises(gd.VerificationError, match="the scores add up to"):
+        result.verify()
+
+
+def _place(result, vertex):
+    score = result.score[vertex]
+    found = [np.flatnonzero(part.columns["score"] == score) for part in result.parts.values]
+    rank = next(rank for rank, places in enumerate(found) if len(places))
+    return rank, found[rank][0]
+
+
 def test_exact_scores_are_those_of_networkx(stored):
     n, src, dst, directed = GRAPHS["scale-free"]()
     S = stored(gd.from_edges(src, dst, num_vertices=n, directed=directed), "160KiB")

@@ -1,0 +1,136 @@
+"""The public function for betweenness centrality: sources, scales, and the primitive that counts paths."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._sources import chosen_sources
+from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
+from graphdask.errors import GraphdaskWarning, InputError
+from graphdask.graph import Graph, checked_graph
+from graphdask.runtime import runtime
+
+
+def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:
+    """By what sums of dependencies are multiplied: of a vertex that is no source, and of a source.
+
+    `drawn` sources stand for all vertices; None where paths from all, or only from given vertices, count.
+    """
+    others = G.num_vertices - 1
+    pairs = 1.0 if G.directed else 0.5
+    if normalized and others > 1:
+        pairs = 1.0 / (others * (others - 1))
+    if drawn is None or others < 1:
+        return pairs, pairs
+    return pairs * others / drawn, pairs * others / (drawn - 1) if drawn > 1 else 0.0
+
+
+def betweenness(
+    G: Graph,
+    sources: Any = None,
+    *,
+    normalized: bool = False,
+    seed: int = 0,
+    exchange: str | None = None,
+    allocation: str | float | None = None,
+    fused: bool | None = None,
+    client: Any = None,
+    progress: bool | None = None,
+) -> BetweennessResult:
+    """Betweenness centrality: the sum over pairs of the share of shortest paths that pass through a vertex.
+
+    Paths are counted in hops; weights are not looked at, and parallel edges count once.
+
+    Parameters
+    ----------
+    G : Graph
+        A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
+    sources : int or array-like of vertex ids, optional
+        Paths from all vertices (default, exact); from that many vertices, drawn without replacement, with the scores
+        scaled up to all; or from the given vertices, not scaled up.
+
+        A vertex has n - 1 possible sources besides itself. Of k sources that are drawn, one of them has seen k - 1, and
+        every other vertex k; its sum is multiplied by (n - 1) / (k - 1) or (n - 1) / k, as NetworkX does. So the
+        expected score is the exact one, and a normalized score is at most 1. Of one source nothing is known about the
+        source itself: its score is 0, and a GraphdaskWarning says so.
+    normalized : bool
+        Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
+    seed : int
+        For the drawing of sources.
+    exchange : {"selective", "broadcast"}, optional
+        Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
+    allocation : {"maximal", "just-enough", "fixed"} or float, optional
+        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
+        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
+        would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
+    fused : bool, optional
+        Accepted so that all algorithms can be called alike; False is refused, as vertices look for the front, and
+        sum what it gives, over rows of their own, with no filter behind them. Only a front of few edges is pushed, and
+        their ends are listed where they are read.
+    client : distributed.Client, optional
+        Where to run. Default: the active client, or this process if there is none.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    BetweennessResult
+        With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
+        of partitions; a GPU differs from a CPU in the last bits, within 1e-12 relative.
+
+    Raises
+    ------
+    VertexNotFound
+        Where a source is not a vertex.
+    InputError
+        For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
+        that has no such value.
+    OverBudget
+        Where it would need more memory than there is, or than it was given.
+    PeerLost
+        Where a worker died and could not be replaced in time.
+
+    Notes
+    -----
+    Numbers of shortest paths are float64: exact up to 2**53, beyond that rounded; above 1e308 they overflow.
+
+    References
+    ----------
+    Brandes: A faster algorithm for betweenness centrality, J. Mathematical Sociology 25 (2001). Pan, Wang, Wu, Yang,
+    Owens: Multi-GPU Graph Analytics, IPDPS 2017, Section IV. Then et al.: The more the merrier, VLDB 2014.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> gd.betweenness(G).score.tolist()
+    [0.0, 2.0, 2.0, 0.0]
+    """
+    checked_graph(G)
+    n = G.num_vertices
+    if not isinstance(normalized, bool | np.bool_):
+        raise InputError(f"normalized={normalized!r} is neither true nor false")
+    chosen, drawn = chosen_sources(G, sources, seed)
+    scale, of_sources = scales(G, len(chosen) if drawn else None, bool(normalized))
+    if drawn and len(chosen) == 1 and n > 2:
+        warnings.warn(
+            f"the score of vertex {G.ids.to_caller(np.array(chosen))[0]}, the only source, cannot be estimated and is "
+            f"0; use 2 sources or more",
+            GraphdaskWarning,
+            stacklevel=2,
+        )
+    lanes = 1
+    while lanes < min(LANES, len(chosen)) and 24 * n * 2 * lanes <= TABLE_BYTES:
+        lanes *= 2
+    return runtime().run(
+        G,
+        Betweenness(chosen, lanes, scale, of_sources),
+        exchange=exchange,
+        allocation=allocation,
+        fused=fused,
+        client=client,
+        progress=progress,
+    )
