@@ -7,11 +7,12 @@ job that runs already, `srun -n 6 python analysis.py`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from graphdask.cluster import encryption
+from graphdask.cluster import encryption, shell
 from graphdask.cluster.clients import connected
 from graphdask.cluster.local import wait_for_workers
 from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
@@ -77,7 +78,12 @@ def slurm_cluster(
     if workers < 1:
         raise InputError(f"workers={workers} must be 1 or more")
     settings: dict[str, Any] = {"cores": 1, "processes": 1, "memory": memory, "walltime": clock(seconds_of(time))}
-    more = list(directives)
+    settings |= {"python": shell.words([sys.executable], "python")}
+    settings |= {"queue": _word("partition", partition), "account": _word("account", account)}
+    shell.name("memory", memory)
+    if interface is not None:
+        shell.network("interface", interface)
+    more = [shell.directive("#SBATCH", each).removeprefix("#SBATCH ") for each in directives]
     if gpu:
         need_dask_cuda()
         settings["worker_command"] = "dask cuda worker"
@@ -92,7 +98,7 @@ def slurm_cluster(
     with (
         dask.config.set({"jobqueue.slurm.death-timeout": None if gpu else 120} | encrypted),
         slurm.SLURMCluster(
-            **settings, **_encryption(tls), queue=partition, account=account, interface=interface,
+            **settings, **_encryption(tls), interface=interface,
             job_extra_directives=more, worker_extra_args=["--memory-limit", "0", "--no-dashboard"],
             scheduler_options=scheduler,
         ) as cluster,
@@ -179,10 +185,19 @@ def slurm_runner(
             yield client
 
 
+def _word(option: str, value: str | None) -> str | None:
+    """A value of dask-jobqueue's header, which that puts there as it is."""
+    return None if value is None else shell.slurm_word(shell.name(option, value))
+
+
 def _encryption(tls: bool) -> dict[str, Any]:
     """What dask-jobqueue is told of it."""
     if not tls:
         return {}
     from graphdask.cluster.tls import security_of_cluster
 
-    return {"protocol": "tls://", "security": security_of_cluster()}
+    security = security_of_cluster()
+    for each in security.get_tls_config_for_role("worker").values():
+        if isinstance(each, str) and shell.words([each], "the certificate's file") != each:  # it is not quoted there
+            raise InputError(f"the certificate's file {each!r} has a character that a shell reads; move it elsewhere")
+    return {"protocol": "tls://", "security": security}

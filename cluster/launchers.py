@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphdask.cluster import encryption
+from graphdask.cluster import encryption, shell
 from graphdask.cluster.scripts import scheduler_arguments, worker_arguments
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, MissingDependency
 
@@ -243,8 +242,9 @@ def ssh_cluster(
 
     if not hosts or not all(hosts):
         raise InputError("no host is named; host1,host2 for one")
-    if any(host.startswith("-") for host in hosts):
-        raise InputError("the name of a host does not begin with a hyphen")
+    for each in hosts:
+        shell.host("--ssh", each)
+    shell.path("python", python)
     settings = encryption.settings(tls)
     number = len(hosts) if workers is None else workers
     if number < len(hosts):
@@ -282,8 +282,8 @@ class _Remote:
 
     def __init__(self, host: str, command: list[str], told: Mapping[str, str], ssh: Sequence[str], log: Path):
         self.host, self.log = host, log
-        first = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in told.items()).encode()
-        script = shlex.join(["sh", "-c", REMOTE.format(length=len(first), command=shlex.join(command))])
+        first = "".join(shell.export(name, value, lines=True) + "\n" for name, value in told.items()).encode()
+        script = shell.words(["sh", "-c", REMOTE.format(length=len(first), command=shell.words(command))])
         with log.open("wb") as out:
             self.process = subprocess.Popen(
                 [*ssh, host, script], stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True, bufsize=0

@@ -7,10 +7,9 @@ SIGTERM where the time ends and where somebody deletes the job; the script tells
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
-from graphdask.cluster import batch, scripts
+from graphdask.cluster import batch, scripts, shell
 from graphdask.cluster.batch import UNKNOWN, State
 from graphdask.cluster.scripts import Job
 
@@ -27,15 +26,20 @@ def script(job: Job) -> str:
     chunk = f"{job.tasks}:ncpus={job.cores}:mpiprocs=1"
     if job.gpus_per_task:
         chunk += f":ngpus={job.gpus_per_task}"
-    header = [f"#PBS -N {'-'.join(['graphdask', *job.command[:2]])[:15]}", f"#PBS -l select={chunk}", "#PBS -j oe"]
-    header.append(f"#PBS -o {shlex.quote(job.folder + '/pbs.log')}")
-    if job.time:
-        header.append(f"#PBS -l walltime={scripts.clock(scripts.seconds_of(job.time))}")
-    header += [f"#PBS {flag} {value}" for flag, value in (("-q", job.partition), ("-A", job.account)) if value]
-    header += [f"#PBS {line}" for line in job.directives]
+    options: list[tuple[str, object]] = [
+        ("-N", shell.label(["graphdask", *job.command[:2]], 15)),
+        ("-l", f"select={chunk}"),
+        ("-j", "oe"),
+        ("-o", job.folder + "/pbs.log"),
+        ("-l", f"walltime={scripts.clock(scripts.seconds_of(job.time))}" if job.time else None),
+        ("-q", job.partition),
+        ("-A", job.account),
+    ]
+    header = [shell.directive("#PBS", flag, value) for flag, value in options if value is not None]
+    header += [shell.directive("#PBS", line) for line in job.directives]
     # PBS brings a job's output when it has ended; the script writes a log of its own that can be followed.
-    header.append(f'exec > {shlex.quote(job.folder)}/"job-$PBS_JOBID.log" 2>&1')
-    return scripts.script(job, header, shlex.join(["mpiexec", "-n", str(job.tasks)]))
+    header.append(f'exec > {shell.words([job.folder])}/"job-$PBS_JOBID.log" 2>&1')
+    return scripts.script(job, header, shell.words(["mpiexec", "-n", str(job.tasks)]))
 
 
 def need() -> None:

@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
-from graphdask.cluster import encryption
+from graphdask.cluster import encryption, shell
 from graphdask.errors import InputError, MissingDependency, WriteError
 
 DESCRIPTION = "job.json"
@@ -35,6 +34,8 @@ SCHEDULER_SECONDS = 120
 """How long the scheduler of a job may take to start."""
 MINUTES = re.compile(r"(?:(?P<days>\d+)-)?(?P<numbers>\d+(?::\d+){0,2})")
 CONNECT = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
+LISTS, NUMBERS = ("command", "directives", "setup"), ("workers", "gpus_per_task", "cpus_per_task")
+"""Fields of a job that are not texts."""
 REUSE = "DASK_DISTRIBUTED__SCHEDULER__REUSE_BROADCAST_COMM"
 """As `graphdask.cluster.local.REUSED` tells."""
 
@@ -115,14 +116,38 @@ class Job:
             )
         if self.time is not None:
             seconds_of(self.time)
-        for line in (*self.directives, *self.setup):
-            if "\n" in line:
-                raise InputError(f"{line!r} is more than one line")
+        self._check_texts()
         if self.image is not None and "://" not in self.image and not Path(self.directory, self.image).exists():
             raise InputError(f"image {self.image}: no such file; apptainer build makes one, of cluster/graphdask.def")
         if self.gpus_per_task and self.image is None and self.python == sys.executable:
             need_dask_cuda()
         return self
+
+    def _check_texts(self) -> None:
+        """Raise InputError for a text that is not one line, or that its place in the script cannot hold."""
+        shell.path("--output", self.folder)
+        shell.path("the working folder", self.directory)
+        shell.path("python", self.python)
+        for option, value in (("--partition", self.partition), ("--account", self.account)):
+            if value is not None:
+                shell.name(option, value)
+        if self.interface is not None:
+            shell.network("--interface", self.interface)
+        for option, lines in (("--directive", self.directives), ("--setup", self.setup)):
+            for each in lines:
+                shell.line(option, each)
+        shell.words(self.command)
+        if self.number is not None:
+            shell.job_number(self.number)
+        if self.image is not None:
+            shell.name("--image", self.image, shell.LONGEST_PATH)
+            for option, folder in zip(("--output", "XDG_CONFIG_HOME"), _seen_in_the_image(self), strict=False):
+                if any(mark in folder for mark in ',:"'):
+                    raise InputError(f"{option} {folder!r} has a comma, colon or quote, which apptainer --bind divides")
+        if self.system == "slurm" and "\\" in self.folder:
+            raise InputError(f"--output {self.folder!r} has a backslash, at which Slurm names no logs by their job")
+        if self.system == "pbs" and ":" in self.folder:
+            raise InputError(f"--output {self.folder!r} has a colon, before which PBS reads the name of a host")
 
     def save(self) -> None:
         """Write the description into the folder, whole or not at all."""
@@ -152,9 +177,26 @@ def load(folder: str | os.PathLike[str]) -> Job:
         raise InputError(f"{folder} is not the folder of a job: there is no {DESCRIPTION} in it") from None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} does not describe a job ({error!r})") from None
-    for name in ("command", "directives", "setup"):
+    for name, value in values.items():
+        if not _has_type(name, value):
+            raise InputError(f"{path} does not describe a job ({name} is {value!r})")
+    for name in LISTS:
         values[name] = tuple(values[name])
-    return replace(Job(**values), folder=os.path.abspath(folder))  # the folder may have been moved
+    job = replace(Job(**values), folder=os.path.abspath(folder))  # the folder may have been moved
+    if job.number is not None:
+        shell.job_number(job.number)
+    return job
+
+
+def _has_type(name: str, value: object) -> bool:
+    """Whether a value of a description is of its field's type."""
+    if name in LISTS:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if name in NUMBERS:
+        return (value is None and name != "gpus_per_task") or (isinstance(value, int) and not isinstance(value, bool))
+    if name == "tls":
+        return isinstance(value, bool)
+    return isinstance(value, str) or (value is None and name not in ("folder", "system", "python", "directory"))
 
 
 def need_dask_cuda() -> None:
@@ -195,7 +237,10 @@ def clock(seconds: int) -> str:
 
 def network(interface: str | None, tls: bool) -> list[str]:
     """Where scheduler and workers listen, and how."""
-    return [*(["--interface", interface] if interface else []), *(["--protocol", "tls"] if tls else [])]
+    return [
+        *(["--interface", shell.network("--interface", interface)] if interface else []),
+        *(["--protocol", "tls"] if tls else []),
+    ]
 
 
 def scheduler_arguments(interface: str | None = None, tls: bool = False) -> list[str]:
@@ -228,27 +273,27 @@ def script(job: Job, header: list[str], start_workers: str) -> str:
     start_workers : str
         Shell words that start the command after them in every task.
     """
-    python = shlex.join(_python(job))
+    python = shell.words(_python(job), "--image" if job.image else "python")
     needed = "graphdask, dask_cuda, cupy" if job.gpus_per_task else "graphdask"
     lines = [
         "#!/bin/bash",
         *header,
         "# Written by graphdask submit. Its --resume FOLDER follows this job, or submits it again.",
-        f"folder={shlex.quote(job.folder)}",
+        f"folder={shell.words([job.folder], '--output')}",
         f"limit={seconds_of(job.time) if job.time else 0}",
         FUNCTIONS,
         f'rm -f "$folder"/{{scheduler.json,{EXIT_CODE},{OUT_OF_TIME}}} "$folder"/worker*.log',
-        f"cd {shlex.quote(job.directory)} || end 1",
+        f"cd -- {shell.words([job.directory], 'the working folder')} || end 1",
         "trap out_of_time USR1",
         "trap told_to_end TERM",
         f"export {CONNECT}=${{{CONNECT}:-60s}} {REUSE}=${{{REUSE}:-true}} GRAPHDASK_STEPS=lines",
         *_encryption(job),
-        *job.setup,
+        *(shell.line("--setup", each) for each in job.setup),
         f"if ! {python} -c 'import {needed}'; then",
-        f'  say "{job.image or job.python} on $(hostname) cannot import {needed}"; end 1',
+        f'  say {shell.words([job.image or job.python])} "on $(hostname) cannot import {needed}"; end 1',
         "fi",
         *(_cluster(job, python, start_workers) if job.workers is not None else []),
-        f'{python} -m graphdask.cli {shlex.join(arguments(job))} > "$folder/{RESULT}" & command=$!',
+        f'{python} -m graphdask.cli {shell.words(arguments(job))} > "$folder/{RESULT}" & command=$!',
         *([WATCH] if job.workers is not None else []),
         FINISH,
     ]
@@ -279,7 +324,7 @@ def _encryption(job: Job) -> list[str]:
     if job.workers is None:
         return []
     found = encryption.variables(encryption.settings(job.tls))
-    return [f"export {name}={shlex.quote(value)}" for name, value in found.items()]
+    return [shell.export(name, value) for name, value in found.items()]
 
 
 def arguments(job: Job) -> list[str]:
@@ -292,8 +337,8 @@ def arguments(job: Job) -> list[str]:
 
 def _cluster(job: Job, python: str, start_workers: str) -> list[str]:
     file = '--scheduler-file "$folder/scheduler.json"'
-    scheduler = shlex.join(scheduler_arguments(job.interface, job.tls))
-    worker = shlex.join(worker_arguments(bool(job.gpus_per_task), job.interface, job.tls))
+    scheduler = shell.words(scheduler_arguments(job.interface, job.tls))
+    worker = shell.words(worker_arguments(bool(job.gpus_per_task), job.interface, job.tls))
     hidden = "" if job.gpus_per_task else "env CUDA_VISIBLE_DEVICES= "
     return [
         f'{python} {scheduler} {file} > "$folder/scheduler.log" 2>&1 & scheduler=$!',

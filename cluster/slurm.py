@@ -7,11 +7,10 @@ asked for its warning, SIGUSR1 to the script ahead of the time limit, at which t
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 from pathlib import Path
 
-from graphdask.cluster import batch, scripts
+from graphdask.cluster import batch, scripts, shell
 from graphdask.cluster.batch import UNKNOWN, State
 from graphdask.cluster.scripts import Job
 
@@ -28,7 +27,7 @@ def script(job: Job) -> str:
     """The text of the job's script, for `sbatch`."""
     log = job.folder.replace("%", "%%")
     options = {
-        "job-name": "-".join(["graphdask", *job.command[:2]]),
+        "job-name": shell.label(["graphdask", *job.command[:2]], 64),
         "ntasks": job.tasks,
         "cpus-per-task": job.cores,
         "gpus-per-task": job.gpus_per_task or None,
@@ -39,13 +38,13 @@ def script(job: Job) -> str:
         "output": f"{log}/job-%j.log",
         "signal": f"B:USR1@{WARNING_SECONDS}",
     }
-    header = [f"#SBATCH --{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
-    header += [f"#SBATCH {line}" for line in job.directives]
+    header = [shell.directive("#SBATCH", f"--{name}", value) for name, value in options.items() if value is not None]
+    header += [shell.directive("#SBATCH", line) for line in job.directives]
     per_task = [f"--cpus-per-task={job.cores}"]
     if job.gpus_per_task:
         per_task.append(f"--gpus-per-task={job.gpus_per_task}")
     workers = ["srun", f"--ntasks={job.tasks}", *per_task, "--kill-on-bad-exit=0", "--wait=0"]
-    return scripts.script(job, header, shlex.join([*workers, f"--output={log}/worker-%t.log"]))
+    return scripts.script(job, header, shell.words([*workers, f"--output={log}/worker-%t.log"]))
 
 
 def need() -> None:

@@ -151,7 +151,7 @@ def test_times_are_read_as_slurm_reads_them(time, seconds):
         ({"workers": 3, "gpus_per_task": 2}, "3 workers with a GPU each cannot be divided into tasks of 2 GPUs"),
         ({"time": "soon"}, "'soon' is not minutes"),
         ({"time": "0"}, "'0' is no time"),
-        ({"directives": ("--qos=a\nrm",)}, "more than one line"),
+        ({"directives": ("--qos=a\nrm",)}, "control character"),
         ({"image": "no.sif"}, "image no.sif: no such file"),
         ({"system": "lsf"}, "system='lsf' is not one of slurm, pbs"),
     ],

@@ -187,7 +187,7 @@ def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
     ("arguments", "error", "words"),
     [
         ({"hosts": []}, InputError, "no host is named"),
-        ({"hosts": ["-oProxyCommand=x"]}, InputError, "does not begin with a hyphen"),
+        ({"hosts": ["-oProxyCommand=x"]}, InputError, "begins with a hyphen"),
         ({"hosts": ["one", "two"], "workers": 1}, InputError, "fewer than the 2 hosts"),
         ({"hosts": ["one"], "ssh": ["no-such-ssh"]}, MissingDependency, "there is no no-such-ssh on PATH"),
     ],
