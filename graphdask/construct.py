@@ -250,7 +250,7 @@ def read_graph(
     *,
     format: str | None = None,
     directed: bool | None = None,
-    weights: bool | None = None,
+    weights: bool | str | None = None,
     num_vertices: int | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
@@ -270,8 +270,11 @@ def read_graph(
         Default: from the name; `graphdask.io.FORMATS` lists them.
     directed : bool, optional
         Default: what the file says; where it cannot say, directed.
-    weights : bool, optional
-        False ignores them, True insists on them. Default: what the format says of itself.
+    weights : bool or "auto", optional
+        False ignores them, True insists on them. Default: what the format says of itself; an edge list without column
+        names has none, and `report["unread_columns"]` counts what was not read. "auto", which is the default of the
+        command line, also takes the third column of such a list as weights if it has numbers;
+        `graphdask.io.read_edges` describes it.
     num_vertices, self_loops, multi_edges
         As in `from_edges`. The ids are those that stand in the file; formats that count from 1 keep doing so.
     ids, comment, delimiter, columns : optional

@@ -98,7 +98,7 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--delta", type=float, metavar="WIDTH",
                          help="Width of a bucket of distances. Default: an estimate."),
         ),
-        ("source", "delta"),
+        ("source", "delta"), weights=True,
     ),
     Entry(
         "components", "Connected components; of a directed graph the weak ones.", public("connected_components"),
@@ -142,6 +142,7 @@ ENTRIES: tuple[Entry, ...] = (
                          help="Where walkers start, WEIGHT 1 unless given; may be repeated.  [default: anywhere]"),
         ),
         ("damping", "tol", "error", "norm", "dtype", "max_iter", "dangling", "weighted", "personalization"),
+        weights=True,
     ),
     *neighbourhoods.ENTRIES,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
+from graphdask.commands import weights as weighing
 from graphdask.commands.options import FILE, READ, WRITTEN, ids_option, json_option, writable
 from graphdask.errors import InputError
 
@@ -22,7 +23,7 @@ from graphdask.errors import InputError
               help="Whether edges have a direction; default: what IN says.")  # fmt: skip
 @click.option(
     "--weights/--no-weights", "weights", default=None,
-    help="Require weights, or leave them; default: read them where the format names them.",
+    help="Require weights, or ignore them; default: what IN has as weights, or numbers as its third column.",
 )  # fmt: skip
 @ids_option
 @json_option
@@ -55,7 +56,7 @@ def command(
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
     begin = time.perf_counter()
-    edges = read_edges(source, format=format_in, directed=directed, weights=weights, ids=ids)
+    edges = read_edges(source, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids)
     middle = time.perf_counter()
     write_edges(edges, target, format=format_out)
     end = time.perf_counter()
@@ -79,13 +80,11 @@ def command(
         for word, side in (("read", record["in"]), ("written", record["out"]))
     ]  # fmt: skip
     click.echo(terminal.table(("", "file", "format", "edges", "size", "seconds"), rows, right=(3, 4, 5)))
-    unread = edges.report.get("unread_columns")
-    if unread:
-        click.echo(f"\n{_columns(unread)} of {source.name} not read; --weights takes the third as weights")
-
-
-def _columns(number: Any) -> str:
-    return terminal.count(number, "further column") if isinstance(number, int) else f"columns {number}"
+    said = weighing.unread(edges.report)
+    if weighing.third(edges.report):
+        said = "the third column is written as weights, as by --weights; --no-weights leaves it out"
+    if said and weights is not False:
+        click.echo(f"\n{source.name}: {said}")
 
 
 def _bytes(path: Path) -> int:

@@ -31,6 +31,8 @@ class Entry:
     names: tuple[str, ...] = ()
     """Of those arguments. One that is called `source` is a vertex id, and part of the answer; `personalization` is
     texts of the form ID[=WEIGHT]."""
+    weights: bool = False
+    """Whether it uses the weights of the edges; not where its option `weighted` is off."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Chosen:
     def title(self) -> str:
         """`bfs from 7`."""
         return f"{self.entry.name} from {self.own['source']}" if "source" in self.own else self.entry.name
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether it uses the weights of the edges."""
+        return self.entry.weights and self.own.get("weighted") is not False
 
     def start(self, G: Any, **where: Any) -> Any:
         """Run it."""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from graphdask.commands import stream, terminal
+from graphdask.commands import weights as weighing
 from graphdask.commands.options import cleaning_options, input_file, json_option, reading_options
 
 BAR = 32
@@ -60,7 +61,7 @@ def describe(
     G = read_graph(
         path,
         format=file_format,
-        weights=weights,
+        weights=weighing.wanted(weights, True),
         directed=directed,
         ids=ids,
         self_loops=self_loops,
@@ -82,6 +83,8 @@ def describe(
         "directed": G.directed,
         "weighted": G.weighted,
         "weights": None if values is None or not len(values) else _spread(values),
+        "weights_read": weighing.status(G, weights, True),
+        "weights_in_words": weighing.of_a_file(G, weights, _users()),
         "ids": {
             "first": vertices[0] if n else None, "last": vertices[-1] if n else None, "numbers": G.ids.are_numbers,
             "renumbered": G.ids.table is not None,
@@ -125,6 +128,13 @@ def _streamed(path: Path, as_json: bool, options: dict[str, Any]) -> None:
     click.echo(terminal.pairs([*stream.lines(S), *_degree_lines(degree)]))
     if S.num_vertices:
         click.echo("\n" + _histogram(found["degree"]["histogram"], "out-degree" if S.directed else "degree"))
+
+
+def _users() -> list[str]:
+    """The algorithms of `run` that use weights."""
+    from graphdask.commands.algorithms import ENTRIES
+
+    return [entry.name for entry in ENTRIES if entry.weights]
 
 
 def _spread(weights: Any) -> dict[str, Any]:
@@ -183,10 +193,10 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("vertices", f"{found['vertices']:,}, {found['isolated_vertices']:,} isolated"),
         ("edges", f"{found['edges']:,}, {kind}, {'weighted' if found['weighted'] else 'without weights'}"),
     ]
+    spread = ""
     if weights:
-        lines.append(
-            ("weights", f"{weights['dtype']}, {weights['min']:g} to {weights['max']:g}, mean {weights['mean']:.4g}")
-        )
+        spread = f"{weights['dtype']}, {weights['min']:g} to {weights['max']:g}, mean {weights['mean']:.4g}; "
+    lines.append(("weights", spread + found["weights_in_words"]))
     if found["vertices"]:
         gaps = ", with gaps: renumbered inside" if ids["renumbered"] else ""
         lines.append(("ids", f"{ids['first']} to {ids['last']}{gaps}"))

@@ -104,7 +104,8 @@ reading_options = stacked(
         "--weights/--no-weights",
         "weights",
         default=None,
-        help="Require weights, or leave them; default: read them where the format names them.",
+        help="Require weights, or ignore them; default: what the file has as weights, or numbers as its third column, "
+        "where they are of use.",
     ),
     ids_option,
 )

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from graphdask.bsp import BspTerms, Share
-from graphdask.commands import terminal
+from graphdask.commands import terminal, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import drawable, input_file, stacked
@@ -46,7 +46,7 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     if picture is not None:
         drawable("--output", picture)
     steps = terminal.Steps()
-    with divided(request, steps) as (G, client):
+    with divided(request, steps, chosen.takes_weights) as (G, client):
         if warm_up:
             with steps.step("warm up"):
                 chosen.start(G, **request.how, client=client)
@@ -65,7 +65,8 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     if request.as_json:
         terminal.print_json({
             "algorithm": stats.algorithm, "file": request.path, "vertices": G.num_vertices, "edges": G.num_edges,
-            "answer": found, "plot": picture, "steps": [step.to_dict() for step in steps.steps],
+            "weights": weights.status(G, request.weights, chosen.takes_weights), "answer": found,
+            "plot": picture, "steps": [step.to_dict() for step in steps.steps],
             "stats": stats.to_dict() | {"bottlenecks": bottlenecks(stats)},
         })  # fmt: skip
         return
@@ -76,7 +77,8 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     click.echo("")
     click.echo(terminal.pairs(in_words(stats.bsp, stats.waits_for)))
     click.echo("")
-    click.echo(terminal.pairs(facts(stats, False)[:3]))
+    said = weights.in_words(G, request.weights, chosen.takes_weights, chosen.entry.name)
+    click.echo(terminal.pairs([("weights", said), *facts(stats, False)[:3]]))
 
 
 def bottlenecks(stats: Any) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, terminal
+from graphdask.commands import stream, terminal, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.columns import check_output, write_columns
 from graphdask.commands.entry import Chosen, add_commands
@@ -90,7 +90,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
     if request.output is not None:
         check_output(request.output, request.path)
     steps = terminal.Steps()
-    with divided(request, steps) as (G, client):
+    with divided(request, steps, chosen.takes_weights) as (G, client):
         with steps.step(chosen.title) as step:
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
@@ -109,11 +109,11 @@ def execute(chosen: Chosen, **options: Any) -> None:
             with steps.step("write") as step:
                 write_columns(result, request.output)
                 step.detail = f"{request.output}: {', '.join(('vertex', *result.columns))}"
-    show(request, G, result, found, steps)
+    show(request, chosen, G, result, found, steps)
 
 
 @contextmanager
-def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]]:
+def divided(request: Request, steps: terminal.Steps, takes_weights: bool) -> Iterator[tuple[Any, Any]]:
     """The graph with its partitions built, and the client of the cluster that holds them; None in this process."""
     streamed = request.path.suffix == stream.ENDING
     if streamed:
@@ -131,7 +131,7 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
             with stream.opened(request, steps) as G:
                 yield G, client
             return
-        G = read(request, steps)
+        G = read(request, steps, weights.wanted(request.weights, takes_weights))
         with steps.step("partition") as step:
             G = G.partition(
                 request.partitions,
@@ -147,15 +147,15 @@ def divided(request: Request, steps: terminal.Steps) -> Iterator[tuple[Any, Any]
         yield G, client
 
 
-def read(request: Any, steps: terminal.Steps) -> Any:
-    """Read the graph that the options of a command name, as a step."""
+def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:
+    """Read the graph that the options of a command name, as a step; `wanted`: which weights."""
     from graphdask.construct import read_graph
 
     with steps.step("read") as step:
         G = read_graph(
             request.path,
             format=request.file_format,
-            weights=request.weights,
+            weights=wanted,
             ids=request.ids,
             directed=request.directed,
             self_loops=request.self_loops,
@@ -168,13 +168,14 @@ def read(request: Any, steps: terminal.Steps) -> Any:
     return G
 
 
-def show(request: Request, G: Any, result: Any, found: dict[str, Any], steps: terminal.Steps) -> None:
+def show(request: Request, chosen: Chosen, G: Any, result: Any, found: dict[str, Any], steps: terminal.Steps) -> None:
     """Print the tables, or the JSON object."""
-    stats = result.stats
+    stats, takes = result.stats, chosen.takes_weights
     if request.as_json:
         terminal.print_json({
             "algorithm": stats.algorithm, "file": request.path, "vertices": G.num_vertices, "edges": G.num_edges,
-            "directed": G.directed, "weighted": G.weighted, "report": G.report, "answer": found,
+            "directed": G.directed, "weighted": G.weighted, "weights": weights.status(G, request.weights, takes),
+            "report": G.report, "answer": found,
             "verified": True if request.verify else None, "output": request.output,
             "steps": [step.to_dict() for step in steps.steps], "stats": stats.to_dict(),
         })  # fmt: skip
@@ -182,7 +183,8 @@ def show(request: Request, G: Any, result: Any, found: dict[str, Any], steps: te
     click.echo(f"{request.path.name}\n")
     click.echo(steps.table())
     click.echo("")
-    click.echo(terminal.pairs(facts(stats, request.verify)))
+    said = weights.in_words(G, request.weights, takes, chosen.entry.name)
+    click.echo(terminal.pairs([("weights", said), *facts(stats, request.verify)]))
 
 
 def memory_in_words(stats: Any) -> str:

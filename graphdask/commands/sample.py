@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, terminal
+from graphdask.commands import stream, terminal, weights
 from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
     Whole,
@@ -108,6 +108,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
     check_output(request.output)
     own = entry.prepare(own)
+    takes = entry.takes_weights(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):
         raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
     where, streamed = _placement(request), _on_disk(request)
@@ -120,7 +121,10 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         if streamed:
             G = stream.opened(request, steps)
         else:
-            G = read(request, steps).partition(request.partitions, device=request.device)
+            G = read(request, steps, weights.wanted(request.weights, takes))
+            if entry.weights and G.report.get("third_column") == "times":  # which are no weights, but are asked for
+                G = read(request, steps, True)
+            G = G.partition(request.partitions, device=request.device)
         if entry.weights and not G.weighted:
             raise InputError(
                 f"{request.path}: read without weights, which `graphdask sample {entry.name}` takes as the "
@@ -131,7 +135,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         more = {"seed": request.seed, "placement": where, "client": client}
         if request.chunk is not None:
             written = _written(entry, request, G, vertices, {**own, **more}, steps)
-            _show(entry, request, G, written, steps, _words(written))
+            _show(entry, request, G, written, steps, _words(written), takes)
             return
         with steps.step(entry.name) as step:
             result = entry.sample(G, vertices, **own, **more)
@@ -146,7 +150,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             with steps.step("write") as step:
                 write(result, request.output)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
-    _show(entry, request, G, result, steps, entry.words(result))
+    _show(entry, request, G, result, steps, entry.words(result), takes)
 
 
 def _placement(request: Request) -> Any:
@@ -191,7 +195,7 @@ def _words(written: Any) -> str:
     return f"{terminal.count(written.rows, 'row')} in {terminal.count(written.chunks, 'chunk')}"
 
 
-def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps, answer: str) -> None:
+def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps, answer: str, takes: bool) -> None:
     """Say what was done; `result` says in its stats what the one run did, or the last one."""
     stats, sent = result.stats, ""
     if request.chunk is None:
@@ -199,7 +203,8 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
     if request.as_json:
         terminal.print_json({
             "sampler": entry.name, "file": request.path, "vertices": G.num_vertices, "directed": G.directed,
-            "weighted": G.weighted, "report": G.report, "answer": answer, "placement": result.placement,
+            "weighted": G.weighted, "weights": weights.status(G, request.weights, takes),
+            "report": G.report, "answer": answer, "placement": result.placement,
             "verified": True if request.verify else None, "output": request.output,
             "steps": [step.to_dict() for step in steps.steps],
             "stats": stats.to_dict() if request.chunk is None else None,
@@ -209,6 +214,7 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
     click.echo(steps.table())
     click.echo("")
     click.echo(terminal.pairs([
+        ("weights", weights.in_words(G, request.weights, takes, entry.name)),
         ("workers", f"{stats.ranks}, {result.placement}, {', '.join(sorted(set(stats.devices)))}"),
         ("transport", f"{stats.transport}{sent}"),
         *(stream.traffic(stats.streamed) if "chunks_read" in stats.streamed else ()),

@@ -73,7 +73,7 @@ def nodes(**options: Any) -> None:
     steps, streamed = terminal.Steps(), request.path.suffix == stream.ENDING
     if streamed:
         stream.refuse(request)
-    G = stream.opened(request, steps) if streamed else read(request, steps)
+    G = stream.opened(request, steps) if streamed else read(request, steps, request.weights)
     with steps.step("nodes") as step:
         drawn = Vertices(random_nodes(G, request.k, seed=request.seed))
         answer = step.detail = terminal.count(len(drawn.vertex), "vertex")

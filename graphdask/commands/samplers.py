@@ -37,6 +37,11 @@ class Entry:
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda own: own
     """Makes the arguments of the function of its own options, before any work."""
 
+    def takes_weights(self, own: dict[str, Any]) -> bool:
+        """Whether it draws by the weights of the edges, or may do so."""
+        weighted = own.get("bias") == "weight" or own.get("weighted", False) is not False
+        return bool(self.weights) or weighted or "spec" in own
+
     @property
     def _function(self) -> Callable[..., Any]:
         from graphdask import sample

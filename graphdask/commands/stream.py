@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from graphdask.commands import terminal
+from graphdask.commands import weights as weighing
 from graphdask.commands.options import FILE, input_file, json_option
 from graphdask.errors import InputError
 
@@ -52,7 +53,7 @@ def command() -> None:
     "--weights/--no-weights",
     "weights",
     default=None,
-    help="Require weights, or leave them; default: read them where the format names them.",
+    help="Require weights, or ignore them; default: what IN has as weights, or numbers as its third column.",
 )
 @click.option(
     "--inward/--no-inward",
@@ -75,6 +76,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
         options["root"] = int(root)
     elif root is not None:
         options["root"] = root
+    options["weights"] = weighing.wanted(options["weights"], True)
     begin = time.perf_counter()
     S = build(source, target, **options)
     record = described(S) | {"seconds": time.perf_counter() - begin}

@@ -156,12 +156,14 @@ def read_edges(
         `Graph.write` made, of any format.
     format : str, optional
         A key of `FORMATS`; default: what the name says (`detect_format`).
-    weights : bool or "time", optional
+    weights : bool, "auto" or "time", optional
         None: what the format says by nature: weights of DIMACS, METIS, Matrix Market, LDBC, NPZ, native and
         columns named weight are read; an unnamed third column of an edge list is not, but reported as
         `unread_columns`. False: none are read. True: they are required; in an edge list without names they
-        are the third column. "time" (the same as format="temporal"): times are required; they are the column
-        named time, else the third of `u v time` or the fourth of `u v weight time`.
+        are the third column. "auto": as None, and a third column without a name is taken as weights if the
+        first line has a number there, and not all are Unix times of the years 1980 to 2100;
+        `report["third_column"]` says what became of it. "time" (the same as format="temporal"): times are
+        required; they are the column named time, else the third of `u v time` or the fourth of `u v weight time`.
     directed : bool, optional
         Overrides what the file says, where it may be overridden. directed=False for adjacency lists, general
         Matrix Market files and sparse matrices, which may hold each edge in both directions, keeps each edge
@@ -214,16 +216,17 @@ def read_edges(
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
+    third = _is(weights, "auto")
     if isinstance(path, str | os.PathLike) and is_graph_folder(path):
         for argument, value in (("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids)):
             if value is not None:
                 raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
-        wanted = _check_choices(weights, directed, ids)
+        wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS):
             return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
     chosen = _format(path, format)
-    times = chosen.name == "temporal" or weights == "time"
-    wanted = _check_choices(None if weights == "time" else weights, directed, ids)
+    times = chosen.name == "temporal" or _is(weights, "time")
+    wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
     text = chosen.name in ("edgelist", "csv", "temporal")
     for argument, value, fits in (
         ("comment", comment, text or chosen.name in ("adjlist", "metis")),
@@ -236,7 +239,7 @@ def read_edges(
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     _refuse_compressed(path, chosen)
-    request = Request(wanted, times, columns, ids, directed, comment, delimiter)
+    request = Request(wanted, times, columns, ids, directed, comment, delimiter, third=third)
     reading = Reading(threads, progress)
     reading.workers()
     with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
@@ -249,7 +252,7 @@ def spilled_edges(
     memory: int,
     *,
     directed: bool | None = None,
-    weights: bool | None = None,
+    weights: bool | str | None = None,
 ) -> EdgeList | None:
     """Read the edges of a file, or a folder that `Graph.write` made, that may be larger than memory.
 
@@ -279,7 +282,9 @@ def spilled_edges(
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
-    request, reading = Request(weights, directed=directed), Reading.within(memory, folder)
+    third = _is(weights, "auto")
+    wanted = _check_choices(None if third else weights, directed, None)
+    request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
     if is_graph_folder(path):
         return read_folder(path, None, request, reading)
     name = detect_format(path)
@@ -289,10 +294,15 @@ def spilled_edges(
     return _read(path, name, request, reading)
 
 
+def _is(value: Any, word: str) -> bool:
+    """Whether an argument is this word; it may be anything, an array too."""
+    return isinstance(value, str) and value == word
+
+
 def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
     """Return `weights`, once it and the others are what they may be."""
-    if weights not in (None, True, False) or (isinstance(weights, (str, int)) and not isinstance(weights, bool)):
-        raise InputError(f"weights={weights!r}: it must be None, True, False or 'time'")
+    if not (weights is None or isinstance(weights, bool)):
+        raise InputError(f"weights={weights!r}: it must be None, True, False, 'auto' or 'time'")
     if directed not in (None, True, False):
         raise InputError(f"directed={directed!r}: it must be None, True or False")
     if ids not in (None, "int", "str"):

@@ -49,6 +49,9 @@ TARGET_NAMES = frozenset(
 WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
 TIME_NAMES = frozenset(["time", "times", "timestamp", "timestamps", "unixtime", "unixts", "t"])
 
+FIRST_TIME, LAST_TIME = 315_532_800, 4_102_444_800
+"""The years 1980 and 2100, as Unix times."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -65,6 +68,8 @@ class Request:
     directed: bool | None = None
     comment: str | None = None
     delimiter: str | None = None
+    third: bool = False
+    """A third column without a name is the weights, if it has numbers that could be weights."""
 
 
 @dataclass(frozen=True)
@@ -149,3 +154,22 @@ def count_infinite(weights: np.ndarray | None) -> dict[str, int]:
         return {}
     infinite = sum(int(np.isinf(part).sum()) for _, part in slices(weights))
     return {"infinite_weights": infinite} if infinite else {}
+
+
+def is_number(token: bytes) -> bool:
+    """Whether a field of text is a number, and so could be a weight."""
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return b"_" not in token
+
+
+def look_like_times(weights: np.ndarray) -> bool:
+    """Whether all weights are whole numbers that are Unix times of the years 1980 to 2100, in s, ms, us or ns."""
+    if not len(weights):
+        return False
+    lowest, highest = float(weights.min()), float(weights.max())
+    if not any(FIRST_TIME * unit <= lowest and highest <= LAST_TIME * unit for unit in (1, 10**3, 10**6, 10**9)):
+        return False
+    return weights.dtype.kind == "i" or all(bool((part == np.floor(part)).all()) for _, part in slices(weights))

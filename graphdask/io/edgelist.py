@@ -12,14 +12,24 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
 
-from ._columns import SOURCE_NAMES, TARGET_NAMES, Chosen, Request, choose, count_infinite, named
+from ._columns import (
+    SOURCE_NAMES,
+    TARGET_NAMES,
+    Chosen,
+    Request,
+    choose,
+    count_infinite,
+    is_number,
+    look_like_times,
+    named,
+)
 from ._lines import ID, SKIP, TEXT, VALUE, Columns, LineError, Marker, split, vertex_id
 from ._open import Source
 from ._table import Reading, read_table
@@ -82,8 +92,13 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     arrays = dict(zip(wanted, part.columns, strict=True))
     weights = None if chosen.weight is None else arrays[chosen.weight]
     times = None if chosen.time is None else arrays[chosen.time]
-    if len(columns.kinds) > len(wanted):
-        report["unread_columns"] = len(columns.kinds) - len(wanted)
+    unread = len(columns.kinds) - len(wanted)
+    if _takes_third(layout, request, chosen):
+        report["third_column"] = "not numbers" if weights is None else "weights"
+        if weights is not None and look_like_times(weights):
+            report["third_column"], weights, unread = "times", None, unread + 1
+    if unread:
+        report["unread_columns"] = unread
     report |= count_infinite(weights)
     edges = EdgeList(arrays[chosen.src], arrays[chosen.dst], weights, times, report=report)
     _heed_comments(edges, layout, request, source)
@@ -202,6 +217,8 @@ def _columns(layout: Layout, request: Request, comment: bytes, source: Source) -
             layout.first_line,
         )
     chosen = choose(names, count, request, source.path, layout.first_line if layout.first else None)
+    if _takes_third(layout, request, chosen) and is_number(layout.first[2]):
+        chosen = replace(chosen, weight=2)
     text = request.ids == "str" or (request.ids is None and _TEXT_IDS in layout.comments)
     if request.ids is None and not text and layout.first:
         text = any(
@@ -228,6 +245,12 @@ def _columns(layout: Layout, request: Request, comment: bytes, source: Source) -
         if column is not None:
             kinds[column], labels[column] = kind, label
     return Columns(tuple(kinds), layout.delimiter, comment, names=tuple(labels)), chosen
+
+
+def _takes_third(layout: Layout, request: Request, chosen: Chosen) -> bool:
+    """Whether the third column may be the weights: it was asked for if so, and nothing gives it a name."""
+    free = request.columns is None and layout.names is None and chosen.time is None
+    return request.third and free and chosen.weight in (None, 2) and len(layout.first) > 2
 
 
 def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: Source) -> None:

@@ -69,7 +69,7 @@ def build(
     memory: int | str = "1GiB",
     chunk: int | str | None = None,
     directed: bool | None = None,
-    weights: bool | None = None,
+    weights: bool | str | None = None,
     inward: bool | None = None,
     overwrite: bool = False,
 ) -> StreamedGraph:
@@ -94,8 +94,9 @@ def build(
         part in 16 where that is less, and no more than can be sorted at a time.
     directed : bool, optional
         Whether the edges of a file have a direction. Default: what it says, else yes.
-    weights : bool, optional
-        Of a file: False leaves them, True insists on them. Default: what the format says of itself.
+    weights : bool or "auto", optional
+        Of a file: False leaves them, True insists on them. Default: what the format says of itself. "auto" also takes
+        the third column of an edge list without column names, as `read_graph` does.
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
     overwrite : bool

@@ -114,7 +114,7 @@ def block_edges(memory: int) -> int:
 
 
 def edges_of(
-    given: Any, memory: int, directed: bool | None, weights: bool | None, folder: Path
+    given: Any, memory: int, directed: bool | None, weights: bool | str | None, folder: Path
 ) -> GraphEdges | FileEdges:
     """The edges of a Graph or a path, to be gone through any number of times; `folder` is for those of text."""
     if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
