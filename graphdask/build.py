@@ -9,6 +9,7 @@ graph come later, on first need, by a second exchange.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -165,12 +166,12 @@ def tally(backend: Backend, numbers: Array, size: int) -> Array:
 
 
 def to_owners(
-    comm: Communicator, backend: Backend, offsets: np.ndarray, at: Array, other: Array, weights: Array | None
-) -> tuple[Array, Array, Array | None]:
-    """Send each pair (at, other) to the rank that owns position `at`; return what arrived."""
+    comm: Communicator, backend: Backend, offsets: np.ndarray, at: Array, *others: Array | None
+) -> tuple[Any, ...]:
+    """Send what stands at each place of some columns to the rank that owns position `at`; return what arrived."""
     xp = backend.xp
     if comm.size == 1:
-        return at.copy(), other, weights
+        return at.copy(), *others
     bounds = backend.from_host(offsets[1:-1].astype(at.dtype))  # of another type, all numbers would be converted
     owner = xp.searchsorted(bounds, at, side="right").astype(np.uint16)
     order = xp.argsort(owner, kind="stable")
@@ -182,7 +183,7 @@ def to_owners(
         column = column[order]
         return xp.concatenate(comm.alltoallv([column[cuts[q] : cuts[q + 1]] for q in range(comm.size)]))
 
-    return sent(at), sent(other), None if weights is None else sent(weights)
+    return sent(at), *(None if column is None else sent(column) for column in others)
 
 
 def _sorted_rows(

@@ -112,9 +112,11 @@ def _assemble(
     if self_loops == "error" and report["self_loops"]:
         first = int(np.flatnonzero(loops)[0])
         raise InputError(f"{describe(first)} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
+    kept: np.ndarray | None = None
     if self_loops == "drop" and report["self_loops"]:
-        src, dst = src[~loops], dst[~loops]
-        weights = None if weights is None else weights[~loops]
+        kept = ~loops
+        src, dst = src[kept], dst[kept]
+        weights = None if weights is None else weights[kept]
         report["self_loops_dropped"] = report["self_loops"]
     repeats = _repeats(src, dst, weights, ids.count, directed)
     report["parallel_edges"] = len(src) - len(repeats.kept)
@@ -126,7 +128,11 @@ def _assemble(
         src, dst = src[repeats.kept], dst[repeats.kept]
         weights = None if weights is None else weights[repeats.kept]
         report["parallel_edges_merged"] = report["parallel_edges"]
-    return Graph(ArraySource(ids.count, src, dst, weights), ids, directed, report)
+        rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
+        kept = np.zeros(len(loops), bool)
+        kept[rows] = True
+    source = ArraySource(ids.count, src, dst, weights, kept=None if kept is None else np.packbits(kept))
+    return Graph(source, ids, directed, report)
 
 
 @dataclass

@@ -26,6 +26,8 @@ class Csr:
     """Slots of the neighbours, int32 or int64, shape (edges,)."""
     weights: Array | None = None
     """float64, float32, int64 or int32, shape (edges,), or None."""
+    rows: Array | None = None
+    """int32 or int64, shape (edges,): which row of what the caller gave each edge is; None until it is asked for."""
 
     @property
     def num_rows(self) -> int:
@@ -37,7 +39,8 @@ class Csr:
 
     @property
     def nbytes(self) -> int:
-        return self.indptr.nbytes + self.indices.nbytes + (0 if self.weights is None else self.weights.nbytes)
+        more = (column.nbytes for column in (self.weights, self.rows) if column is not None)
+        return self.indptr.nbytes + self.indices.nbytes + sum(more)
 
     def only(self, xp: Any, kept: Array) -> Csr:
         """The same rows with some of the edges: those where `kept`, bool of shape (edges,), is true."""

@@ -65,12 +65,15 @@ class ArraySource:
         dst: np.ndarray,
         weights: np.ndarray | None,
         skewed: bool | None = None,
+        kept: np.ndarray | None = None,
     ):
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
         self.src = np.ascontiguousarray(src, dtype)
         self.dst = np.ascontiguousarray(dst, dtype)
         self.weights = weights
+        self.kept = kept
+        """bool, packed to bits: of each edge that the caller gave, whether it is there; None where all are."""
         self.drops_self_loops = False
         self.weight_dtype = None if weights is None else weights.dtype
         self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
@@ -78,6 +81,16 @@ class ArraySource:
     def piece(self, rank: int, size: int) -> ArrayPiece:
         share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
         return ArrayPiece(self.src[share], self.dst[share], None if self.weights is None else self.weights[share])
+
+    @property
+    def rows(self) -> np.ndarray | None:
+        """int64: which of the caller's edges each one is; None where all are there, one after the other."""
+        return None if self.kept is None else np.flatnonzero(np.unpackbits(self.kept))
+
+    @property
+    def rows_given(self) -> int:
+        """How many edges the caller gave, up to 7 more where some are left out."""
+        return self.num_edges if self.kept is None else 8 * len(self.kept)
 
 
 def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
@@ -169,6 +182,10 @@ class ChunkPiece:
     weight_dtype: np.dtype | None
 
     def edges(self, backend: Backend) -> Edges:
+        return self.edges_and_lengths(backend)[0]
+
+    def edges_and_lengths(self, backend: Backend) -> tuple[Edges, list[int]]:
+        """The edges, and how many each chunk has."""
         made = [chunk() for chunk in self.chunks]
 
         def joined(column: int, dtype: Any) -> Array:
@@ -176,7 +193,7 @@ class ChunkPiece:
             return backend.from_host(np.concatenate(parts) if parts else np.zeros(0, dtype))
 
         weights = None if self.weight_dtype is None else joined(2, self.weight_dtype)
-        return joined(0, self.dtype), joined(1, self.dtype), weights
+        return (joined(0, self.dtype), joined(1, self.dtype), weights), [len(part[0]) for part in made]
 
 
 class ChunkSource:

@@ -29,7 +29,7 @@ from graphdask.errors import (
 from graphdask.gang import on_disk
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
-from graphdask.gang.building import Built, build_all, gang_for, with_inward
+from graphdask.gang.building import Built, build_all, gang_for, with_edge_rows, with_inward
 from graphdask.gang.chunking import chunks
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.dynamic import DynamicRuntime
@@ -154,7 +154,8 @@ class GangRuntime(DynamicRuntime):
             def compute(built: Built, restarts: int) -> Any:
                 return replicas.run(graph, built, sampler, "partitioned", restarts, config)
 
-            return self._with_retries(graph, client, config, compute, sampler.ghosts, sampler.inward and graph.directed)
+            inward = sampler.inward and graph.directed
+            return self._with_retries(graph, client, config, compute, sampler.ghosts, inward, sampler.numbered)
 
         def replicated() -> Any:
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
@@ -271,12 +272,14 @@ class GangRuntime(DynamicRuntime):
 
         return delayed_edges(self.persist(graph, client, progress), graph.directed)
 
-    def _with_retries(self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool) -> Any:
+    def _with_retries(
+        self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool, edge_rows: bool = False
+    ) -> Any:
         on_disk.refuse(graph, "what was asked for of")
 
         def call(client: Any, workers: Workers, attempt: int) -> Any:
             try:
-                return action(self._built(graph, client, workers, config, ghosts, inward), attempt)
+                return action(self._built(graph, client, workers, config, ghosts, inward, edge_rows), attempt)
             except (PeerLost, WrongWorker):
                 graph.built = None
                 raise
@@ -307,7 +310,9 @@ class GangRuntime(DynamicRuntime):
                 workers = await_workers(client, config, expected, avoid)
         raise AssertionError("unreachable")
 
-    def _built(self, graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool) -> Built:
+    def _built(
+        self, graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool
+    ) -> Built:
         built: Built | None = graph.built
         if built is not None and (
             not built.gang.is_whole(workers)
@@ -323,6 +328,8 @@ class GangRuntime(DynamicRuntime):
             built = graph.built = build_all(graph, gang_for(graph, client, config, workers), config, ghosts, show)
         if inward and not built.inward:
             built = graph.built = with_inward(built, show)
+        if edge_rows and inward not in built.edge_rows:
+            built = graph.built = with_edge_rows(graph, built, inward, show)
         return built
 
 

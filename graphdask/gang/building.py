@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
+from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces, rows_given
 from graphdask.engine import RankContext
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
@@ -38,6 +39,8 @@ class Built:
     """Of each partition."""
     weights: WeightFacts | None = None
     """None where there are no weights."""
+    edge_rows: frozenset[bool] = frozenset()
+    """Whether the rows of out-edges are there (False), and of in-edges (True)."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,26 @@ def with_inward(built: Built, show: bool) -> Built:
     """The same partitions with in-edges."""
     parts = built.gang.run(_add_inward, built.parts, summary=_facts, label="adding in-edges", show=show)
     return replace(built, parts=parts, inward=True, nbytes=[fact.nbytes for fact in parts.summary])
+
+
+def with_edge_rows(graph: Graph, built: Built, inward: bool, show: bool) -> Built:
+    """The same partitions with the row of each out-edge, or of each in-edge, in what the caller gave."""
+    pieces = PerRank(numbered_pieces(graph.source, built.gang.size))
+    plan = rows_plan(graph, inward)
+    parts = built.gang.run(_add_rows, built.parts, pieces, plan, summary=_facts, label="rows of the edges", show=show)
+    nbytes = [fact.nbytes for fact in parts.summary]
+    return replace(built, parts=parts, nbytes=nbytes, edge_rows=built.edge_rows | {inward})
+
+
+def rows_plan(graph: Graph, inward: bool) -> RowsPlan:
+    """What ranks must know to find the rows of edges."""
+    source = graph.source
+    weighted = source.weight_dtype is not None
+    return RowsPlan(graph.directed, graph.merge, inward, rows_given(source), source.num_edges, weighted)
+
+
+def _add_rows(context: RankContext, part: Part, given: Any, plan: RowsPlan) -> Part:
+    return add_edge_rows(context.comm, context.backend, part, given, plan, context.memory_share)
 
 
 def _add_inward(context: RankContext, part: Part) -> Part:

@@ -11,9 +11,11 @@ from typing import Any
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part
 from graphdask.config import Config
+from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
 from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
+from graphdask.gang.building import rows_plan
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
@@ -28,6 +30,10 @@ def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:
 
 def _add_inward(context: RankContext, part: Part) -> Part:
     return add_inward(context.comm, context.backend, part)
+
+
+def _add_rows(context: RankContext, part: Part, given: Any, plan: RowsPlan) -> Part:
+    return add_edge_rows(context.comm, context.backend, part, given, plan, context.memory_share)
 
 
 def _sample(context: RankContext, part: Part, sampler: Any, rank: int) -> RankResult:
@@ -80,6 +86,8 @@ class Replicas:
     inward: bool = False
     weights: WeightFacts | None = None
     """Of all edges; None where there are no weights."""
+    edge_rows: frozenset[bool] = frozenset()
+    """Whether the rows of out-edges are there (False), and of in-edges (True)."""
 
     @property
     def parts(self) -> Any:
@@ -180,6 +188,13 @@ def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapp
             _add_inward, there.held, summary=_weights, label="adding in-edges", show=show, alone=True
         )
         there = graph.replicas = replace(there, held=held, inward=True)
+    inward = sampler.inward and graph.directed
+    if sampler.numbered and inward not in there.edge_rows:
+        (piece,), plan = numbered_pieces(graph.source, 1), rows_plan(graph, inward)
+        held = there.holders.run(
+            _add_rows, there.held, piece, plan, summary=_weights, label="rows of the edges", show=show, alone=True
+        )
+        there = graph.replicas = replace(there, held=held, edge_rows=there.edge_rows | {inward})
     if client is not None:
         return there
     device = _device(graph, config)
@@ -192,7 +207,9 @@ def _only_partition(graph: Graph) -> Replicas | None:
     built = graph.built
     if built is None or built.gang.size != 1 or type(built.vertex_map) is not VertexMap:
         return None
-    return Replicas(built.gang, built.parts, built.gang, inward=built.inward, weights=built.weights)
+    return Replicas(
+        built.gang, built.parts, built.gang, inward=built.inward, weights=built.weights, edge_rows=built.edge_rows
+    )
 
 
 def _device(graph: Graph, config: Config) -> str:

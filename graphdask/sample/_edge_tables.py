@@ -1,4 +1,4 @@
-"""What traversal samplers keep of the edges of a partition: rows without edges of bias 0, and the edges' numbers."""
+"""What traversal samplers keep of the edges of a partition: rows without edges of bias 0, and which edge each is."""
 
 from __future__ import annotations
 
@@ -13,33 +13,25 @@ from graphdask.sample.biases import EdgeBiases
 
 
 def in_order(part: Part) -> bool:
-    """Whether edges stand here in the order of their numbers."""
+    """Whether edges stand here in the order of their vertices' numbers."""
     return part.size == 1 and type(part.vertex_map) is VertexMap
 
 
-def edge_shifts(part: Part, env: Environment, rows: Csr, direction: str) -> Array | None:
-    """For each row, int64, what makes the number of an edge of its place here; None for 0. Every rank calls it.
+def edge_rows(part: Part, rows: Csr) -> Array:
+    """Which row of what the caller gave each edge is; and that its place on this rank can be told.
 
-    Edges are numbered by the vertex whose row they are in, then as they stand there.
+    Raises
+    ------
+    Unsupported
+        Where it cannot, in as many bits as an id has.
     """
     if rows.num_edges > np.iinfo(part.vertex_map.dtype).max:
         raise Unsupported(
             f"{rows.num_edges} edges on one worker have too many places for 32 bits; make the graph with "
             f"partition(id_width=64)"
         )
-    if in_order(part):
-        return None
-    xp, name = env.xp, ("edge numbers", direction)
-    shifts: Array | None = part.tables.get(name)
-    held = int(shifts is not None)
-    if not (held if part.size == 1 else env.least(held)):
-        degrees = xp.zeros(part.num_vertices + 1, np.int64)
-        mine = rows.indptr[1:] - rows.indptr[:-1]
-        ids, lengths = (part.ids, mine) if part.size == 1 else (env.gather(part.ids), env.gather(mine))
-        degrees[1:][ids] = lengths
-        shifts = xp.cumsum(degrees)[part.ids] - rows.indptr[:-1]
-        part.tables.keep(name, shifts, shifts.nbytes)
-    return shifts
+    assert rows.rows is not None
+    return rows.rows
 
 
 def degrees_of_slots(part: Part, env: Environment, rows: Csr) -> Array:

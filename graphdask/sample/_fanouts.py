@@ -11,7 +11,6 @@ from graphdask.buffers import Allocation
 from graphdask.graph import Graph
 from graphdask.part import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap
-from graphdask.sample._edge_tables import in_order
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.sampler import Sampler
 
@@ -36,8 +35,6 @@ class Fanouts(Sampler[S]):
     """Of a sampler of neighbourhoods all but the drawing."""
 
     burn = 0
-    numbered = False
-    """Whether it says of every edge which of the graph's it is."""
 
     def __init__(
         self, seeds: np.ndarray, bounds: np.ndarray | None, fanouts: Sequence[int], *, replace: bool = False,
@@ -174,8 +171,6 @@ class Fanouts(Sampler[S]):
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots
             biases += 8 * rows.num_edges
-        if self.numbered and not in_order(part):
-            biases += (24 + width) * part.num_vertices + 16 * part.num_owned
         return int(each * edges + (4 * width + 40) * expanded) + 16 * share * (len(self.fanouts) + 2) + biases + launch
 
     @property

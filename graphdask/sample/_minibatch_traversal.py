@@ -33,8 +33,8 @@ BLOCKS = 4
 """Of the launch, on each processor at most."""
 NUMBERED = ("nodes", "row", "col", "edge", "node_sizes", "edge_sizes")
 """Columns of batches whose vertices are numbered already: vertex numbers; of each edge, numbers of the vertex it was
-drawn for and of its neighbour among those of the batch, and of the edge; and by batch and hop, how many there are, on
-the host."""
+drawn for and of its neighbour among those of the batch; the row of the edge; and by batch and hop, how many there are,
+on the host."""
 
 
 class MinibatchTraversal(NumberedTraversal):
@@ -48,8 +48,8 @@ class MinibatchTraversal(NumberedTraversal):
         bounds = self.of(self.bounds, self.first, self.last + 1)
         seeds, bounds = self.seeds[bounds[0] : bounds[-1]].astype(part.vertex_map.dtype), bounds - bounds[0]
         state.columns = (self._together if on_gpu else self._one_by_one)(env, state, seeds, bounds)
-        if state.kept is not None:
-            state.columns["edge"] = state.kept[state.columns["edge"]].astype(np.int64, copy=False)
+        if self.numbered:
+            state.columns["edge"] = state.numbers_at(state.columns["edge"])
         edges = len(state.columns["edge"])
         return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
 

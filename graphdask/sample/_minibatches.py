@@ -56,10 +56,11 @@ class _Here:
 def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
     """The columns of all ranks, and where they are: those of a single GPU of this process stay there."""
     parts, gang = result.parts, result.built.gang
-    names = NUMBERED if NUMBERED[0] in parts.summary[0].dtypes else ("src", "dst", "hop", "instance", "edge")
+    names = [name for name in (*NUMBERED, "src", "dst", "hop", "instance") if name in parts.summary[0].dtypes]
     if gang.kind == "local" and gang.size == 1 and result.graph.ids.table is None:
         columns = {name: parts.fetch(_Here(name))[0] for name in names}
-        return get_backend("cpu") if isinstance(columns["edge"], np.ndarray) else gang.backends[0], columns
+        drawn = columns["row" if "row" in columns else "dst"]
+        return get_backend("cpu") if isinstance(drawn, np.ndarray) else gang.backends[0], columns
     return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}
 
 
@@ -76,9 +77,9 @@ def drawn_batches(result: Any, places: np.ndarray, per: int | None = None) -> li
 def _cut(
     backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray, per: int | None
 ) -> list[Drawn]:
-    xp, on_host, edge = backend.xp, backend.name == "cpu", columns["edge"]
+    xp, on_host, numbered = backend.xp, backend.name == "cpu", sampler.numbered
     if NUMBERED[0] in columns:
-        nodes, row, col, edge, node_sizes, edge_sizes = (columns[name] for name in NUMBERED)
+        nodes, row, col, _, node_sizes, edge_sizes = (columns[name] for name in NUMBERED)
     elif on_host:
         offsets = np.searchsorted(columns["instance"], np.arange(sampler.first, sampler.last + 1))
         nodes, _, row, col, seeds = renumbered(
@@ -88,6 +89,7 @@ def _cut(
     else:
         nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(backend, sampler, graph.num_vertices, columns)
     owners, times, bounds = None, None, sampler.bounds
+    edge = columns["edge"] if numbered else row  # in the second case for nothing but its length
     if per is not None:
         firsts = np.arange(0, sampler.instances, per)
         nodes, edge, row, col, owners = joined(backend, per, node_sizes, edge_sizes, nodes, edge, row, col)
@@ -105,8 +107,9 @@ def _cut(
         edge_index = xp.empty((2, e.stop - e.start), np.int64)
         edge_index[0], edge_index[1] = (col[e], row[e]) if inward else (row[e], col[e])
         seeds_here = slice(int(bounds[i]), int(bounds[i + 1]))
+        e_id = edge[e].copy() if numbered else None
         made.append(Drawn(
-            ids[v].copy(), nodes[v].copy(), edge_index, edge[e].copy(), input_id[seeds_here].copy(),
+            ids[v].copy(), nodes[v].copy(), edge_index, e_id, input_id[seeds_here].copy(),
             node_sizes[i].tolist(), edge_sizes[i].tolist(), None if owners is None else owners[v].copy(),
             None if times is None else times[seeds_here].copy(),
         ))  # fmt: skip

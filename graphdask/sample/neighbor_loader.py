@@ -48,7 +48,8 @@ class Batch:
     edge_index: Any
     """int64, shape (2, edges): numbers of the neighbour and of the vertex it was drawn for, as messages go."""
     e_id: Any
-    """int64, shape (edges,): number of each edge, as `NeighborLoader` tells."""
+    """int64, shape (edges,): the row of each edge in the arrays or the file that the graph was made of, so that
+    `edge_attr[batch.e_id]` are the attributes of the edges. None with `edge_rows=False`."""
     batch_size: int
     """How many of the vertices are seeds."""
     input_id: Any
@@ -135,6 +136,9 @@ class NeighborLoader:
         Runs that are made ahead, in a thread; with 0 everything happens when a batch is asked for.
     batches_per_run : int, optional
         Batches that are drawn together. Default: as many as have about 2 million edges. It changes no batch.
+    edge_rows : bool
+        Whether batches have `e_id`. The first batch of a loader with it has the workers find the row of every edge:
+        they make the edges again, and keep 4 bytes for each that is stored, 8 where there are 2^31 or more.
     placement, client
         As for `neighbors`.
 
@@ -157,10 +161,13 @@ class NeighborLoader:
 
     Notes
     -----
-    `e_id` numbers the edges by the vertex they were drawn for, then by their neighbour, both in the order of
-    `G.vertex_ids`; parallel edges by their weights, or by `times`. Of a directed graph made by
-    `gd.from_edges(src, dst)` with direction "in", edge number k is at place `np.lexsort((src, dst))[k]` of these
-    arrays. Of an undirected graph both ends count their own.
+    `e_id` is the row of an edge in what the caller gave: its place in the arrays of `from_edges`, among the edges of a
+    file in the order in which `read_graph` reads them, among the rows of all partitions of a Dask data frame, the
+    stored entries of `A.tocoo()` (of an undirected graph those of the upper triangle) or the edges of `g.edges`. Edges
+    that were dropped or merged count as well; one that others were merged into has its own row, the first of those of
+    the smallest weight. Both directions of an undirected edge have the same row, and parallel edges have one each. Of a
+    generated graph it is the place in `G.edges()`, where parallel edges are merged in those of the same graph with
+    `multi_edges="keep"`.
 
     With times every seed has a neighbourhood of its own, and `batch` says whose each vertex is. Vertices and edges of a
     batch stand hop by hop, in each hop in the order of the seeds. Seed s of epoch e, counted from 0, is instance
@@ -218,6 +225,7 @@ class NeighborLoader:
         output: str = "arrays",
         prefetch: int = 1,
         batches_per_run: int | None = None,
+        edge_rows: bool = True,
         placement: Placement = "auto",
         client: Any = None,
     ):
@@ -227,6 +235,7 @@ class NeighborLoader:
         self.graph, self.batch_size = G, at_least("batch_size", batch_size, 1)
         self.shuffle, drop_last = _flag("shuffle", shuffle), _flag("drop_last", drop_last)
         self._placement, self._client = checked_placement(placement), client
+        self._numbered = _flag("edge_rows", edge_rows)
         self._input = _input_vertices(G, input_nodes, input_time is not None)
         self._times = self._checked_times(input_time, times, temporal_strategy)
         self._x, self._y = checked_rows("x", x, G.num_vertices), checked_rows("y", y, G.num_vertices)
@@ -313,6 +322,7 @@ class NeighborLoader:
         else:
             limits, last = self._times.limits[order], self._times.last
             sampler = NumberedTemporal(self._input[order], None, limits=limits, last=last, **self._options)
+        sampler.numbered = self._numbered
         count = sampler.instances
         sampler.first = sampler.origin = epoch * count
         sampler.last = sampler.first + count

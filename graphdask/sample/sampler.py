@@ -57,6 +57,8 @@ class Sampler(Primitive[S]):
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()
     """Attributes that have an element for each instance."""
+    numbered = False
+    """Whether it says of every edge which row of what the caller gave it is."""
     undivided: ClassVar[str] = ""
     """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 

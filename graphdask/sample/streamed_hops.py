@@ -47,7 +47,7 @@ class _Run:
         name = ("hops", sampler.bias, sampler.direction)
         rows = prepared(part, host, env.backend, name, lambda: _host_rows(made))
         n = sampler.instances
-        self.kept = made.kept
+        self.made = made
         self.degree = made.rows.num_edges / max(made.rows.num_rows, 1)
         # of an edge that is put back in the order of the frontier; its vertex may be one whose row is said anew
         each = 32 + 2 * part.vertex_map.dtype.itemsize + (24 if sampler.numbered else 0)
@@ -151,9 +151,9 @@ class _Run:
                 slot = self.resident.slot(number)
                 shifts[slot] = cut.begins[number] - slot * cut.most_edges
             places = places + self.env.backend.from_host(shifts)[places // max(cut.most_edges, 1)]
-        if self.kept is None:
+        if not self.sampler.numbered:
             return places
-        return self.env.backend.from_host(self.kept[self.env.backend.to_host(places)])
+        return self.env.backend.from_host(self.made.numbers_at(self.env.backend.to_host(places)))
 
     def _in_turn(self, active: np.ndarray, fanout: int) -> Iterator[Sequence[int]]:
         """The partitions with work, of each launch: one in their order, or those that are there and then the most

@@ -9,9 +9,9 @@ Fast graph representation learning with PyTorch Geometric (2019), for uniform an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from graphdask.engine import Environment
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
-from graphdask.sample._edge_tables import edge_shifts
+from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, sampled
-from graphdask.sample.traversal import NumberedTraversal, State, Traversal
+from graphdask.sample.traversal import State, Traversal
 
 STRATEGIES = ("uniform", "last")
 
@@ -72,7 +72,7 @@ class TemporalNeighbors(Traversal):
     def _prepared(self, part: Part, env: Environment) -> TemporalState:
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
+        numbers = edge_rows(part, rows) if self.numbered else None
         found = part.tables.get(self._table)
         if found is None:
             made, order = by_time(env, rows)
@@ -81,7 +81,7 @@ class TemporalNeighbors(Traversal):
         made, kept = found
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         return TemporalState(
-            made, None, kernels, kept=kept, shifts=shifts, limits=env.backend.from_host(self.limits)
+            made, None, kernels, kept=kept, edge_rows=numbers, limits=env.backend.from_host(self.limits)
         )  # fmt: skip
 
     def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
@@ -100,9 +100,8 @@ class TemporalNeighbors(Traversal):
 
 
 class NumberedTemporal(TemporalNeighbors):
-    """The same, which numbers edges as `NumberedTraversal` does; weights, which order parallel edges, are the times."""
+    """The same, which says of every edge which row it is."""
 
-    record_columns: ClassVar[Mapping[str, Any]] = NumberedTraversal.record_columns
     numbered = True
 
 

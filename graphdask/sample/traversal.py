@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
-from graphdask.sample._edge_tables import biased_rows, edge_shifts
+from graphdask.sample._edge_tables import biased_rows, edge_rows
 from graphdask.sample._fanouts import FEW, ROOM, Fanouts
 from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -60,7 +60,7 @@ class Edges:
     starts: Array
     """int64, shape (instances + 1,): where the edges of each instance begin."""
     numbers: Array | None = None
-    """int64: of the edges of the graph, where they are asked for."""
+    """int64: which row of what the caller gave each is, where that is asked for."""
 
 
 def in_order(xp: Any, here: Frontier, places: Array, dst: Array, numbers: Array | None) -> Edges:
@@ -84,12 +84,20 @@ class State:
     hops: list[Edges] = field(default_factory=list)
     kept: Array | None = None
     """Where each of `rows` was before those of bias 0 were left out; None where none were."""
-    shifts: Array | None = None
-    """int64, for each row: what makes the number of an edge of its place here; None for 0."""
+    edge_rows: Array | None = None
+    """Which row of what the caller gave each edge here is; with None the place of an edge here is its number."""
     columns: dict[str, Array] | None = None
     """The result, where all is drawn already."""
     items: Array | None = None
     """Layer sampling: of each edge that is asked for, its vertex's place in the frontier."""
+
+    def numbers_at(self, places: Array) -> Array:
+        """Numbers of the edges at some places of `rows`, int64."""
+        if self.kept is not None:
+            places = self.kept[places]
+        if self.edge_rows is not None:
+            places = self.edge_rows[places]
+        return places.astype(np.int64, copy=False)
 
 
 class Traversal(Fanouts[State]):
@@ -100,7 +108,12 @@ class Traversal(Fanouts[State]):
     on_disk = "graphdask.stream.hops"
     verifier = "graphdask.verify.neighborhoods"
     result_type = Neighborhoods
-    record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX}
+
+    @property
+    def record_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What records hold; the row of an edge where it is asked for."""
+        columns = {"number": np.int64, "vertex": INDEX}
+        return columns | {"edge": np.int64} if self.numbered else columns
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
@@ -133,11 +146,11 @@ class Traversal(Fanouts[State]):
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         rows = part.inward if self.inward else part.out
         assert rows is not None
-        shifts = edge_shifts(part, env, rows, self.direction) if self.numbered else None
+        numbers = edge_rows(part, rows) if self.numbered else None
         if self.bias is None:
-            return State(rows, None, kernels, shifts=shifts)
+            return State(rows, None, kernels, edge_rows=numbers)
         state = self._biased(part, env, rows)
-        state.shifts = shifts
+        state.edge_rows = numbers
         return state
 
     def _biased(self, part: Part, env: Environment, rows: Csr) -> State:
@@ -227,7 +240,6 @@ class Traversal(Fanouts[State]):
     ) -> tuple[Array, Array, Array, Array, Array | None]:
         """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, where each vertex begins,
         and numbers of the edges if they are asked for."""
-        whole = rows
         state, rows = self._seen(state, env, rows, instances, hop)
         xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
         fanout, indptr = self.fanouts[hop], state.rows.indptr
@@ -257,10 +269,7 @@ class Traversal(Fanouts[State]):
             return *out, offsets, None
         src, places, tag = out
         slots = state.rows.indices[places]
-        numbers = (places if state.kept is None else state.kept[places]).astype(np.int64)
-        if state.shifts is not None:
-            numbers += state.shifts[whole[xp.searchsorted(offsets[1:], xp.arange(total), side="right")]]
-        return src, slots, tag, offsets, numbers
+        return src, slots, tag, offsets, state.numbers_at(places)
 
     def targets(self, state: State) -> Array | None:
         """What kernels say of an edge: the slot that it leads to, or with None its place."""
@@ -366,10 +375,8 @@ class Traversal(Fanouts[State]):
 
 
 class NumberedTraversal(Traversal):
-    """The same, which numbers edges by the vertex that was expanded, then by the neighbour, in the order of the vertex
-    numbers; parallel edges by their weights."""
+    """The same, which says of every edge which row of what the caller gave it is."""
 
-    record_columns: ClassVar[Mapping[str, Any]] = {**Traversal.record_columns, "edge": np.int64}
     numbered = True
 
 

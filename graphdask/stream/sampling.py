@@ -45,6 +45,11 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
         )
     if graph.passes == "one":
         raise Unsupported(f'passes="one" is no way of sampling; open {graph.store.path} with passes="exact"')
+    if sampler.numbered:
+        raise Unsupported(
+            f"{graph.store.path} does not hold which row of what it was built from each edge is; sample without edge "
+            f"rows (edge_rows=False)"
+        )
     if sampler.inward and graph.directed and "inward" not in graph.store.sections:
         raise Unsupported(
             f"{graph.store.path} was built without in-edges, which {sampler.name} goes along; build it with inward=True"

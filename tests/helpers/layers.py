@@ -36,6 +36,7 @@ LAYERS = (
         "degrees",
         "dynamic_batch",
         "dynamic_rows",
+        "edge_rows",
         "engine",
         "ghosts",
         "letters",
