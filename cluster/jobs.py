@@ -37,9 +37,12 @@ def system_of(job: Job) -> ModuleType:
     return SYSTEMS[job.system]
 
 
-def script(job: Job) -> str:
-    """The text of the job's script."""
-    return str(system_of(job.checked()).script(job))
+def script(job: Job, *, complete: bool = True) -> str:
+    """The text of the job's script; `complete`: only where this host has what its workers need."""
+    system = system_of(job.checked())
+    if complete:
+        job.need()
+    return str(system.script(job))
 
 
 def submit(job: Job) -> Job:

@@ -103,8 +103,6 @@ class Job:
         ------
         InputError
             For numbers that do not fit each other, and a time that cannot be read.
-        MissingDependency
-            For workers on GPUs without dask-cuda, where the job is to use this Python.
         """
         if self.workers is not None and self.workers < 1:
             raise InputError(f"workers={self.workers} must be 1 or more")
@@ -119,9 +117,12 @@ class Job:
         self._check_texts()
         if self.image is not None and "://" not in self.image and not Path(self.directory, self.image).exists():
             raise InputError(f"image {self.image}: no such file; apptainer build makes one, of cluster/graphdask.def")
+        return self
+
+    def need(self) -> None:
+        """Raise MissingDependency for workers on GPUs without dask-cuda, where the job is to use this Python."""
         if self.gpus_per_task and self.image is None and self.python == sys.executable:
             need_dask_cuda()
-        return self
 
     def _check_texts(self) -> None:
         """Raise InputError for a text that is not one line, or that its place in the script cannot hold."""

@@ -227,6 +227,9 @@ def _vertices(G: Any, option: str, seed: int, begin: str | None, file: Path | No
     if number is not None:
         from graphdask.sample.one_pass import random_nodes
 
+        if number > G.num_vertices:
+            there = terminal.count(G.num_vertices, "vertex")
+            raise InputError(f"--number {number} is more than the {there} of the graph; leave it out to start at all")
         return random_nodes(G, number, seed=seed)
     if begin is None and file is None:
         return G.vertex_ids

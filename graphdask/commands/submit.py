@@ -11,7 +11,7 @@ import click
 
 from graphdask.commands import stream
 from graphdask.commands.options import Numbers
-from graphdask.errors import InputError, JobFailed
+from graphdask.errors import InputError, JobFailed, MissingDependency
 
 OURS = ("--workers", "--scheduler", "--scheduler-file")
 """Options of a command that `submit` gives it."""
@@ -105,7 +105,8 @@ def command(
         arguments, given = _sized(arguments, given)
         job = scripts.Job(os.path.abspath(folder), arguments, system, directory=os.getcwd(), **given)
         if dry_run:
-            click.echo(jobs.script(job), nl=False)
+            click.echo(jobs.script(job, complete=False), nl=False)
+            _warn_of_missing(job)
             return
         job = jobs.submit(job)
     try:
@@ -154,6 +155,16 @@ def _at_least(given: dict[str, Any], sized: dict[str, Any], hosts: str) -> int:
 
 def _option(name: str) -> str:
     return "--" + ("directive" if name == "directives" else name.replace("_", "-"))
+
+
+def _warn_of_missing(job: Any) -> None:
+    """Say what the job that was only written would lack."""
+    from graphdask.cli import say
+
+    try:
+        job.need()
+    except MissingDependency as error:
+        say("warning", f"the job could not run with this Python: {error}")
 
 
 def _say(line: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -49,3 +51,10 @@ def test_the_formats_that_are_named_are_those_there_are():
         assert words.replace(" or ", ", ").split(", ") == [
             each.name for each in FORMATS.values() if getattr(each, able)
         ]
+
+
+def test_python_dash_m_is_the_program():
+    called = [sys.executable, "-m", "graphdask", "--version"]
+    assert subprocess.run(called, capture_output=True, text=True, timeout=60, check=True).stdout.startswith(
+        "graphdask "
+    )

@@ -236,6 +236,15 @@ def test_workers_on_gpus_want_dask_cuda(monkeypatch):
     with pytest.raises(MissingDependency, match="dask-cuda"):
         jobs.script(replace(JOB, gpus_per_task=1))
     jobs.script(replace(JOB, gpus_per_task=1, image="docker://graphdask"))  # the image has its own
+    assert "dask cuda worker" in jobs.script(replace(JOB, gpus_per_task=1), complete=False)
+
+
+def test_a_dry_run_wants_nothing_and_says_what_the_job_would_lack(call, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result = call("--slurm", "--gpus-per-task", 1, "--dry-run", "run", "bfs", "g.txt", "--source", "0")
+    assert result.exit_code == 0, result.output
+    assert "dask cuda worker" in result.stdout
+    assert "needs dask-cuda" in said(result)
 
 
 def test_dask_jobqueue_is_named_where_it_is_missing(monkeypatch):

@@ -53,7 +53,7 @@ LAYERS = (
     ),
     ("algorithms", "generate", "sample", "stream", "verify"),
     ("dashboard", "gang"),
-    ("cli", "commands", "bench", "plot", "scale", "cluster", "nx"),
+    ("__main__", "cli", "commands", "bench", "plot", "scale", "cluster", "nx"),
 )
 """A layer imports itself and the layers above it in this list."""
 

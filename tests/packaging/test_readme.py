@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
+import shutil
+from contextlib import contextmanager, nullcontext
+from importlib.metadata import entry_points
+from itertools import pairwise
+from pathlib import Path
 
 import click
 import dask
@@ -11,6 +17,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from distributed import Client
 from source_tree import ROOT
 
 import graphdask as gd
@@ -25,36 +32,89 @@ SMALLER = {
 }
 """What the examples say, and what is run instead."""
 
+GROUPS = ("graphdask run", "graphdask sample", "graphdask generate", "graphdask bench", "graphdask scale")
+"""Named in the text, and no commands to be typed."""
+
+FASTER = {
+    "": "",
+    "graphdask demo": "--vertices 2000 --workers 1 --device cpu",
+    "graphdask generate pa": "--vertices 2000",
+    "graphdask generate pa --vertices 1e9 --output": "--vertices 2000 --workers 1",
+    "graphdask generate rmat": "--scale 8",
+    "graphdask generate er": "--vertices 200 --edges 1000",
+    "graphdask bench analytics": "--scale 6 --sources 1 --repeats 1 --ranks 1 --no-peers --suite quick --device cpu",
+    "graphdask bench dynamic": "--experiment random --scale 6 --batches 1 --errors 1 --method dfp --stop tolerance "
+                               "--partition-by in",
+    "graphdask bench generate": "--suite tiny --experiment rate --repeats 1 --no-peers --device cpu",
+    "graphdask bench sample": "--scale 6 --walks 10 --repeats 1 --no-peers --suite quick --sampler random_walk "
+                              "--ranks 1 --device cpu",
+    "graphdask bench stream": "--scale 6 --repeats 1",
+    "graphdask bench write": "--edges 1000 --repeats 1",
+    "graphdask scale run": "--workers 1 --algorithms bfs --scale 6 --sources 1 --repeats 1 --device cpu",
+    "graphdask sample walk": "--number 20",
+    "graphdask sample run my_samplers.py": "--number 20",
+    "graphdask submit": "--dry-run",
+}  # fmt: skip
+"""Options that are typed behind a command, or before the command of `submit`: smaller, and without a GPU."""
+
+WITHOUT = {
+    "graphdask bench analytics": ("--choices", "--gapbs gapbs/"),
+    "graphdask sample walk": ("--walks-per-start 100",),
+}
+"""Options that take a minute on the smallest graphs, or a program that is not here; their command is read with them."""
+
+ELSEWHERE = (
+    "graphdask submit --resume",
+    "graphdask cluster start",
+    "graphdask bench analytics --scheduler-file",
+    "dask ",
+)
+"""Beginnings of commands that need a batch system, run until Ctrl-C, or need NCCL: they are read, not run."""
+
 
 def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands() -> list[str]:
-    """Every `graphdask ...` of a console, without the comment behind it."""
+    """Every `graphdask ...` of a console or a sentence, without the comment behind it, and `...` in full."""
     texts = blocks(README + (ROOT / "CONTRIBUTING.md").read_text(), "console")
-    parts = [shlex.split(part, comments=True) for text in texts for part in re.split(r"^\$ |&& ", text, flags=re.M)]
-    return sorted({shlex.join(words) for words in parts if words[:1] == ["graphdask"]})
+    parts = [part for text in texts for part in re.split(r"^\$ |&& ", text, flags=re.M)]
+    last = ""
+    for dots, text in re.findall(r"(\.\.\. )?`((?:graphdask |--)[^`]*)`", re.sub(r"```.*?```", "", README, flags=re.S)):
+        if dots:
+            parts.append(f"{last} {text}")
+        elif text.startswith("graphdask") and "..." not in text and text not in GROUPS:
+            parts.append(text)
+            last = text
+    words = [shlex.split(" ".join(part.split("\n")), comments=True) for part in parts]
+    return sorted({shlex.join(each).removesuffix(" '&'") for each in words if each[:1] in (["graphdask"], ["dask"])})
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A folder with the files that the examples read."""
     folder = tmp_path_factory.mktemp("readme")
-    G = gd.generate.erdos_renyi(60, 400, seed=3)
-    for name in ("edges.txt.gz", "edges.parquet", "soc-Slashdot0902.txt.gz"):
+    G = gd.generate.erdos_renyi(60, 400, seed=3, directed=True)
+    src, dst, _ = G.edges()
+    weights = 1 + src % 7
+    for name in ("edges.parquet", "soc-Slashdot0902.txt.gz"):
         G.write(folder / name)
-    lines = [f"{a},{b},{1 + a % 7}\n" for a, b in zip(*G.edges()[:2], strict=True)]
+    gd.from_edges(src, dst, weights).write(folder / "edges.txt.gz")
+    rows = list(zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True))
     contents = {
-        "edges.csv": "".join(lines),
+        "edges.csv": "".join(f"{a},{b},{c}\n" for a, b, c in rows),
+        "temporal.txt": "".join(f"{a} {b} {1_100_000_000 + k}\n" for k, (a, b, _) in enumerate(rows)),
         "roads.gr": "p sp 2 1\na 1 2 5\n",
-        "my_samplers.py": "import graphdask as gd\n\nspec = gd.sample.Spec()\n",
+        "my_samplers.py": "import graphdask as gd\n\nspec = gd.sample.Spec(depth=2)\n",
         "my_functions.py": "def edge_bias(e):\n    return e.weight\n",
         "s.json": "{}",
-        "strong.jsonl": "{}",
     }
     for name, text in contents.items():
         (folder / name).write_text(text)
+    (folder / "temporal.txt.gz").write_bytes(gzip.compress((folder / "temporal.txt").read_bytes()))
+    gd.stream.build(folder / "edges.txt.gz", folder / "edges.gdl")
+    shutil.copy(ROOT / "cluster/records/2026-11-22-scale-h200-x2.jsonl", folder / "strong.jsonl")
     for name in ("FOLDER", "gapbs"):
         (folder / name).mkdir()
     return folder
@@ -74,11 +134,55 @@ def test_a_command_is_understood(command, monkeypatch):
             understood.append(self)
 
     monkeypatch.setattr(click.Command, "invoke", invoke)
-    said = CliRunner().invoke(cli, shlex.split(command)[1:])
+    program, *words = shlex.split(command)
+    if program == "dask":
+        (entry,) = entry_points(group="dask_cli", name=words[0])
+        said = CliRunner().invoke(entry.load(), words[1:])
+    else:
+        said = CliRunner().invoke(cli, words)
+    understood = understood or [command] * ("--help" in words)
     assert (said.exit_code, len(understood)) == (0, 1), said.output
 
 
-def test_the_python_runs(files):
+def typed(command: str) -> str:
+    """The command as it is run here: smaller."""
+    (options,) = [options for begin, options in WITHOUT.items() if command.startswith(begin)] or [()]
+    for option in options:
+        command = command.replace(f" {option}", "")
+    more = FASTER[max((begin for begin in FASTER if command.startswith(begin)), key=len, default="")]
+    if command.startswith("graphdask submit"):
+        return command.replace("submit", f"submit {more}", 1)
+    return f"{command} {more}" if "--help" not in command else command
+
+
+@pytest.mark.filterwarnings("ignore::graphdask.errors.GraphdaskWarning")
+@pytest.mark.parametrize("command", [command for command in commands() if not command.startswith(ELSEWHERE)])
+def test_a_command_runs(command, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(typed(command))[1:]
+    written = {after for word, after in pairwise(words) if word in ("--output", "--plot")}
+    written |= {words[-1]} if words[0] == "convert" or words[:2] == ["stream", "build"] else set()
+    for name in {word.partition(":")[0].rstrip("/") for word in words} - written:
+        if name and (files / name).exists():
+            Path(name).symlink_to(files / name)
+    with scheduler() if "--scheduler-file" in words else nullcontext():
+        said = CliRunner().invoke(cli, words)
+    assert said.exit_code == 0, said.output
+    assert words[0] == "submit" or all((tmp_path / name).exists() for name in written), said.output
+
+
+@contextmanager
+def scheduler():
+    """A cluster of one worker, which `s.json` names."""
+    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+        Path("s.json").unlink()
+        client.write_scheduler_file("s.json")
+        yield
+
+
+def test_the_python_runs(files, tmp_path, monkeypatch):
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.gdl"))
+    monkeypatch.chdir(files := tmp_path)
     text = "\n".join(blocks(README, "python"))
     for said, run in SMALLER.items():
         assert text.count(said) == 1
