@@ -42,6 +42,8 @@ underscores for hyphens."""
 OPTIONS = {
     "format": "--format",
     "ids": "--ids",
+    "skip_rows": "--skip-rows",
+    "na_values": "--na-values",
     "self_loops": "--self-loops",
     "multi_edges": "--multi-edges",
     "parts": "--partitions",
@@ -206,6 +208,8 @@ def in_options(message: str) -> str:
     message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
     message = message.replace("weighted=False", "--unweighted").replace("weighted=True", "--weighted")
     message = message.replace("fused=False", "--no-fused").replace("fused=True", "--fused")
+    message = message.replace("header=False", "--no-header").replace("header=True", "--header")
+    message = message.replace("na_values=()", "--na-values ''")
     message = message.replace("pass overwrite=True", "add --overwrite")
 
     def option(found: re.Match[str]) -> str:

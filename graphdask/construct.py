@@ -206,7 +206,7 @@ def checked_ids(name: str, values: Any) -> np.ndarray:
             raise InputError(f"{name}[{place}] = {array[place]} is negative; vertex ids start at 0")
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(x, str) for x in array)):
-        return array.astype(object)
+        return _writable(name, array.astype(object))
     if array.dtype.kind == "O":
         return _numbers_among_objects(name, array)
     if array.dtype.kind == "f" and np.isnan(array).any():
@@ -218,11 +218,31 @@ def checked_ids(name: str, values: Any) -> np.ndarray:
     )
 
 
+def _writable(name: str, names: np.ndarray) -> np.ndarray:
+    """Return the names once each is a string that a file can hold."""
+    try:
+        "".join(names).encode()
+    except (TypeError, UnicodeEncodeError):
+        for place, value in enumerate(names):
+            if not isinstance(value, str):
+                raise InputError(f"{name}[{place}] is missing; fill it in, or leave the edge out") from None
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise InputError(
+                    f"{name}[{place}] = {value!r} has a lone surrogate, which is no character and which no file can "
+                    "hold; give the vertex another id"
+                ) from None
+        raise
+    return names
+
+
 def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
     names = isinstance(array[0], str)
     for place, value in enumerate(array):
         if names and isinstance(value, str):
             continue
+        gone = value is None or type(value).__name__ in ("NAType", "NaTType")
+        if gone or (isinstance(value, float) and np.isnan(value)):
+            raise InputError(f"{name}[{place}] = {value!r} is missing; fill it in, or leave the edge out")
         number = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if names or not number:
             kind = "neither a whole number nor a string"
@@ -264,6 +284,9 @@ def read_graph(
     comment: str | None = None,
     delimiter: str | None = None,
     columns: Any = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: Any = None,
     progress: bool | None = None,
 ) -> Graph:
     """Read a graph from a file.
@@ -286,6 +309,9 @@ def read_graph(
     ids, comment, delimiter, columns : optional
         How to read a text or a table where it cannot be told from its name and content; `graphdask.io.read_edges`
         describes them. `ids="str"` takes ids as names even where they look like numbers.
+    header, skip_rows, na_values : optional
+        Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
+        id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
@@ -314,6 +340,9 @@ def read_graph(
             delimiter=delimiter,
             columns=columns,
             ids=ids,
+            header=header,
+            skip_rows=skip_rows,
+            na_values=na_values,
             progress=progress,
         )
         return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges)

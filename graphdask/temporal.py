@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,9 @@ def read_stream(
     directed: bool = True,
     appear: bool = False,
     ids: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: Any = None,
 ) -> EdgeStream:
     """Read a file of edges with times, to follow a graph as it grew.
 
@@ -75,6 +79,8 @@ def read_stream(
         Whether vertices appear with their first edge. Default: all are there from the start.
     ids : {"int", "str"}, optional
         How to read ids, as in `graphdask.io.read_edges`.
+    header, skip_rows, na_values : optional
+        Whether there is a header, lines to pass over, and words for missing ids, as in `graphdask.io.read_edges`.
 
     Returns
     -------
@@ -107,7 +113,7 @@ def read_stream(
         raise InputError(f"batch={batch} is not a share above 0 and up to 1")
     if batches is not None and batches < 1:
         raise InputError(f"batches={batches} must be at least 1")
-    edges = read_edges(path, format="temporal", ids=ids)
+    edges = read_edges(path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values)
     assert edges.times is not None
     order = np.argsort(edges.times, kind="stable")
     first = round(preload * len(order))

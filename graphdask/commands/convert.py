@@ -10,7 +10,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import FILE, READ, WRITTEN, ids_option, json_option, writable
+from graphdask.commands.options import FILE, READ, WRITTEN, ids_option, json_option, text_options, writable
 from graphdask.errors import InputError
 
 
@@ -26,6 +26,7 @@ from graphdask.errors import InputError
     help="Require weights, or ignore them; default: what IN has as weights, or numbers as its third column.",
 )  # fmt: skip
 @ids_option
+@text_options
 @json_option
 def command(
     source: Path,
@@ -35,6 +36,9 @@ def command(
     directed: bool | None,
     weights: bool | None,
     ids: str | None,
+    header: bool | None,
+    skip_rows: int | None,
+    na_values: list[str] | None,
     as_json: bool,
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
@@ -56,7 +60,10 @@ def command(
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
     begin = time.perf_counter()
-    edges = read_edges(source, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids)
+    edges = read_edges(
+        source, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids, header=header,
+        skip_rows=skip_rows or 0, na_values=na_values,
+    )  # fmt: skip
     middle = time.perf_counter()
     write_edges(edges, target, format=format_out)
     end = time.perf_counter()

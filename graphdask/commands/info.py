@@ -40,7 +40,8 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
             "\n" + _histogram(found["degree"]["histogram"], "in + out degree" if found["directed"] else "degree")
         )
     click.echo("\nreading counted and changed")
-    click.echo(terminal.pairs([(_words(name), _shown(value)) for name, value in found["report"].items()]))
+    counted = {name: value for name, value in found["report"].items() if not name.startswith("header")}
+    click.echo(terminal.pairs([(_words(name), _shown(value)) for name, value in counted.items()]))
 
 
 def describe(
@@ -49,6 +50,9 @@ def describe(
     directed: bool | None = None,
     weights: bool | None = None,
     ids: str | None = None,
+    header: bool | None = None,
+    skip_rows: int | None = None,
+    na_values: list[str] | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
 ) -> dict[str, Any]:
@@ -64,6 +68,9 @@ def describe(
         weights=weighing.wanted(weights, True),
         directed=directed,
         ids=ids,
+        header=header,
+        skip_rows=skip_rows or 0,
+        na_values=na_values,
         self_loops=self_loops,
         multi_edges=multi_edges,
     )
@@ -190,6 +197,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     weights = found["weights"]
     lines = [
         ("format", f"{found['format']}, {terminal.size(found['bytes'])}" if found["bytes"] else str(found["format"])),
+        *_header_lines(found["report"]),
         ("vertices", f"{found['vertices']:,}, {found['isolated_vertices']:,} isolated"),
         ("edges", f"{found['edges']:,}, {kind}, {'weighted' if found['weighted'] else 'without weights'}"),
     ]
@@ -205,6 +213,14 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     weak = " (weak)" if found["directed"] else ""
     lines.append((f"components{weak}", f"{components['count']:,}, largest {components['largest']:,}; exact, by SciPy"))
     return lines
+
+
+def _header_lines(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """What was decided of the first line of a text."""
+    if "header" not in report:
+        return []
+    names, why = report["header"], report.get("header_because")
+    return [("header", f"{', '.join(names) if names else 'none'}{f' ({why})' if why else ''}")]
 
 
 def _degree_lines(degree: dict[str, Any]) -> list[tuple[str, str]]:

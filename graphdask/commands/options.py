@@ -90,6 +90,22 @@ ids_option = click.option(
     help="Vertex ids are numbers, or names even where they look like numbers; default: what they look like.",
 )
 
+text_options = stacked(
+    click.option(
+        "--header/--no-header",
+        "header",
+        default=None,
+        help="Whether the first line of a text that is no comment is a header; default: what it looks like.",
+    ),
+    click.option("--skip-rows", type=Whole(min=0), metavar="K", help="Pass over the first K lines of a text."),
+    click.option(
+        "--na-values",
+        metavar="WORDS",
+        callback=lambda ctx, parameter, value: None if value is None else [word for word in value.split(",") if word],
+        help="Words, with commas between them, that stand for a missing id; '' for none; default: NULL, NA, nan, ...",
+    ),
+)
+
 reading_options = stacked(
     click.option(
         "--format", "file_format", metavar="NAME", help=f"Format of FILE: {READ}; default: what its name says."
@@ -108,6 +124,7 @@ reading_options = stacked(
         "where they are of use.",
     ),
     ids_option,
+    text_options,
 )
 
 cleaning_options = stacked(

@@ -23,6 +23,7 @@ from graphdask.commands.options import (
     ids_option,
     input_file,
     stacked,
+    text_options,
     writable,
 )
 from graphdask.errors import InputError
@@ -75,6 +76,9 @@ class Request:
     with_error: bool
     directed: bool
     ids: str | None
+    header: bool | None
+    skip_rows: int | None
+    na_values: list[str] | None
     partitions: int | None
     by: str | None
     device: str
@@ -112,6 +116,7 @@ class Request:
 @click.option("--directed/--undirected", "directed", default=True, show_default=True,
               help="Whether edges have a direction.")  # fmt: skip
 @ids_option
+@text_options
 @click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker.")
 @click.option("--by", type=click.Choice(["range", "random"]), help="Partitioner; default: random, where there are more "
               "than one.")  # fmt: skip
@@ -197,6 +202,7 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     stream = read_stream(
         request.path, preload=request.preload, batch=request.batch, batches=request.batches,
         directed=request.directed, appear=request.appear, ids=request.ids,
+        header=request.header, skip_rows=request.skip_rows or 0, na_values=request.na_values,
     )  # fmt: skip
     G = stream.graph.partition(request.partitions, request.by, device=request.device)
     graphs = {method: DynamicGraph(G) for method in dict.fromkeys(request.methods)}

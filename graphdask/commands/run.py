@@ -37,6 +37,9 @@ class Request:
     directed: bool | None
     weights: bool | None
     ids: str | None
+    header: bool | None
+    skip_rows: int | None
+    na_values: list[str] | None
     self_loops: str
     multi_edges: str
     partitions: int | None
@@ -157,6 +160,9 @@ def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:
             format=request.file_format,
             weights=wanted,
             ids=request.ids,
+            header=request.header,
+            skip_rows=request.skip_rows or 0,
+            na_values=request.na_values,
             directed=request.directed,
             self_loops=request.self_loops,
             multi_edges=request.multi_edges,

@@ -38,6 +38,9 @@ class Request:
     directed: bool | None
     weights: bool | None
     ids: str | None
+    header: bool | None
+    skip_rows: int | None
+    na_values: list[str] | None
     self_loops: str
     multi_edges: str
     partitions: int | None

@@ -13,11 +13,14 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import FILE, input_file, json_option
+from graphdask.commands.options import FILE, ids_option, input_file, json_option, text_options
 from graphdask.errors import InputError
 
 ENDING = ".gdl"
-ALONE = ("by", "ghosts", "exchange", "allocation", "fused", "id_width", "file_format", "directed", "weights", "ids")
+ALONE = (
+    *("by", "ghosts", "exchange", "allocation", "fused", "id_width", "file_format", "directed", "weights", "ids"),
+    *("header", "skip_rows", "na_values"),
+)
 """Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
 
 
@@ -55,6 +58,8 @@ def command() -> None:
     default=None,
     help="Require weights, or ignore them; default: what IN has as weights, or numbers as its third column.",
 )
+@ids_option
+@text_options
 @click.option(
     "--inward/--no-inward",
     default=None,
@@ -78,6 +83,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
         options["root"] = root
     options["weights"] = weighing.wanted(options["weights"], True)
     begin = time.perf_counter()
+    options["skip_rows"] = options["skip_rows"] or 0
     S = build(source, target, **options)
     record = described(S) | {"seconds": time.perf_counter() - begin}
     if as_json:
@@ -141,11 +147,8 @@ def refuse(request: Any) -> None:
 
 def refuse_option(name: str, value: Any, path: Path) -> NoReturn:
     """Raise InputError for an option that says nothing of a file that is streamed."""
-    negative = (
-        {"directed": "--undirected", "weights": "--no-weights", "fused": "--no-fused"}.get(name)
-        if value is False
-        else None
-    )
+    opposite = {"directed": "--undirected", "weights": "--no-weights", "fused": "--no-fused", "header": "--no-header"}
+    negative = opposite.get(name) if value is False else None
     option = negative or {"file_format": "--format"}.get(name, "--" + name.replace("_", "-"))
     raise InputError(f"{option} has no meaning for {path.name}, which is streamed as it is")
 

@@ -28,8 +28,9 @@ from graphdask.gang.progress import is_watched
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph import Graph
 from graphdask.io import detect_format
+from graphdask.io._kept import warn_of_lost
 from graphdask.io._open import COMPRESSION_SUFFIXES
-from graphdask.io.folder import unfinished_name, warn_of_lost
+from graphdask.io.folder import unfinished_name
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.partition import index_dtype
 from graphdask.sources import ArraySource, Edges, GeneratedSource

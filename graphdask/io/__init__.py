@@ -6,15 +6,15 @@ Importing this package loads no format; each is loaded when a file needs it.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphdask.errors import GraphdaskWarning, InputError, Unsupported
+from graphdask.errors import InputError, Unsupported
 
+from ._formats import FORMATS, Format, detect_format, format_of, refuse_compressed
 from ._spill import slices
+from ._writers import write_edges
 from .edges import EdgeList
 
 __all__ = [
@@ -30,109 +30,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Format:
-    """A row of the table of formats."""
-
-    name: str
-    """What `format=` takes."""
-    suffixes: tuple[str, ...]
-    """File name endings, before .gz, .xz or .bz2."""
-    reads: bool
-    writes: bool
-    compressed: bool
-    """Whether the file may be compressed with gzip, xz or bzip2."""
-    description: str
-
-
-FORMATS: dict[str, Format] = {
-    f.name: f
-    for f in (
-        Format(
-            "edgelist",
-            (".txt", ".el", ".edges", ".edgelist", ".ungraph", ".snap"),
-            True,
-            True,
-            True,
-            "text, 'source target [weight]' a line, # or % comments (SNAP, KONECT)",
-        ),
-        Format(
-            "csv",
-            (".csv", ".tsv"),
-            True,
-            True,
-            True,
-            "comma, semicolon or tab separated, with or without header",
-        ),
-        Format("temporal", (), True, False, True, "edge list with times: 'source target [weight] time'"),
-        Format("adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"),
-        Format("matrixmarket", (".mtx", ".mm"), True, True, True, "Matrix Market coordinate file"),
-        Format("metis", (".graph", ".metis"), True, False, True, "METIS graph file"),
-        Format("dimacs", (".gr", ".dimacs", ".col"), True, False, True, "DIMACS or PACE graph file"),
-        Format("ldbc", (".v", ".e"), True, False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
-        Format("parquet", (".parquet", ".pq"), True, True, False, "Apache Parquet, columns src, dst, weight"),
-        Format("npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
-        Format("native", (".gdg",), True, True, False, "graphdask's own, loads by memory map"),
-        Format("gexf", (".gexf",), False, True, True, "GEXF for Gephi, up to 1,000,000 edges"),
-        Format("graphml", (".graphml",), False, True, True, "GraphML, up to 1,000,000 edges"),
-    )
-}
-
-
-def detect_format(path: str | os.PathLike[str]) -> str:
-    """The format that a file's name says.
-
-    Parameters
-    ----------
-    path : path-like
-        A name; .gz, .xz and .bz2 are not looked at. Also the common stem of an LDBC pair NAME.v, NAME.e.
-
-    Returns
-    -------
-    str
-        A key of `FORMATS`.
-
-    Raises
-    ------
-    InputError
-        If the name says nothing.
-    """
-    from ._open import strip_compression
-
-    name = Path(path).name
-    suffix = Path(strip_compression(name)).suffix.lower()
-    for known in FORMATS.values():
-        if suffix and suffix in known.suffixes:
-            return known.name
-    from .ldbc import ldbc_pair
-
-    if ldbc_pair(path):
-        return "ldbc"
-    if name.startswith("out."):
-        return "edgelist"
-    if suffix == ".gdl":
-        raise InputError(
-            f"{os.fspath(path)!r} is a graph that is streamed: run, profile and info take it as it is, and "
-            "graphdask.stream.open opens it"
-        )
-    endings = " ".join(ending for known in FORMATS.values() for ending in known.suffixes)
-    raise InputError(
-        f"the name of {os.fspath(path)!r} does not say its format (known endings: {endings}); pass "
-        f"format= one of {', '.join(FORMATS)}"
-    )
-
-
-def _format(path: str | os.PathLike[str], name: str | None) -> Format:
-    try:
-        os.fspath(path)
-    except TypeError:
-        raise InputError(f"{path!r} is not a path") from None
-    name = detect_format(path) if name is None else name
-    if name not in FORMATS:
-        raise InputError(f"format={name!r} is not known; it must be one of {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
 def read_edges(
     path: str | os.PathLike[str],
     *,
@@ -143,6 +40,9 @@ def read_edges(
     delimiter: str | None = None,
     columns: Sequence[str | int] | None = None,
     ids: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: str | Sequence[str] | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> EdgeList:
@@ -175,10 +75,19 @@ def read_edges(
         The character between columns of an edge list or CSV, or "whitespace"; default: what the first line
         shows.
     columns : sequence of str or int, optional
-        Source, target and perhaps weight in an edge list, CSV or Parquet, by name or position from 0.
+        Source, target and perhaps weight in an edge list, CSV or Parquet, by position from 0 or by name; a first line
+        that has all the names is the header.
     ids : {"int", "str"}, optional
         For edge lists and CSV: how to read ids. Default: strings if the first data line has a name for an id,
         else integers; a name in a later line is then an error.
+    header : bool, optional
+        For edge lists, CSV, adjacency lists and LDBC: whether the first line that is no comment is a header. Default:
+        what it shows; `report["header_because"]` says by what, and a GraphdaskWarning if that is not conclusive.
+    skip_rows : int
+        Lines of the same formats to pass over before anything is read.
+    na_values : str or sequence of str, optional
+        For edge lists and CSV: words that stand for a missing id, which is an error. Default: those of pandas (`NULL`,
+        `None`, `NA`, `nan`, ...) and `\\N`; with ids="str" none. An empty sequence: none.
     threads : int, optional
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
         is 1, else on all cores. NPZ and native files are not parsed.
@@ -203,7 +112,8 @@ def read_edges(
     Warns
     -----
     GraphdaskWarning
-        If a SNAP comment declares another number of edges than there are.
+        If a SNAP comment declares another number of edges than there are, or if it is not certain whether the first
+        line is a header.
 
     Examples
     --------
@@ -211,35 +121,45 @@ def read_edges(
     >>> edges.num_edges  # doctest: +SKIP
     948464
     """
-    from ._columns import Request
+    from ._columns import Request, check_lines
     from ._room import ARRAYS, within_memory
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
     if isinstance(path, str | os.PathLike) and is_graph_folder(path):
-        for argument, value in (("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids)):
+        for argument, value in (
+            ("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids), ("header", header),
+            ("skip_rows", skip_rows or None), ("na_values", na_values),
+        ):  # fmt: skip
             if value is not None:
                 raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS):
             return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
-    chosen = _format(path, format)
+    chosen = format_of(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
     text = chosen.name in ("edgelist", "csv", "temporal")
+    lines = text or chosen.name in ("adjlist", "ldbc")
+    check_lines(header, skip_rows)
     for argument, value, fits in (
         ("comment", comment, text or chosen.name in ("adjlist", "metis")),
         ("delimiter", delimiter, text),
         ("ids", ids, text),
         ("columns", columns, text or chosen.name == "parquet"),
+        ("header", header, lines),
+        ("skip_rows", skip_rows or None, lines),
+        ("na_values", na_values, text),
     ):
         if value is not None and not fits:
-            raise InputError(f"{argument}={value!r} means nothing for the format {chosen.name}")
+            raise InputError(f"{argument}={value!r} means nothing for the format {chosen.name}{_own(argument, chosen)}")
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
-    _refuse_compressed(path, chosen)
-    request = Request(wanted, times, columns, ids, directed, comment, delimiter, third=third)
+    refuse_compressed(path, chosen)
+    request = Request(
+        wanted, times, columns, ids, directed, comment, delimiter, header, int(skip_rows), _missing(na_values), third
+    )
     reading = Reading(threads, progress)
     reading.workers()
     with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
@@ -253,6 +173,10 @@ def spilled_edges(
     *,
     directed: bool | None = None,
     weights: bool | str | None = None,
+    ids: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: str | Sequence[str] | None = None,
 ) -> EdgeList | None:
     """Read the edges of a file, or a folder that `Graph.write` made, that may be larger than memory.
 
@@ -264,7 +188,7 @@ def spilled_edges(
         deletes it.
     memory : int
         Bytes that parsing may take.
-    directed, weights
+    directed, weights, ids, header, skip_rows, na_values
         As those of `read_edges`.
 
     Returns
@@ -277,20 +201,32 @@ def spilled_edges(
     FormatError, InputError
         As `read_edges`.
     """
-    from ._columns import Request
+    from ._columns import Request, check_lines
     from ._room import LARGER
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
-    wanted = _check_choices(None if third else weights, directed, None)
+    wanted = _check_choices(None if third else weights, directed, ids)
     request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
+    of_text = {"ids": ids, "header": header, "skip_rows": skip_rows or None, "na_values": na_values}
+    check_lines(header, skip_rows)
     if is_graph_folder(path):
+        for argument, value in of_text.items():
+            if value is not None:
+                raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
         return read_folder(path, None, request, reading)
     name = detect_format(path)
     if name not in LARGER:
         return None
-    _refuse_compressed(path, FORMATS[name])
+    for argument, value in of_text.items():
+        fits = name in ("edgelist", "csv", "temporal") or (name == "ldbc" and argument in ("header", "skip_rows"))
+        if value is not None and not fits:
+            raise InputError(f"{argument}={value!r} means nothing for the format {name}{_own(argument, FORMATS[name])}")
+    request = Request(
+        wanted, False, None, ids, directed, None, None, header, int(skip_rows), _missing(na_values), third
+    )
+    refuse_compressed(path, FORMATS[name])
     return _read(path, name, request, reading)
 
 
@@ -311,14 +247,24 @@ def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
     return chosen
 
 
-def _refuse_compressed(path: str | os.PathLike[str], chosen: Format) -> None:
-    from ._open import strip_compression
+def _missing(na_values: Any) -> frozenset[str] | None:
+    """The words of `na_values=`, once they are words."""
+    if na_values is None:
+        return None
+    words = (na_values,) if isinstance(na_values, str) else na_values
+    try:
+        found = frozenset(words)
+    except TypeError:
+        found = frozenset([None])
+    if not all(isinstance(word, str) for word in found):
+        raise InputError(f"na_values={na_values!r}: it must be a word or a sequence of words")
+    return found
 
-    if not chosen.compressed and strip_compression(Path(path).name) != Path(path).name:
-        raise InputError(
-            f"{os.fspath(path)}: {chosen.name} files are not compressed as a whole; decompress it first, or "
-            "choose a name without that ending"
-        )
+
+def _own(argument: str, chosen: Format) -> str:
+    """Why an argument means nothing for a format that has a header of its own."""
+    own = argument in ("header", "skip_rows") and chosen.name in ("matrixmarket", "metis", "dimacs")
+    return ", which has a header of its own" if own else ""
 
 
 def _read(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -> EdgeList:
@@ -359,97 +305,8 @@ def _read(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -
     return read_native(path, request)
 
 
-def write_edges(edges: EdgeList, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write edges to a file, whole or not at all.
-
-    Parameters
-    ----------
-    edges : EdgeList
-    path : path-like
-        Text formats are compressed if the name ends in .gz, .xz or .bz2. An existing file is replaced, at the
-        end.
-    format : str, optional
-        A key of `FORMATS` that can be written; default: what the name says.
-
-    Raises
-    ------
-    InputError
-        If the format cannot hold the graph, or the file cannot be written.
-
-    Warns
-    -----
-    GraphdaskWarning
-        If vertices without edges are lost, because the format has no place for them.
-    """
-    from ._open import replacing, replacing_text
-
-    chosen = _format(path, format)
-    if not chosen.writes:
-        able = ", ".join(f.name for f in FORMATS.values() if f.writes)
-        raise Unsupported(f"graphdask does not write {chosen.name}; it writes {able}")
-    _refuse_compressed(path, chosen)
-    if len(edges.src) != len(edges.dst):
-        raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
-    if chosen.name in ("edgelist", "csv", "parquet"):
-        _warn_of_isolated(edges, chosen.name)
-    if chosen.name == "parquet":
-        from .parquet import write_parquet
-
-        with replacing(path) as temporary:
-            write_parquet(edges, temporary)
-    elif chosen.name == "npz":
-        from .npz import write_npz
-
-        with replacing(path) as temporary:
-            write_npz(edges, temporary)
-    else:
-        writer = _text_writer(chosen.name)
-        with replacing_text(path) as stream:
-            writer(edges, stream)
-
-
-def _text_writer(name: str) -> Any:
-    if name == "edgelist":
-        from .edgelist import write_edgelist
-
-        return write_edgelist
-    if name == "csv":
-        from .edgelist import write_csv
-
-        return write_csv
-    if name == "matrixmarket":
-        from .matrixmarket import write_matrixmarket
-
-        return write_matrixmarket
-    if name == "native":
-        from .native import write_native
-
-        return write_native
-    from . import xml
-
-    return xml.write_gexf if name == "gexf" else xml.write_graphml
-
-
-def _warn_of_isolated(edges: EdgeList, name: str) -> None:
-    if edges.vertices is None:
-        return
-    import numpy as np
-
-    lost = len(edges.vertices) - len(np.unique(np.concatenate([edges.src, edges.dst])))
-    if lost > 0:
-        warnings.warn(
-            GraphdaskWarning(
-                f"{lost:,} vertices without edges are not written: {name} has no place for "
-                "them; .gdg, .npz and .mtx have"
-            ),
-            stacklevel=3,
-        )
-
-
-def read_vertex_values(
-    path: str | os.PathLike[str], *, threads: int | None = None, progress: bool | None = None
-) -> tuple[Any, Any]:
+def read_vertex_values(path: str | os.PathLike[str], **options: Any) -> tuple[Any, Any]:
     """Read `id value` lines; see `graphdask.io.ldbc.read_vertex_values`."""
     from .ldbc import read_vertex_values as read
 
-    return read(path, threads=threads, progress=progress)
+    return read(path, **options)

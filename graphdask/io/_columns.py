@@ -10,44 +10,12 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
+from ._header import MISSING_WORDS, clean, find_ends
 from ._spill import slices
 
-SOURCE_NAMES = frozenset(
-    [
-        "src",
-        "source",
-        "sources",
-        "from",
-        "fromnodeid",
-        "from_node",
-        "start",
-        "u",
-        "node1",
-        "source_id",
-        "src_id",
-        "id_1",
-    ]
-)
-TARGET_NAMES = frozenset(
-    [
-        "dst",
-        "target",
-        "targets",
-        "to",
-        "tonodeid",
-        "to_node",
-        "dest",
-        "destination",
-        "end",
-        "v",
-        "node2",
-        "target_id",
-        "dst_id",
-        "id_2",
-    ]
-)
 WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
 TIME_NAMES = frozenset(["time", "times", "timestamp", "timestamps", "unixtime", "unixts", "t"])
+DIRECTION_NAMES = frozenset(["type", "directed", "isdirected", "is_directed", "direction"])
 
 FIRST_TIME, LAST_TIME = 315_532_800, 4_102_444_800
 """The years 1980 and 2100, as Unix times."""
@@ -68,8 +36,22 @@ class Request:
     directed: bool | None = None
     comment: str | None = None
     delimiter: str | None = None
+    header: bool | None = None
+    """Whether the first line of a text that is no comment is a header; None: what it shows."""
+    skip_rows: int = 0
+    """Lines of a text that are passed over before anything is read."""
+    na_values: frozenset[str] | None = None
+    """Words that stand for a missing id; None: `MISSING_WORDS`, but none where ids are strings by request."""
+
     third: bool = False
     """A third column without a name is the weights, if it has numbers that could be weights."""
+
+    @property
+    def missing(self) -> frozenset[bytes]:
+        """Words that stand for a missing id, as bytes."""
+        if self.na_values is not None:
+            return frozenset(word.encode() for word in self.na_values)
+        return frozenset() if self.ids == "str" else MISSING_WORDS
 
 
 @dataclass(frozen=True)
@@ -80,11 +62,13 @@ class Chosen:
     dst: int
     weight: int | None = None
     time: int | None = None
+    direction: int | None = None
+    """Whether each edge has a direction, where a column is named so."""
 
 
 def named(names: Sequence[str], wanted: frozenset[str]) -> int | None:
     """The first position whose name is one of those wanted, whatever its case."""
-    return next((i for i, name in enumerate(names) if name.strip().lower() in wanted), None)
+    return next((i for i, name in enumerate(names) if clean(name).lower() in wanted), None)
 
 
 def choose(names: Sequence[str] | None, count: int, request: Request, path: Any, line: int | None = None) -> Chosen:
@@ -111,9 +95,9 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
                 line,
             )
         if names:
-            src, dst = named(names, SOURCE_NAMES), named(names, TARGET_NAMES)
-            if src is not None and dst is not None:
-                picked = [src, dst]
+            ends = find_ends(names)
+            if ends is not None:
+                picked = [ends.src, ends.dst]
         weight = named(names, WEIGHT_NAMES) if names else None
     time = named(names, TIME_NAMES) if names and request.weights is not False else None
     taken = {picked[0], picked[1]}
@@ -134,7 +118,10 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
         if not free:
             raise FormatError(f"weights=True, but the file has only {count} columns and so no weights", path, line)
         weight = free[0]
-    return Chosen(picked[0], picked[1], None if request.weights is False else weight, time)
+    direction = named(names, DIRECTION_NAMES) if names else None
+    if direction in (picked[0], picked[1], weight, time):
+        direction = None
+    return Chosen(picked[0], picked[1], None if request.weights is False else weight, time, direction)
 
 
 def _position(column: str | int, names: Sequence[str] | None, count: int, path: Any, line: int | None) -> int:
@@ -146,6 +133,14 @@ def _position(column: str | int, names: Sequence[str] | None, count: int, path: 
     if not 0 <= column < count:
         raise FormatError(f"there is no column {column}; the file has columns 0 to {count - 1}", path, line)
     return column
+
+
+def check_lines(header: Any, skip_rows: Any) -> None:
+    """Raise InputError where the arguments that speak of the first lines are not what they may be."""
+    if not (header is None or isinstance(header, bool)):
+        raise InputError(f"header={header!r}: it must be None, True or False")
+    if isinstance(skip_rows, bool) or not hasattr(skip_rows, "__index__") or skip_rows < 0:
+        raise InputError(f"skip_rows={skip_rows!r}: it must be a number of lines, 0 or more")
 
 
 def count_infinite(weights: np.ndarray | None) -> dict[str, int]:

@@ -12,9 +12,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-SKIP, ID, VALUE, TEXT = 0, 1, 2, 3
+from ._header import MISSING_WORDS
+
+SKIP, ID, VALUE, TEXT, DIRECTION = 0, 1, 2, 3, 4
 """What a column holds: nothing wanted, a vertex id, a number (weight or time), a vertex id that is a
-string."""
+string, or whether the edge has a direction (`Directed`, `Undirected`, 0, 1, true, false): 0 or 1."""
+
+DIRECTIONS = {b"directed": 1, b"true": 1, b"1": 1, b"undirected": 0, b"false": 0, b"0": 0}
 
 INT64_MAX = 2**63 - 1
 _DIGITS = re.compile(rb"[0-9]+\Z")
@@ -49,6 +53,8 @@ class Columns:
     """One byte that stands alone before the columns, as `a` in DIMACS files; empty: none."""
     names: tuple[str, ...] = ()
     """What to call the columns in messages."""
+    missing: frozenset[bytes] = MISSING_WORDS
+    """Words that stand for a vertex id that is missing."""
 
     def name(self, column: int) -> str:
         if column < len(self.names):
@@ -135,10 +141,20 @@ def parse_line(line: bytes, columns: Columns) -> list[Any] | Marker:
         )
     values: list[Any] = []
     for i, (kind, token) in enumerate(zip(columns.kinds, tokens, strict=True)):
+        if kind in (ID, TEXT) and token in columns.missing:
+            raise LineError(
+                f"a vertex id is missing ({show(token)}); leave the edge out, or pass ids='str' or na_values=() if "
+                "that is a name"
+            )
         if kind == ID:
             values.append(vertex_id(token))
         elif kind == VALUE:
             values.append(number(token, columns.name(i)))
+        elif kind == DIRECTION:
+            if token.lower() not in DIRECTIONS:
+                raise LineError(f"the direction {show(token)} is neither Directed nor Undirected; pass directed=True "
+                                "or directed=False to leave the column out")  # fmt: skip
+            values.append(DIRECTIONS[token.lower()])
         elif kind == TEXT:
             if not token:
                 raise LineError("a vertex id is missing")

@@ -16,6 +16,7 @@ from graphdask.config import Config
 from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.larger import of_file
 
+from ._formats import format_of
 from ._open import Source
 from .folder import is_graph_folder, manifest
 from .ldbc import ldbc_pair
@@ -36,11 +37,9 @@ LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 
 def room_for_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
     """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
-    from . import _format
-
     if isinstance(path, str | os.PathLike) and is_graph_folder(path):
         return within_memory(path, "native", GRAPH)
-    return within_memory(path, _format(path, format).name, GRAPH)
+    return within_memory(path, format_of(path, format).name, GRAPH)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._lines import BLANK, COMMENT, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
+from ._lines import BLANK, COMMENT, DIRECTION, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
 from ._open import BLOCK_BYTES, Source
 from ._spill import SpilledColumn
 
@@ -125,9 +125,10 @@ def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0
     return joined
 
 
-def read_ragged(source: Source, comment: bytes, reading: Reading) -> Part:
-    """All lines of non-negative integers: `columns` are the integers (int64), the integers on each line
-    (int64, 0 for a blank line), and the line numbers (int64). Comment lines leave no row."""
+def read_ragged(source: Source, comment: bytes, reading: Reading, skip: int = 0, first_line: int = 1) -> Part:
+    """All lines of non-negative integers, after those that are skipped as in `read_table`: `columns` are the integers
+    (int64), the integers on each line (int64, 0 for a blank line), and the line numbers (int64). Comment lines leave no
+    row."""
 
     def parse_in_python(block: np.ndarray) -> Part:
         return _ragged_in_python(block, comment)
@@ -135,7 +136,7 @@ def read_ragged(source: Source, comment: bytes, reading: Reading) -> Part:
     def parse_compiled(block: np.ndarray) -> Part:
         return _ragged_compiled(block, comment)
 
-    joined = _read(source, reading, 0, 1, parse_in_python, parse_compiled)
+    joined = _read(source, reading, skip, first_line, parse_in_python, parse_compiled)
     joined.columns = [_concatenate(pieces) for pieces in joined.columns]
     return joined
 
@@ -283,7 +284,7 @@ def _rows_compiled(block: np.ndarray, columns: Columns) -> Part:
     fewest = 2 * len(wanted) + (len(columns.kinds) - len(wanted)) + 2 * len(columns.tag)
     ints = np.empty((len(wanted), len(block) // max(fewest, 1) + 2), np.int64)
     floats = ints.view(np.float64)
-    kinds = np.array(columns.kinds, np.int8)
+    kinds = np.array([VALUE if kind == DIRECTION else kind for kind in columns.kinds], np.int8)
     floating = np.zeros(len(kinds), np.bool_)
     slots = np.flatnonzero(kinds)
     counts = np.zeros(3, np.int64)

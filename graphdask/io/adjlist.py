@@ -8,12 +8,14 @@ mixture.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
+from ._layout import numbers_above
 from ._open import Source
 from ._table import Reading, read_ragged
 from .edges import EdgeList
@@ -26,14 +28,16 @@ def read_adjlist(path: str | os.PathLike[str], request: Request, reading: Readin
     source = Source(path)
     source.head(4096)
     comment = b"#%" if request.comment is None else request.comment.encode()
-    part = read_ragged(source, comment, reading)
+    above = numbers_above(source, request, comment)
+    part = read_ragged(source, comment, reading, above.skip, above.lines + 1)
     values, lengths, lines = part.columns
     lengths, lines = lengths[lengths > 0], lines[lengths > 0]
     starts = np.cumsum(lengths) - lengths
     src = np.repeat(values[starts], lengths - 1)
     dst = np.delete(values, starts)
     vertices = np.unique(values)
-    report = {"format": "adjlist", "bytes": source.size, **part.report()}
+    report: dict[str, Any] = {"format": "adjlist", "bytes": source.size, **part.report(), **above.said(request)}
+    report["comments"] += above.comments
     if request.directed is False:
         keep, once = one_direction(src, dst)
         if keep is None:

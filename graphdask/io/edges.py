@@ -41,6 +41,14 @@ class EdgeList:
     def num_edges(self) -> int:
         return len(self.src)
 
+    @property
+    def vertex_range(self) -> tuple[int, int] | None:
+        """First id and number of the vertices where they are declared and consecutive integers."""
+        ids = self.vertices
+        if ids is None or ids.dtype.kind not in "iu" or not len(ids) or int(ids[-1]) - int(ids[0]) + 1 != len(ids):
+            return None
+        return int(ids[0]), len(ids)
+
 
 def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
     """The ids 1 to `count` that a header declares; see `consecutive_vertices`."""

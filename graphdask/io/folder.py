@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError
+from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
 from ._spill import SpilledColumn, release
@@ -88,6 +87,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
         weights=(weights or None) if name != "parquet" else weights,
         ids=record["ids"] if name in ("edgelist", "csv") else None,
         directed=record["directed"] if request.directed is None else request.directed,
+        header={"edgelist": False, "csv": True}.get(name),
     )
     pieces = []
     for part in record["parts"]:
@@ -108,6 +108,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
         "bytes": sum(part["bytes"] for part in record["parts"]),
         "files": len(pieces),
     }
+    report |= {"comments": sum(piece.report["comments"] for piece in pieces)} if name in ("edgelist", "csv") else {}
     values = _joined([piece.weights for piece in pieces], np.dtype(record["weights"]), reading) if weights else None
     ends = [_joined([getattr(piece, end) for piece in pieces], None, reading) for end in ("src", "dst")]
     return EdgeList(ends[0], ends[1], values, None, _vertices(folder, record), inner.directed, report)
@@ -160,24 +161,3 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
     if len(column) != said["count"]:
         raise FormatError(f"{len(column)} vertices, but {said['count']} were written", folder / VERTICES)
     return column.to_numpy() if record["ids"] == "int" else string_array(column.to_pylist())
-
-
-def warn_of_lost(path: Path, content: Content, lost: int | None) -> None:
-    """Warn of what a single file has no place for: vertices without edges, of which there are `lost` if that is known,
-    and in CSV that ids are names."""
-    if content.format == "csv" and not content.ids.are_numbers:
-        words = f"{path}: CSV does not say that its ids are names; read it with ids='str' where they look like numbers"
-        warnings.warn(GraphdaskWarning(words), stacklevel=5)
-    if lost == 0:
-        return
-    number = "vertices" if lost is None else f"the {lost:,} vertices"
-    back = ""
-    if content.ids.is_identity:
-        back = f"; num_vertices={content.ids.count} brings them back on reading"
-    warnings.warn(
-        GraphdaskWarning(
-            f"{path}: {content.format} has no place for {number} without edges{back}; a folder of parts keeps them, "
-            ".gdg and .npz as well"
-        ),
-        stacklevel=5,
-    )

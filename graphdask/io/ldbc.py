@@ -14,8 +14,9 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request, count_infinite
-from ._lines import BLANK, COMMENT, ID, SKIP, VALUE, Columns, split
+from ._columns import Request, check_lines, count_infinite
+from ._layout import numbers_above
+from ._lines import ID, SKIP, VALUE, Columns
 from ._open import COMPRESSION_SUFFIXES, Source
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
@@ -53,8 +54,11 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
         )
     vertex_source, source = Source(pair[0]), Source(pair[1])
     vertex_source.head(4096)
-    vertices = np.unique(read_table(vertex_source, Columns((ID,), comment=b"#"), reading).columns[0])
-    count = _count_columns(source)
+    first = numbers_above(vertex_source, request, b"#")
+    declared = read_table(vertex_source, Columns((ID,), comment=b"#"), reading, first.skip, first.lines + 1)
+    vertices = np.unique(declared.columns[0])
+    above = numbers_above(source, request, b"#")
+    count = above.columns
     if count not in (0, 2, 3):
         raise FormatError(
             f"the first edge has {count} columns; it must be 'source target' or with a property", source.path
@@ -63,7 +67,8 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
         raise FormatError("weights=True, but the edges have no property", source.path)
     kinds = (ID, ID) if count < 3 else (ID, ID, SKIP if request.weights is False else VALUE)
     columns = Columns(kinds, comment=b"#", names=("source", "target", "property"))
-    part = read_table(source, columns, reading)
+    part = read_table(source, columns, reading, above.skip, above.lines + 1)
+    part.comments += above.comments + first.comments + declared.comments
     src, dst = part.columns[:2]
     weights = part.columns[2] if len(part.columns) == 3 else None
     for ids in (src, dst):
@@ -75,7 +80,7 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
                     f"the edge {src[row]} {dst[row]} names the vertex {ids[row]}, which "
                     f"{vertex_source.path.name} does not declare",
                     source.path,
-                    line_of_row(source, columns, row),
+                    line_of_row(source, columns, row, above.skip, above.lines + 1),
                 )
     directed = request.directed if request.directed is not None else _declared_direction(source.path)
     return EdgeList(
@@ -88,6 +93,7 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
             "format": "ldbc",
             "bytes": source.size + vertex_source.size,
             **part.report(),
+            **above.said(request),
             "declared_vertices": len(vertices),
             **count_infinite(weights),
         },
@@ -107,7 +113,12 @@ def _undeclared(ids: np.ndarray, vertices: np.ndarray) -> np.ndarray:
 
 
 def read_vertex_values(
-    path: str | os.PathLike[str], *, threads: int | None = None, progress: bool | None = None
+    path: str | os.PathLike[str],
+    *,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    threads: int | None = None,
+    progress: bool | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Read a file of `id value` lines, such as an LDBC reference answer.
 
@@ -115,6 +126,10 @@ def read_vertex_values(
     ----------
     path : path-like
         Text, also compressed with gzip, xz or bzip2.
+    header : bool, optional
+        Whether the first line that is no comment is a header. Default: if it is not of numbers and those below are.
+    skip_rows : int
+        Lines to pass over before anything is read.
     threads : int, optional
         Parsing threads; default: one for each core.
     progress : bool, optional
@@ -132,32 +147,19 @@ def read_vertex_values(
     FormatError
         For a line that is not an id and a number, or an id that stands twice.
     """
+    check_lines(header, skip_rows)
     source = Source(path)
     source.head(4096)
     columns = Columns((ID, VALUE), comment=b"#", names=("vertex id", "value"))
-    ids, values = read_table(source, columns, Reading(threads, progress)).columns
+    above = numbers_above(source, Request(header=header, skip_rows=int(skip_rows)), b"#")
+    ids, values = read_table(source, columns, Reading(threads, progress), above.skip, above.lines + 1).columns
     order = np.argsort(ids, kind="stable")
     twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
     if len(twice):
         row = int(order[twice[0] + 1])
-        raise FormatError(f"vertex {ids[row]} has a second value", source.path, line_of_row(source, columns, row))
+        line = line_of_row(source, columns, row, above.skip, above.lines + 1)
+        raise FormatError(f"vertex {ids[row]} has a second value", source.path, line)
     return ids, values
-
-
-def _count_columns(source: Source) -> int:
-    """Columns of the first edge; 0 if there is none."""
-    size = 1 << 16
-    while True:
-        head, whole = source.head(size)
-        lines = head.splitlines()
-        for line in lines if whole else lines[:-1]:
-            tokens = split(line, b"", b"#")
-            if tokens is not BLANK and tokens is not COMMENT:
-                assert isinstance(tokens, list)
-                return len(tokens)
-        if whole:
-            return 0
-        size *= 8
 
 
 def _declared_direction(path: Path) -> bool | None:

@@ -21,7 +21,7 @@ from ._columns import Request, choose, count_infinite
 from ._open import existing_file
 from ._spill import NotKept, SpilledColumn
 from ._table import Reading, string_array
-from .edgelist import table_of
+from ._text_out import table_of
 from .edges import EdgeList, consecutive_vertices
 
 _KEY = b"graphdask"
@@ -107,7 +107,7 @@ def write_parquet(edges: EdgeList, path: Path) -> None:
     from pyarrow import parquet
 
     table = table_of(edges)
-    table = table.replace_schema_metadata(schema_metadata(edges.directed))
+    table = table.replace_schema_metadata(schema_metadata(edges.directed, edges.vertex_range))
     parquet.write_table(table, path, **column_options(table.schema))
 
 

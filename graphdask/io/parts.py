@@ -21,7 +21,8 @@ import numpy as np
 
 from graphdask.ids import VertexIds
 
-from .edgelist import check_csv_names, check_edgelist_names, csv_header, edgelist_header, write_lines
+from ._kept import refuse_names
+from ._text_out import csv_header, edgelist_header, vertices_line, with_direction, write_lines
 from .edges import EdgeList
 
 SUFFIXES = {"edgelist": ".txt", "csv": ".csv", "parquet": ".parquet", "npz": ".npz", "native": ".gdg"}
@@ -77,8 +78,8 @@ class Content:
 
     def check(self) -> None:
         """Raise InputError where the format cannot hold the ids."""
-        if not self.ids.are_numbers and self.format in TEXT:
-            (check_edgelist_names if self.format == "edgelist" else check_csv_names)(self.ids.values)
+        if not self.ids.are_numbers:
+            refuse_names(self.ids.values, self.format)
 
     def translated(self, numbers: np.ndarray) -> np.ndarray:
         """The caller's ids of vertex numbers."""
@@ -175,16 +176,16 @@ class _TextPart(PartFile):
     def _header(self) -> bytes:
         content = self.content
         if content.format == "csv":
-            return csv_header(content.columns)
-        counts = ""
-        if content.vertex_range is not None:
-            first, count = content.vertex_range
-            counts = f"Vertices: {count}, counted from {first}"
+            return csv_header(content.columns + ["directed"] * (not content.directed))
+        counts = [vertices_line(content.vertex_range)]
         further = [name.title() for name in content.columns[2:]]
-        return edgelist_header(content.directed, counts, not content.ids.are_numbers, further)
+        return edgelist_header(content.directed, counts, not content.ids.are_numbers, further, content.weight_dtype)
 
     def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
-        write_lines(self.content.table(src, dst, weights), self._stream, self._delimiter)
+        table = self.content.table(src, dst, weights)
+        if self.content.format == "csv":
+            table = with_direction(table, self.content.directed)
+        write_lines(table, self._stream, self._delimiter)
 
     def finish(self) -> None:
         if self._stream is not self._file:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import Unsupported
 
+from ._kept import is_text
 from .edges import EdgeList
 
 MAX_EDGES = 1_000_000
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_gexf(edges: EdgeList, stream: IO[bytes]) -> None:
     """Write GEXF; weights are GEXF's own, times an edge attribute `time`."""
     vertices = _small(edges, "GEXF")
     direction = "undirected" if edges.directed is False else "directed"
+    kind = "string" if is_text(edges.src) else "integer"
     _lines(
         stream,
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">',
-            f'<graph mode="static" defaultedgetype="{direction}">',
+            f'<graph mode="static" defaultedgetype="{direction}" idtype="{kind}">',
         ],
     )
     if edges.times is not None:
@@ -100,14 +100,11 @@ def _rows(edges: EdgeList) -> Iterator[tuple[Any, Any, Any, Any]]:
 
 
 def _kind(values: np.ndarray) -> str:
-    return "double" if values.dtype.kind == "f" else "long"
+    return {"float32": "float", "int32": "int"}.get(values.dtype.name, "double" if values.dtype.kind == "f" else "long")
 
 
 def _quoted(value: Any) -> str:
-    text = str(value)
-    if _NOT_XML.search(text):
-        raise InputError(f"the id {text!r} has a character that XML cannot hold")
-    return quoteattr(text)
+    return quoteattr(str(value))
 
 
 def _lines(stream: IO[bytes], lines: Any) -> None:

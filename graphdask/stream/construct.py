@@ -70,6 +70,10 @@ def build(
     chunk: int | str | None = None,
     directed: bool | None = None,
     weights: bool | str | None = None,
+    ids: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: Any = None,
     inward: bool | None = None,
     overwrite: bool = False,
 ) -> StreamedGraph:
@@ -97,6 +101,9 @@ def build(
     weights : bool or "auto", optional
         Of a file: False leaves them, True insists on them. Default: what the format says of itself. "auto" also takes
         the third column of an edge list without column names, as `read_graph` does.
+    ids, header, skip_rows, na_values : optional
+        Of a text: how to read ids, whether there is a header, lines to pass over, and words for missing ids, as in
+        `graphdask.io.read_edges`.
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
     overwrite : bool
@@ -139,6 +146,7 @@ def build(
     ...     print(S, gd.bfs(S, 3).depth.tolist())
     <StreamedGraph: 4 vertices, 3 edges, undirected, 4 layers in 1 chunks, memory 1 GiB> [3, 2, 1, 0]
     """
+    of_text = {"ids": ids, "header": header, "skip_rows": skip_rows, "na_values": na_values}
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
     if order == "ids" and root is not None:
@@ -155,7 +163,7 @@ def build(
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            edges = edges_of(G, budget, directed, weights, folder)
+            edges = edges_of(G, budget, directed, weights, folder, of_text)
             if inward and not edges.directed:
                 raise InputError("inward=True is for a directed graph; undirected edges stand at both ends")
             if edges.num_vertices >= 2**31 - 1:

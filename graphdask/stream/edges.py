@@ -114,18 +114,27 @@ def block_edges(memory: int) -> int:
 
 
 def edges_of(
-    given: Any, memory: int, directed: bool | None, weights: bool | str | None, folder: Path
+    given: Any,
+    memory: int,
+    directed: bool | None,
+    weights: bool | str | None,
+    folder: Path,
+    of_text: dict[str, Any],
 ) -> GraphEdges | FileEdges:
-    """The edges of a Graph or a path, to be gone through any number of times; `folder` is for those of text."""
+    """The edges of a Graph or a path, to be gone through any number of times; `folder` is for those of text, and
+    `of_text` says how it is read."""
     if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
         if directed is not None or weights is not None:
             raise InputError("directed= and weights= are for a file; a graph says itself what it is")
+        for name, value in of_text.items():
+            if value not in (None, 0) or value is False:
+                raise InputError(f"{name}={value!r} is for a file; a graph says itself what it is")
         return GraphEdges(given, memory)
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
-    edges = spilled_edges(given, folder, memory, directed=directed, weights=weights)
+    edges = spilled_edges(given, folder, memory, directed=directed, weights=weights, **of_text)
     if edges is None:
-        return GraphEdges(read_graph(given, directed=directed, weights=weights), memory)
+        return GraphEdges(read_graph(given, directed=directed, weights=weights, **of_text), memory)
     if edges.src.dtype.kind in "iu" and edges.dst.dtype.kind in "iu":
         return FileEdges(given, edges, memory)
     return GraphEdges(graph_of_file(given, edges, directed), memory)

@@ -66,7 +66,7 @@ def test_any_array_of_strings_gives_the_same_graph(strings):
         ([1j, 2], "src has the dtype complex128"),
         (np.array([1, "a"], object), r"src\[1\] = 'a' is not of the same kind as the others"),
         (np.array(["a", 1], object), r"src\[1\] = 1|src\[0\] = 'a'"),
-        (np.array([1, None], object), r"src\[1\] = None is neither a whole number nor a string"),
+        (np.array([1, None], object), r"src\[1\] = None is missing; fill it in"),
         (np.array(["a", np.nan], object), r"src\["),
         (np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), "src has the dtype datetime64"),
         ([[0, 1], [1, 2]], r"src must have one dimension, not shape \(2, 2\)"),
@@ -230,7 +230,7 @@ def test_repr_says_what_it_is():
     ("src", "dst", "reason"),
     [
         (["a", 1], ["b", "c"], r"src\[1\] = 1 is not of the same kind as the others"),
-        (["a", None], ["b", "c"], r"src\[1\] = None is neither a whole number nor a string"),
+        (["a", None], ["b", "c"], r"src\[1\] = None is missing; fill it in"),
         ([1, 2], [3, "b"], r"dst\[1\] = 'b' is not of the same kind as the others"),
         (np.ma.array([1, 2], mask=[False, True]), [2, 3], r"src\[1\] is masked; fill it in"),
     ],

@@ -195,8 +195,10 @@ def test_a_snap_comment_that_lies_warns(tmp_path):
 
 
 def test_a_likely_header_of_an_edge_list_warns(tmp_path):
-    with pytest.warns(GraphdaskWarning, match="if the first line is a header"):
-        assert read(tmp_path, "foo bar\n1 2\n").src.tolist() == ["foo", "1"]
+    with pytest.warns(GraphdaskWarning, match=r"g\.txt:1: 'foo bar' is read as a header .*header=False if it is an"):
+        assert read(tmp_path, "foo bar\n1 2\n").src.tolist() == [1]
+    with pytest.warns(GraphdaskWarning, match="ids are read as strings because of 'foo' and 'bar', but the others are"):
+        assert read(tmp_path, "foo bar\n1 2\n", header=False).src.tolist() == ["foo", "1"]
 
 
 def test_temporal_columns(tmp_path):

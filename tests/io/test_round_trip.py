@@ -46,8 +46,7 @@ def test_round_trip(tmp_path, name, weights, times):
     write_edges(edges, tmp_path / name)
     back = read_edges(tmp_path / name)
     equal(edges, back)
-    if "csv" not in name:
-        assert back.directed is False
+    assert back.directed is False
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -55,7 +54,11 @@ def test_round_trip(tmp_path, name, weights, times):
 def test_strings_round_trip(tmp_path, name):
     ids = string_array(["a1", "Zürich", "b", "7", "x-y"])
     edges = EdgeList(ids, ids[::-1].copy(), directed=True)
-    write_edges(edges, tmp_path / name)
+    if "csv" in name:
+        with pytest.warns(GraphdaskWarning, match="'7' is one that looks like a number"):
+            write_edges(edges, tmp_path / name)
+    else:
+        write_edges(edges, tmp_path / name)
     back = read_edges(tmp_path / name)
     equal(edges, back)
     unique = np.unique(back.src)

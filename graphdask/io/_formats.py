@@ -1,0 +1,124 @@
+"""The table of formats, and which of them a file is of."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphdask.errors import InputError
+
+
+@dataclass(frozen=True)
+class Format:
+    """A row of the table of formats."""
+
+    name: str
+    """What `format=` takes."""
+    suffixes: tuple[str, ...]
+    """File name endings, before .gz, .xz or .bz2."""
+    reads: bool
+    writes: bool
+    compressed: bool
+    """Whether the file may be compressed with gzip, xz or bzip2."""
+    description: str
+
+
+FORMATS: dict[str, Format] = {
+    f.name: f
+    for f in (
+        Format(
+            "edgelist",
+            (".txt", ".el", ".edges", ".edgelist", ".ungraph", ".snap"),
+            True,
+            True,
+            True,
+            "text, 'source target [weight]' a line, # or % comments (SNAP, KONECT)",
+        ),
+        Format(
+            "csv",
+            (".csv", ".tsv"),
+            True,
+            True,
+            True,
+            "comma, semicolon or tab separated, with or without header",
+        ),
+        Format("temporal", (), True, False, True, "edge list with times: 'source target [weight] time'"),
+        Format("adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"),
+        Format("matrixmarket", (".mtx", ".mm"), True, True, True, "Matrix Market coordinate file"),
+        Format("metis", (".graph", ".metis"), True, False, True, "METIS graph file"),
+        Format("dimacs", (".gr", ".dimacs", ".col"), True, False, True, "DIMACS or PACE graph file"),
+        Format("ldbc", (".v", ".e"), True, False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
+        Format("parquet", (".parquet", ".pq"), True, True, False, "Apache Parquet, columns src, dst, weight"),
+        Format("npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
+        Format("native", (".gdg",), True, True, False, "graphdask's own, loads by memory map"),
+        Format("gexf", (".gexf",), False, True, True, "GEXF for Gephi, up to 1,000,000 edges"),
+        Format("graphml", (".graphml",), False, True, True, "GraphML, up to 1,000,000 edges"),
+    )
+}
+
+
+def detect_format(path: str | os.PathLike[str]) -> str:
+    """The format that a file's name says.
+
+    Parameters
+    ----------
+    path : path-like
+        A name; .gz, .xz and .bz2 are not looked at. Also the common stem of an LDBC pair NAME.v, NAME.e.
+
+    Returns
+    -------
+    str
+        A key of `FORMATS`.
+
+    Raises
+    ------
+    InputError
+        If the name says nothing.
+    """
+    from ._open import strip_compression
+
+    name = Path(path).name
+    suffix = Path(strip_compression(name)).suffix.lower()
+    for known in FORMATS.values():
+        if suffix and suffix in known.suffixes:
+            return known.name
+    from .ldbc import ldbc_pair
+
+    if ldbc_pair(path):
+        return "ldbc"
+    if name.startswith("out."):
+        return "edgelist"
+    if suffix == ".gdl":
+        raise InputError(
+            f"{os.fspath(path)!r} is a graph that is streamed: run, profile and info take it as it is, and "
+            "graphdask.stream.open opens it"
+        )
+    endings = " ".join(ending for known in FORMATS.values() for ending in known.suffixes)
+    raise InputError(
+        f"the name of {os.fspath(path)!r} does not say its format (known endings: {endings}); pass "
+        f"format= one of {', '.join(FORMATS)}"
+    )
+
+
+def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
+    """The format of this name, or else the one that the file's name says."""
+    try:
+        os.fspath(path)
+    except TypeError:
+        raise InputError(f"{path!r} is not a path") from None
+    name = detect_format(path) if name is None else name
+    if name not in FORMATS:
+        raise InputError(f"format={name!r} is not known; it must be one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def refuse_compressed(path: str | os.PathLike[str], chosen: Format) -> None:
+    """Raise InputError for a compressed file of a format that is not compressed as a whole."""
+    from ._open import strip_compression
+
+    if not chosen.compressed and strip_compression(Path(path).name) != Path(path).name:
+        raise InputError(
+            f"{os.fspath(path)}: {chosen.name} files are not compressed as a whole; decompress it first, or "
+            "choose a name without that ending"
+        )

@@ -1,0 +1,285 @@
+"""Whether the first line of a text is a header, from evidence, and which of its names are the ends of the edges.
+
+Evidence for a header: a column that is text in the first line and numbers below; names that are quoted only in the
+first line; names that are words for the ends of an edge. Evidence against it: a number in the first line; an id of it
+that later lines have as well, or have with another number (`node1`, below it `node3`). A `Verdict` says how the line
+is read, why, and whether that is conclusive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+NUMBER_LIKE = re.compile(rb"[+-]?\.?[0-9][0-9.eE+-]*\Z|[+-]?(nan|inf)\Z", re.IGNORECASE)
+_STARTS_AS_NUMBER = re.compile(rb"[+-]?\.?[0-9]")
+_CHOICES = frozenset([b"true", b"false", b"yes", b"no", b"directed", b"undirected"])
+_SIGILS = "~_:#%@$*^ \t\"'"
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PAIRS = """
+source target, src dst, src dest, source destination, source dest, src target, src tgt, source sink, from to, start
+end, begin end, head tail, origin destination, origin dest, orig dest, orig dst, departure arrival, caller callee,
+citing cited, citer citee, source cited, follower followee, follower followed, follower following, user item, user
+movie, user product, user song, user artist, user book, user page, user group, user business, customer product,
+customer item, reviewer product, reader book, sender receiver, sender recipient, payer payee, buyer seller, giver
+receiver, parent child, ancestor descendant, subject object, subj obj, left right, first second, predecessor
+successor, importer importee, influencer influenced, trustor trustee, truster trustee, rater ratee, pre post,
+presynaptic postsynaptic, regulator gene, regulator target, ligand receptor, drug protein, drug target, gene disease,
+predator prey, winner loser, home away, ego alter, outgoing incoming, in out, lhs rhs, row col, row column, upstream
+downstream, u v
+"""
+_CROSSED = tuple(
+    (first, second)
+    for first in ("source", "src", "from", "start")
+    for second in ("target", "dst", "dest", "destination", "to", "end")
+)
+PAIRS = tuple((pair.split()[0], pair.split()[1]) for pair in " ".join(_PAIRS.split()).split(",")) + _CROSSED
+"""Words for the source and the target of an edge."""
+_SOURCES = frozenset(first for first, _ in PAIRS)
+_TARGETS = frozenset(second for _, second in PAIRS)
+_PLAIN = frozenset(
+    word
+    for pair in PAIRS
+    if pair[0] not in ("source", "src", "caller", "citing", "citer", "follower", "trustor", "truster", "origin", "orig")
+    for word in pair
+)
+"""Words that names of vertices may well be."""
+_GLUED = {
+    "fromnodeid": ("from", "node", "id"), "tonodeid": ("to", "node", "id"), "fromid": ("from", "id"),
+    "toid": ("to", "id"), "fromnode": ("from", "node"), "tonode": ("to", "node"), "sourceid": ("source", "id"),
+    "targetid": ("target", "id"), "srcid": ("src", "id"), "dstid": ("dst", "id"), "destid": ("dest", "id"),
+    "sourcenode": ("source", "node"), "targetnode": ("target", "node"), "startid": ("start", "id"),
+    "endid": ("end", "id"), "startnode": ("start", "node"), "endnode": ("end", "node"), "sources": ("source",),
+    "targets": ("target",), "userid": ("user", "id"), "itemid": ("item", "id"), "movieid": ("movie", "id"),
+    "nodeid": ("node", "id"), "vertexid": ("vertex", "id"), "idsource": ("id", "source"), "idtarget": ("id", "target"),
+    "parentid": ("parent", "id"), "childid": ("child", "id"), "originid": ("origin", "id"),
+}  # fmt: skip
+_KINDS = _set("""
+id ids node nodes vertex vertices entity name names key label index idx number no num nr code uid uuid accession
+symbol identifier official
+""")
+"""Words that say nothing of which end of an edge a column is."""
+_THINGS = _set("""
+protein gene interactor interactant participant person people user author actor paper article page site url host
+account address station stop airport city country region place location word term concept item product movie song
+artist book group company organization org member agent character species compound molecule drug disease cell neuron
+router peer machine object element point document doc text class type module package function method file repo
+repository subreddit channel video tag category player team club ip asn as chemical residue atom taxon student
+student_id friend individual dolphin mp block
+""")
+"""Words for what vertices are."""
+_OTHERS = _set("""
+weight weights w wgt cost distance dist length score combined rating ratings value val count counts amount capacity
+probability prob confidence similarity correlation strength time times timestamp timestamps date datetime day month
+year unixtime unixts t type types relation rel relationship predicate property kind edge edges link sentiment post
+labels direction directed sign layer interval description comment title properties attributes attr experimental system
+pubmed evidence
+""")
+"""Words for further columns."""
+_VOCABULARY = _SOURCES | _TARGETS | _KINDS | _THINGS | _OTHERS
+_LONGEST, _MOST = 100, 100
+"""Characters of a name, and columns, that are looked at: real headers have fewer."""
+_COUNTERPARTS = (("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j"))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How the first line is read."""
+
+    header: bool
+    why: str
+    certain: bool = True
+    """Whether the evidence is conclusive."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The columns whose names are words for the ends of an edge."""
+
+    src: int
+    dst: int
+    compound: bool = False
+    """The names are made as names of columns are: `FromNodeId`, `_from`, `SOURCE_SUBREDDIT`."""
+    plain: bool = False
+    """Both names are words that names of vertices may well be."""
+    twins: bool = False
+    """The names differ in a number or letter only."""
+
+
+def clean(name: str) -> str:
+    """A name of a column without what databases put around it: `~from`, `_to`, `:START_ID(Person)`, `weight:double`."""
+    name = name.strip(_SIGILS)
+    if name.endswith(")") and "(" in name:
+        name = name[: name.index("(")]
+    return name.partition(":")[0].strip(_SIGILS) or name
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words that a name of a column is made of, in lower case."""
+    bare = clean(name[:_LONGEST])
+    if bare.lower() in _GLUED:
+        return _GLUED[bare.lower()]
+    found = tuple(word.lower() for word in _WORD.findall(bare))
+    return tuple(part for word in found for part in _GLUED.get(word, (word,)))
+
+
+def find_ends(names: Sequence[str]) -> Ends | None:
+    """The columns that are named as the ends of an edge, if any are."""
+    split = [words(name) for name in names[:_MOST]]
+    for first, second in PAIRS:
+        for i, mine in enumerate(split):
+            if first not in mine:
+                continue
+            for j, other in enumerate(split):
+                if i != j and second in other and _alike(_without(mine, first), _without(other, second)):
+                    compound = len(mine) + len(other) > 3 or (_sigil(names[i]) and _sigil(names[j]))
+                    return Ends(i, j, compound, not compound and first in _PLAIN and second in _PLAIN)
+    for first, second in _COUNTERPARTS:
+        for i, mine in enumerate(split):
+            for j in range(i + 1, len(split)):
+                if _twins(mine, split[j], first, second):
+                    return Ends(i, j, len(mine) > 2, twins=True)
+    return None
+
+
+def _without(parts: tuple[str, ...], word: str) -> tuple[str, ...]:
+    at = parts.index(word)
+    return parts[:at] + parts[at + 1 :]
+
+
+def _alike(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether what is left of two names is the same, or says nothing."""
+    return mine == other or (set(mine) | set(other)) <= _KINDS
+
+
+def _twins(mine: tuple[str, ...], other: tuple[str, ...], first: str, second: str) -> bool:
+    """Whether two names differ only in their number or letter, as `protein1` and `protein2`."""
+    if len(mine) < 2 or len(mine) != len(other):
+        return False
+    differ = [k for k in range(len(mine)) if mine[k] != other[k]]
+    if len(differ) != 1 or (mine[differ[0]], other[differ[0]]) != (first, second):
+        return False
+    return bool(set(mine) & (_KINDS | _THINGS))
+
+
+def _sigil(name: str) -> bool:
+    return name.strip(" \t\"'")[:1] in ("~", "_", ":")
+
+
+def _vocabulary(name: str) -> bool:
+    found = words(name)
+    known = [word for word in found if word in _VOCABULARY]
+    return bool(known) and all(word in known or len(word) == 1 or word.isdigit() for word in found)
+
+
+def decide(
+    line: Sequence[bytes], below: Sequence[Sequence[bytes]], csv: bool, missing: frozenset[bytes],
+    quoted: tuple[bool, bool] = (False, False),
+) -> Verdict:  # fmt: skip
+    """How the first line that is no comment is read.
+
+    Parameters
+    ----------
+    line, below : sequences of tokens
+        The line, and some of those that follow.
+    csv : bool
+        The file is one of a format in which headers are usual.
+    missing : frozenset of bytes
+        Words that stand for a missing id.
+    quoted : (bool, bool)
+        Whether all tokens of the line are quoted, and whether any of those below is.
+    """
+    if len(line) < 2:
+        return Verdict(False, "it has one column")
+    names = [token.decode("utf-8", "replace") for token in line]
+    pair = find_ends(names)
+    ends = (0, 1) if pair is None else (pair.src, pair.dst)
+    rows = [row for row in below if len(row) == len(line)]
+    for c in ends:
+        if not line[c] or line[c] in missing or NUMBER_LIKE.match(line[c]):
+            return Verdict(False, f"{_show(line[c])} is no name of a column")
+    columns = [c for c in range(len(line)) if _text_above(line[c], [row[c] for row in rows], c in ends, missing)]
+    further = any(c not in ends for c in columns)
+    if columns and (csv or further or len(rows) > 1 or len(columns) == len(ends)):
+        certain = csv or further or pair is not None or (len(rows) > 1 and len(columns) == len(ends))
+        return Verdict(True, f"column {columns[0] + 1} is text here and numbers below", certain)
+    if any(NUMBER_LIKE.match(token) for token in line):
+        return Verdict(False, "it has a number", not (csv and pair is not None and pair.compound))
+    if quoted[0] and rows and not quoted[1]:
+        return Verdict(True, "its names are quoted and those below are not")
+    seen = {row[c] for row in rows for c in ends}
+    again = [line[c] for c in ends if line[c] in seen]
+    if again:
+        if pair is not None and list(line) in [list(row) for row in rows]:
+            return Verdict(True, "its words name the ends of an edge, but the line stands again below", False)
+        return Verdict(False, f"{_show(again[0])} stands in a later line as well")
+    shapes = {_shape(token) for token in seen}
+    if any(_shape(line[c]) in shapes for c in ends if re.search(rb"[0-9]", line[c])):
+        return Verdict(False, "ids of later lines have its form")
+    if pair is not None:
+        told = len(line) > 2 and all(map(_vocabulary, names))
+        certain = pair.compound or (csv and (not pair.plain or told or quoted[0]) and (bool(rows) or not pair.twins))
+        return Verdict(True, "its words name the ends of an edge", certain)
+    if all(_vocabulary(names[c]) for c in ends):
+        return Verdict(True, "its words are those of a header", csv and len(line) > 2 and all(map(_vocabulary, names)))
+    if rows and all(_style(line[c]) and not any(_style(line[c]) & _style(row[e]) for row in rows for e in ends)
+                    for c in ends):  # fmt: skip
+        return Verdict(csv, "its words are written as no id below is", False)
+    if csv and rows:
+        return Verdict(False, "nothing tells its words from ids", False)
+    return Verdict(False, "nothing in it is of a header")
+
+
+def _text_above(token: bytes, below: list[bytes], end: bool, missing: frozenset[bytes]) -> bool:
+    """Whether a token is text, and what stands below it numbers; dates and choices are taken for these."""
+    if not token or NUMBER_LIKE.match(token) or token in missing or not below:
+        return False
+    filled = [other for other in below if other and other not in missing and other not in MISSING_WORDS]
+    if not filled:
+        return False
+    if all(NUMBER_LIKE.match(other) for other in filled):
+        return True
+    if end or _STARTS_AS_NUMBER.match(token) or token.lower() in _CHOICES:
+        return False
+    return all(_STARTS_AS_NUMBER.match(other) for other in filled) or all(o.lower() in _CHOICES for o in filled)
+
+
+def _shape(token: bytes) -> bytes:
+    return re.sub(rb"[0-9]+", b"0", token)
+
+
+def _style(token: bytes) -> set[str]:
+    """How a token is written, where that is as names of columns are and names of vertices seldom."""
+    text = token.decode("utf-8", "replace").strip(" \"'")
+    found = set()
+    if "_" in text:
+        found.add("underscore")
+    if re.match(r"[~:_]", text):
+        found.add("sigil")
+    if re.match(r"[A-Za-z][a-z]+[A-Z]", text):
+        found.add("camel")
+    if len(text) > 3 and text.isupper():
+        found.add("capitals")
+    return found
+
+
+def _show(token: bytes) -> str:
+    return repr(token[:40].decode("utf-8", "replace"))
+
+
+MISSING_WORDS = frozenset(
+    word.encode()
+    for word in (
+        "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+        "NULL", "NaN", "None", "n/a", "nan", "null", "\\N", "NAN", "Null", "NONE", "<null>", "<NULL>", "(null)",
+    )
+)  # fmt: skip
+"""Words that stand for a missing id unless the caller says otherwise: those of pandas, `\\N` of MySQL and PostgreSQL,
+and variants of these."""

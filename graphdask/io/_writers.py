@@ -1,0 +1,111 @@
+"""Writing edges: the checks that come before, and which writer a format has."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from graphdask.errors import InputError, Unsupported
+
+from ._formats import FORMATS, format_of, refuse_compressed
+from .edges import EdgeList
+
+
+def write_edges(edges: EdgeList, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write edges to a file, whole or not at all.
+
+    Parameters
+    ----------
+    edges : EdgeList
+    path : path-like
+        Text formats are compressed if the name ends in .gz, .xz or .bz2. An existing file is replaced, at the
+        end.
+    format : str, optional
+        A key of `FORMATS` that can be written; default: what the name says.
+
+    Raises
+    ------
+    InputError
+        If the format cannot hold the graph, or the file cannot be written.
+
+    Warns
+    -----
+    GraphdaskWarning
+        For each thing that the format cannot keep: vertices without edges, the type of weights, and that ids are names
+        where they look like numbers.
+    """
+    from ._open import replacing, replacing_text
+
+    chosen = format_of(path, format)
+    if not chosen.writes:
+        able = ", ".join(f.name for f in FORMATS.values() if f.writes)
+        raise Unsupported(f"graphdask does not write {chosen.name}; it writes {able}")
+    refuse_compressed(path, chosen)
+    if len(edges.src) != len(edges.dst):
+        raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
+    _check_names(edges, chosen.name)
+    _warn_of_lost(edges, chosen.name)
+    if chosen.name == "parquet":
+        from .parquet import write_parquet
+
+        with replacing(path) as temporary:
+            write_parquet(edges, temporary)
+    elif chosen.name == "npz":
+        from .npz import write_npz
+
+        with replacing(path) as temporary:
+            write_npz(edges, temporary)
+    else:
+        writer = _text_writer(chosen.name)
+        with replacing_text(path) as stream:
+            writer(edges, stream)
+
+
+def _text_writer(name: str) -> Any:
+    if name == "edgelist":
+        from ._text_out import write_edgelist
+
+        return write_edgelist
+    if name == "csv":
+        from ._text_out import write_csv
+
+        return write_csv
+    if name == "matrixmarket":
+        from .matrixmarket import write_matrixmarket
+
+        return write_matrixmarket
+    if name == "native":
+        from .native import write_native
+
+        return write_native
+    from . import xml
+
+    return xml.write_gexf if name == "gexf" else xml.write_graphml
+
+
+def _check_names(edges: EdgeList, name: str) -> None:
+    """Raise InputError, before anything is written, for an id that the format cannot hold."""
+    from ._kept import is_text, refuse_names
+
+    for ids in (edges.src, edges.dst, edges.vertices):
+        if ids is not None and is_text(ids):
+            refuse_names(dict.fromkeys(ids.tolist()), name)
+
+
+def _warn_of_lost(edges: EdgeList, name: str) -> None:
+    import numpy as np
+
+    from . import _kept
+
+    if _kept.is_text(edges.src):
+        _kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
+    _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name)
+    if edges.vertices is None and name != "matrixmarket":
+        return
+    named = np.unique(np.concatenate([edges.src, edges.dst]))
+    if name == "csv" or (name in ("edgelist", "parquet") and edges.vertex_range is None):
+        assert edges.vertices is not None
+        _kept.warn_of_vertices(len(edges.vertices) - len(named), name)
+    if name == "matrixmarket" and named.dtype.kind in "iu":
+        there = named if edges.vertices is None else edges.vertices
+        _kept.warn_of_added(int(there.max()) - len(there) if len(there) else 0, name)
