@@ -12,6 +12,7 @@ from typing import Any
 
 from graphdask.errors import InputError, Unsupported
 
+from ._dispatch import read_format as _read
 from ._formats import FORMATS, Format, detect_format, format_of, refuse_compressed
 from ._spill import slices
 from ._writers import write_edges
@@ -122,12 +123,13 @@ def read_edges(
     948464
     """
     from ._columns import Request, check_lines
+    from ._open import checked_path, refusing_damage
     from ._room import ARRAYS, within_memory
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
-    if isinstance(path, str | os.PathLike) and is_graph_folder(path):
+    if is_graph_folder(checked_path(path)):
         for argument, value in (
             ("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids), ("header", header),
             ("skip_rows", skip_rows or None), ("na_values", na_values),
@@ -135,7 +137,7 @@ def read_edges(
             if value is not None:
                 raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
         wanted = _check_choices(None if third else weights, directed, ids)
-        with within_memory(path, "native", ARRAYS):
+        with within_memory(path, "native", ARRAYS), refusing_damage(path):
             return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
     chosen = format_of(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
@@ -202,7 +204,8 @@ def spilled_edges(
         As `read_edges`.
     """
     from ._columns import Request, check_lines
-    from ._room import LARGER
+    from ._open import refusing_damage
+    from ._room import LARGER, within_blocks
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
@@ -211,23 +214,26 @@ def spilled_edges(
     request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
     of_text = {"ids": ids, "header": header, "skip_rows": skip_rows or None, "na_values": na_values}
     check_lines(header, skip_rows)
-    if is_graph_folder(path):
+    with within_blocks(path, memory), refusing_damage(path):
+        if is_graph_folder(path):
+            for argument, value in of_text.items():
+                if value is not None:
+                    raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
+            return read_folder(path, None, request, reading)
+        name = detect_format(path)
+        if name not in LARGER:
+            return None
         for argument, value in of_text.items():
-            if value is not None:
-                raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
-        return read_folder(path, None, request, reading)
-    name = detect_format(path)
-    if name not in LARGER:
-        return None
-    for argument, value in of_text.items():
-        fits = name in ("edgelist", "csv", "temporal") or (name == "ldbc" and argument in ("header", "skip_rows"))
-        if value is not None and not fits:
-            raise InputError(f"{argument}={value!r} means nothing for the format {name}{_own(argument, FORMATS[name])}")
-    request = Request(
-        wanted, False, None, ids, directed, None, None, header, int(skip_rows), _missing(na_values), third
-    )
-    refuse_compressed(path, FORMATS[name])
-    return _read(path, name, request, reading)
+            fits = name in ("edgelist", "csv", "temporal") or (name == "ldbc" and argument in ("header", "skip_rows"))
+            if value is not None and not fits:
+                raise InputError(
+                    f"{argument}={value!r} means nothing for the format {name}{_own(argument, FORMATS[name])}"
+                )
+        request = Request(
+            wanted, False, None, ids, directed, None, None, header, int(skip_rows), _missing(na_values), third
+        )
+        refuse_compressed(path, FORMATS[name])
+        return _read(path, name, request, reading)
 
 
 def _is(value: Any, word: str) -> bool:
@@ -239,9 +245,9 @@ def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
     """Return `weights`, once it and the others are what they may be."""
     if not (weights is None or isinstance(weights, bool)):
         raise InputError(f"weights={weights!r}: it must be None, True, False, 'auto' or 'time'")
-    if directed not in (None, True, False):
+    if not (directed is None or isinstance(directed, bool)):
         raise InputError(f"directed={directed!r}: it must be None, True or False")
-    if ids not in (None, "int", "str"):
+    if not (ids is None or _is(ids, "int") or _is(ids, "str")):
         raise InputError(f"ids={ids!r}: it must be None, 'int' or 'str'")
     chosen: bool | None = weights
     return chosen
@@ -265,44 +271,6 @@ def _own(argument: str, chosen: Format) -> str:
     """Why an argument means nothing for a format that has a header of its own."""
     own = argument in ("header", "skip_rows") and chosen.name in ("matrixmarket", "metis", "dimacs")
     return ", which has a header of its own" if own else ""
-
-
-def _read(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -> EdgeList:
-    if name in ("edgelist", "csv", "temporal"):
-        from .edgelist import read_edgelist
-
-        return read_edgelist(path, request, reading, name)
-    if name == "adjlist":
-        from .adjlist import read_adjlist
-
-        return read_adjlist(path, request, reading)
-    if name == "metis":
-        from .metis import read_metis
-
-        return read_metis(path, request, reading)
-    if name == "dimacs":
-        from .dimacs import read_dimacs
-
-        return read_dimacs(path, request, reading)
-    if name == "ldbc":
-        from .ldbc import read_ldbc
-
-        return read_ldbc(path, request, reading)
-    if name == "matrixmarket":
-        from .matrixmarket import read_matrixmarket
-
-        return read_matrixmarket(path, request, reading)
-    if name == "parquet":
-        from .parquet import read_parquet
-
-        return read_parquet(path, request, reading)
-    if name == "npz":
-        from .npz import read_npz
-
-        return read_npz(path, request)
-    from .native import read_native
-
-    return read_native(path, request)
 
 
 def read_vertex_values(path: str | os.PathLike[str], **options: Any) -> tuple[Any, Any]:

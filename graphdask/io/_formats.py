@@ -76,9 +76,9 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     InputError
         If the name says nothing.
     """
-    from ._open import strip_compression
+    from ._open import checked_path, strip_compression
 
-    name = Path(path).name
+    name = checked_path(path).name
     suffix = Path(strip_compression(name)).suffix.lower()
     for known in FORMATS.values():
         if suffix and suffix in known.suffixes:
@@ -103,12 +103,11 @@ def detect_format(path: str | os.PathLike[str]) -> str:
 
 def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
     """The format of this name, or else the one that the file's name says."""
-    try:
-        os.fspath(path)
-    except TypeError:
-        raise InputError(f"{path!r} is not a path") from None
+    from ._open import checked_path
+
+    checked_path(path)
     name = detect_format(path) if name is None else name
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         raise InputError(f"format={name!r} is not known; it must be one of {', '.join(FORMATS)}")
     return FORMATS[name]
 

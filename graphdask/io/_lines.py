@@ -21,9 +21,14 @@ string, or whether the edge has a direction (`Directed`, `Undirected`, 0, 1, tru
 DIRECTIONS = {b"directed": 1, b"true": 1, b"1": 1, b"undirected": 0, b"false": 0, b"0": 0}
 
 INT64_MAX = 2**63 - 1
+_LEAST = b"9223372036854775808"
+"""Digits of the smallest int64."""
+WIDEST = 19
+"""Digits of the largest int64."""
 _DIGITS = re.compile(rb"[0-9]+\Z")
 _INTEGER = re.compile(rb"[+-]?[0-9]+\Z")
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+"""In one way only, or a failure takes the square of the digits."""
 _INFINITY = re.compile(rb"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
 _MISSING = re.compile(rb"(?:|[+-]?nan|n/?a|null|none|\?|-)\Z", re.IGNORECASE)
 
@@ -94,11 +99,26 @@ def split(line: bytes, delimiter: bytes, comment: bytes) -> list[bytes] | Marker
     return [token.strip(blanks) for token in line.split(delimiter)]
 
 
+def whole_number(digits: bytes) -> int | None:
+    """The value of ASCII digits, however many; None above 2^63 - 1."""
+    digits = digits if len(digits) <= WIDEST else digits.lstrip(b"0") or b"0"
+    if len(digits) > WIDEST:  # Python refuses to convert thousands
+        return None
+    value = int(digits)
+    return value if value <= INT64_MAX else None
+
+
+def declared_number(digits: bytes) -> int:
+    """A count that a header states; 10^40 for all that are above, which nothing can hold."""
+    digits = digits.lstrip(b"0") or b"0"
+    return int(digits) if len(digits) <= 40 else 10**40
+
+
 def vertex_id(token: bytes) -> int:
     """A non-negative int64."""
     if _DIGITS.match(token):
-        value = int(token)
-        if value <= INT64_MAX:
+        value = whole_number(token)
+        if value is not None:
             return value
         raise LineError(f"vertex id {show(token)} is above 2^63 - 1; pass ids='str' to keep such ids as strings")
     if not token:
@@ -113,8 +133,10 @@ def vertex_id(token: bytes) -> int:
 def number(token: bytes, what: str) -> int | float:
     """An int if the token is one that fits int64, else a float; infinite is allowed, NaN is not."""
     if _INTEGER.match(token):
-        value = int(token)
-        return value if -INT64_MAX - 1 <= value <= INT64_MAX else float(value)
+        size = whole_number(token.lstrip(b"+-"))
+        if size is not None:
+            return -size if token[:1] == b"-" else size
+        return -INT64_MAX - 1 if token[:1] == b"-" and token[1:].lstrip(b"0") == _LEAST else float(token)
     if _NUMBER.match(token) or _INFINITY.match(token):
         return float(token)
     if _MISSING.match(token):

@@ -20,6 +20,8 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError, InputError
 
+from ._budget import budget
+
 COMPRESSION_SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2"}
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
 _BINARY_MAGIC = {
@@ -36,6 +38,14 @@ _BOM = b"\xef\xbb\xbf"
 _CONTROL = bytes(set(range(32)) - {9, 10, 11, 12, 13, 26})
 
 BLOCK_BYTES = 8 << 20
+LINE_COPIES = 8
+"""Bytes that a byte of a line may need until it is an array."""
+MOST_HEAD = 1 << 21
+"""Bytes at the beginning of a text among which its first edges, or its header, must be."""
+
+
+class NotKept(OSError):
+    """What was read could not be written to where it waits: a fault of that disk, not of the file that is read."""
 
 
 def strip_compression(name: str) -> str:
@@ -55,10 +65,51 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror or error}") from None
 
 
+def checked_path(path: Any) -> Path:
+    """The path, once it is one: text without a NUL that the file system can hold."""
+    try:
+        if isinstance(path, bytes):
+            raise TypeError
+        file = Path(path).expanduser()
+        os.fsencode(file)
+        if "\0" in str(file):
+            raise ValueError("it has a NUL")
+        file.is_dir()  # which no name that is too long gets past
+    except TypeError:
+        raise InputError(f"{path!r} is not a path; give a str or a pathlib.Path") from None
+    except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
+        raise InputError(f"{str(path)[:80]!r} is not a path: {error}") from None
+    except OSError as error:
+        raise InputError(f"{str(path)[:80]!r} cannot be read: {error.strerror or error}") from None
+    return file
+
+
+@contextlib.contextmanager
+def refusing_damage(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make FormatError, or InputError, of what a reader or its libraries raise for a file that is damaged."""
+    try:
+        yield
+    except (GraphdaskError, Warning, MemoryError, ImportError, NotKept):
+        raise
+    except OSError as error:
+        if error.errno is not None:
+            raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror or error}") from error
+        raise FormatError(f"the file is damaged ({_sentence(error)}); get it again", path) from error
+    except Exception as error:  # libraries raise nearly all kinds, and each is of the file
+        raise FormatError(
+            f"the file is damaged, or not of this format ({_sentence(error)}); get it again, or say its format", path
+        ) from error
+
+
+def _sentence(error: BaseException) -> str:
+    text = str(error).strip().split("\n")[0][:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """The path, once it is known to be a file that can be read; InputError says why it is not."""
+    file = checked_path(path)
     try:
-        file = Path(path).expanduser()
         directory = file.is_dir()
         regular = file.is_file() or not (directory or file.exists())
         if regular:
@@ -68,8 +119,6 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{path!r} is not a path: {error}") from None
     if directory:
         raise InputError(f"{file} is a directory; name a file")
     if not regular:
@@ -149,8 +198,14 @@ class Source:
     def head(self, size: int) -> tuple[bytes, bool]:
         """The first `size` decompressed bytes without byte-order mark, and whether they are the whole file.
 
-        Raises FormatError if they are not text.
+        Raises FormatError if they are not text, or more than `MOST_HEAD` are asked for.
         """
+        if size > MOST_HEAD:
+            raise FormatError(
+                f"the first {MOST_HEAD >> 20} MiB hold neither two edges nor a header with what follows it; delete the "
+                "comments, blank lines or other text at its beginning",
+                self.path,
+            )
         with self.open() as f:
             parts, left = [], size + 1
             while left and (part := f.read(left)):
@@ -184,13 +239,15 @@ class Source:
         whole = np.frombuffer(data, np.uint8)
         start = skip + (3 if data[:3] == _BOM else 0)
         while start < len(data):
-            stop = min(start + size, len(data))
+            stop, searched = min(start + size, len(data)), start
             while stop < len(data):
-                cut = _last_line_end(data, start, stop)
+                cut = _last_line_end(data, searched, stop)
                 if cut > start:
                     stop = cut
                     break
+                searched = stop - 1  # a CR there was not taken
                 stop = min(stop + size, len(data))
+                self._refuse_line(stop - start)
             yield whole[start:stop]
             start = self.consumed = stop
 
@@ -200,18 +257,30 @@ class Source:
                 f.read(skip)
             else:
                 f.seek(skip)
-            carry = b""
+            carry: list[bytes] = []
+            held = 0
             future = ahead.submit(f.read, size)
             while data := future.result():
                 self.consumed = self._raw.tell()
                 future = ahead.submit(f.read, size)
-                data = carry + data
+                if carry and carry[-1].endswith(b"\r"):
+                    data = carry.pop() + data
                 cut = _last_line_end(data, 0, len(data))
-                if cut:
-                    yield np.frombuffer(data, np.uint8, cut)
-                carry = data[cut:]
+                if cut:  # joined only here, so that a line of many blocks is copied once
+                    joined = b"".join([*carry, data[:cut]]) if carry else data
+                    yield np.frombuffer(joined, np.uint8, -1 if carry else cut)
+                    carry, held = [], 0
+                if cut < len(data):
+                    carry.append(data[cut:])
+                    held += len(carry[-1])
+                    self._refuse_line(held)
             if carry:
-                yield np.frombuffer(carry, np.uint8)
+                yield np.frombuffer(b"".join(carry), np.uint8)
+
+    def _refuse_line(self, size: int) -> None:
+        """Raise OverBudget for a line that memory has no room for: the line, and what it becomes."""
+        if size > BLOCK_BYTES:
+            budget().refuse_line(size, LINE_COPIES * size)
 
 
 def _last_line_end(data: bytes | mmap.mmap, start: int, stop: int) -> int:

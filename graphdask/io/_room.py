@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from graphdask.backend import get_backend
 from graphdask.config import Config
-from graphdask.errors import GraphdaskError, OverBudget
+from graphdask.errors import OverBudget
 from graphdask.larger import of_file
 
+from ._budget import announced
 from ._formats import format_of
-from ._open import Source
+from ._open import Source, checked_path
 from .folder import is_graph_folder, manifest
 from .ldbc import ldbc_pair
 
@@ -31,23 +33,34 @@ ARRAYS, GRAPH = 16, 72
 """Bytes per edge of the ends that are read, and of all that a graph is made with."""
 NATIVE, ARCHIVE = 24, 32
 """Bytes of a file per edge, at most, where it has arrays of numbers."""
+LEAST_LINE = 1 << 26
+"""Bytes that a line may always take."""
 LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 """Formats that `spilled_edges` reads."""
 
 
 def room_for_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
     """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
-    if isinstance(path, str | os.PathLike) and is_graph_folder(path):
+    if is_graph_folder(checked_path(path)):
         return within_memory(path, "native", GRAPH)
     return within_memory(path, format_of(path, format).name, GRAPH)
+
+
+def usable_memory() -> int:
+    """Bytes that a call may plan with."""
+    return int(get_backend("cpu").free_memory() * Config.load().memory_fraction)
+
+
+def within_blocks(path: str | os.PathLike[str], memory: int) -> AbstractContextManager[None]:
+    """Read a file whose columns of numbers go to disk in here, block by block in so many bytes."""
+    instead = "names as ids, and what is read whole, must fit memory"
+    return announced(path, usable_memory(), 0, instead, max(memory, LEAST_LINE))
 
 
 @contextmanager
 def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Iterator[None]:
     """Read a file of this format in here: OverBudget where so many bytes per edge do not fit, or memory runs out."""
-    from graphdask.backend import get_backend
-
-    usable = int(get_backend("cpu").free_memory() * Config.load().memory_fraction)
+    usable = usable_memory()
     edges = _estimate(path, format, usable // max(each, 1))
     if edges * each > usable:
         raise OverBudget(
@@ -56,7 +69,8 @@ def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Itera
             f"{_instead(path, format, usable)}"
         )
     try:
-        yield
+        with announced(path, usable, each, _instead(path, format, usable)):
+            yield
     except MemoryError as error:
         if isinstance(error, OverBudget):
             raise
@@ -89,8 +103,8 @@ def _estimate(path: str | os.PathLike[str], format: str, most: int) -> int:
             return Path(path).expanduser().stat().st_size // NATIVE
         pair = ldbc_pair(path) if format == "ldbc" else None
         return _lines(Source(path if pair is None else pair[1]), most)
-    except (GraphdaskError, OSError, ValueError, zipfile.BadZipFile):
-        return 0  # who reads it says what is wrong
+    except Exception:  # of a damaged file, or of a library that reads it; who reads it next says what is wrong
+        return 0
 
 
 def _rows(path: str | os.PathLike[str]) -> int:
@@ -98,7 +112,7 @@ def _rows(path: str | os.PathLike[str]) -> int:
         from pyarrow import dataset
 
         return int(dataset.dataset(Path(path).expanduser(), format="parquet").count_rows())
-    except Exception:  # of a package that may be missing, or a file that its reader says more about
+    except Exception:  # of a package that may be missing, or a damaged file
         return 0
 
 

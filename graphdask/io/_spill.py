@@ -15,14 +15,10 @@ import numpy as np
 
 from graphdask.errors import FormatError
 
-from ._open import reading
+from ._open import NotKept, reading
 
 SLICE = 1 << 20
 """Values that are gone through at a time."""
-
-
-class NotKept(OSError):
-    """What was read could not be written to where it waits: a fault of that disk, not of the file that is read."""
 
 
 @contextmanager

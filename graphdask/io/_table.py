@@ -19,12 +19,19 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
+from ._budget import TEXT_ROW, budget
 from ._lines import BLANK, COMMENT, DIRECTION, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
 from ._open import BLOCK_BYTES, Source
 from ._spill import SpilledColumn
 
 SMALL = 200_000
 """Bytes (decompressed) up to which plain Python parses: compiling or loading the kernels takes longer."""
+
+LEAST_BLOCK, BLOCKS = 1 << 16, 64
+"""Bytes of a block at least, and how many blocks the memory that may be used would hold: a block becomes arrays of up
+to five times its size, and each thread has up to three."""
+TEXT_BLOCK = 1 << 20
+"""Bytes of text with names that are parsed at a time."""
 
 _PROGRESS_BYTES = 32 << 20
 
@@ -111,8 +118,8 @@ def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0
     def parse_compiled(block: np.ndarray) -> Part:
         return _rows_compiled(block, columns)
 
-    if text and reading.spill is not None:
-        reading = replace(reading, spill=None)
+    if text:  # threads do not help Python, and what it makes of a block is larger
+        reading = replace(reading, spill=None, threads=1, block=min(reading.block, TEXT_BLOCK))
     joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled)
     arrays = []
     for kind in (kind for kind in columns.kinds if kind):
@@ -170,7 +177,7 @@ def _read(
     parse_compiled: Callable[[np.ndarray], Part] | None,
 ) -> Part:
     """Parse all blocks and collect their columns, lists of one array for each block."""
-    workers = reading.workers()
+    workers, limit = reading.workers(), budget()
     parse, head, whole = parse_in_python, b"", False
     if parse_compiled is not None and reading.compiled is not False:
         if reading.compiled is None:
@@ -180,8 +187,10 @@ def _read(
     if whole:
         blocks: Iterator[np.ndarray] = iter([np.frombuffer(head, np.uint8)[skip:]])
     else:
-        blocks = source.blocks(skip, reading.block, mapped=reading.spill is None)
+        size = max(LEAST_BLOCK, min(reading.block, limit.usable // BLOCKS))
+        blocks = source.blocks(skip, size, mapped=reading.spill is None)
     total = Part([], lines=first_line - 1)
+    rows = 0
     with _bar(source, reading) as advance:
         for part in _ordered(blocks, parse, 1 if whole else workers):
             if part.error is not None:
@@ -194,6 +203,10 @@ def _read(
             total.blank_lines += part.blank_lines
             if not total.columns:
                 total.columns = [[] if reading.spill is None else SpilledColumn(reading.spill) for _ in part.columns]
+            rows += len(part.columns[0])
+            if reading.spill is None:
+                names = isinstance(part.columns[0], list)
+                limit.refuse_rows(rows, TEXT_ROW if names else None, source.consumed / max(source.size, 1))
             for pieces, piece in zip(total.columns, part.columns, strict=True):
                 pieces.append(piece)
             advance()

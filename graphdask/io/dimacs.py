@@ -14,7 +14,7 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from ._columns import Request, count_infinite
-from ._lines import ID, SKIP, VALUE, Columns, show
+from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
 from ._open import Source
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
@@ -116,4 +116,4 @@ def _problem(tokens: list[bytes], source: Source, line: int) -> tuple[str, int, 
             source.path,
             line,
         )
-    return name, int(tokens[2]), int(tokens[3])
+    return name, declared_number(tokens[2]), declared_number(tokens[3])

@@ -21,15 +21,15 @@ from graphdask.errors import FormatError, GraphdaskWarning
 from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times
 from ._header import NUMBER_LIKE
 from ._layout import TEXT_IDS, Layout, look, shown
-from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns
+from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
 from ._open import Source
 from ._spill import SpilledColumn, release, slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList, consecutive_vertices
 
-_DECLARED = re.compile(r"Nodes:\s*([\d,]+)\s+Edges:\s*([\d,]+)", re.IGNORECASE)
+_DECLARED = re.compile(r"Nodes:\s*([0-9][0-9,]*)\s+Edges:\s*([0-9][0-9,]*)", re.IGNORECASE)
 _DIRECTION = re.compile(r"[#%\s]*(un)?directed graph", re.IGNORECASE)
-_VERTICES = re.compile(r"# Vertices: (\d+), counted from (\d+)\s*$")
+_VERTICES = re.compile(r"# Vertices: ([0-9]+), counted from ([0-9]+)\s*$")
 _WEIGHTS = re.compile(r"# Weights: (float64|float32|int64|int32)\s*$")
 _KONECT = re.compile(r"%\s*(sym|asym|bip)\s")
 
@@ -235,7 +235,7 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
     """What comments state: SNAP's `# Nodes: N Edges: M`, KONECT's `% asym`, ours, `# Vertices: N, counted from F`."""
     for text in layout.comments:
         if found := _DECLARED.search(text):
-            vertices, count = (int(number.replace(",", "")) for number in found.groups())
+            vertices, count = (declared_number(digits.replace(",", "").encode()) for digits in found.groups())
             edges.report |= {"declared_vertices": vertices, "declared_edges": count}
             if count != edges.num_edges:
                 warnings.warn(
@@ -245,7 +245,7 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
                     stacklevel=4,
                 )
         if found := _VERTICES.match(text):
-            count, first = (int(number) for number in found.groups())
+            count, first = (declared_number(digits.encode()) for digits in found.groups())
             edges.vertices = consecutive_vertices(first, count, source.path)
         if edges.directed is None and (found := _DIRECTION.match(text)):
             edges.directed = found.group(1) is None

@@ -50,6 +50,13 @@ class EdgeList:
         return int(ids[0]), len(ids)
 
 
+def stated_vertices(stated: Any, path: str | os.PathLike[str]) -> np.ndarray:
+    """The ids of a `vertex_range`, first and number, that a file of ours holds as JSON, once they are two numbers."""
+    if not isinstance(stated, list) or len(stated) != 2 or any(type(value) is not int for value in stated):
+        raise FormatError(f"vertex_range is {str(stated)[:80]}, not the first id and the number of vertices", path)
+    return consecutive_vertices(stated[0], stated[1], path)
+
+
 def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
     """The ids 1 to `count` that a header declares; see `consecutive_vertices`."""
     return consecutive_vertices(1, count, path)
@@ -60,6 +67,8 @@ def consecutive_vertices(first: int, count: int, path: str | os.PathLike[str]) -
     about before it is believed."""
     from graphdask.backend import get_backend
 
+    if first < 0 or count < 0:
+        raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)
     free = get_backend("cpu").free_memory()
     if 8 * count > free:
         raise OverBudget(
@@ -67,6 +76,6 @@ def consecutive_vertices(first: int, count: int, path: str | os.PathLike[str]) -
             f"{8 * count / 2**30:,.1f} GiB of {free / 2**30:,.1f} GiB; correct the header if that is not so, else take "
             f"a host with more memory"
         )
-    if first < 0 or count < 0 or first + count > 2**63:
+    if first + count > 2**63:
         raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)
     return np.arange(first, first + count)

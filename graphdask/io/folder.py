@@ -21,11 +21,13 @@ from ._columns import Request
 from ._spill import SpilledColumn, release
 from ._table import Reading
 from .edges import EdgeList, consecutive_vertices
-from .parts import Content
+from .parts import SUFFIXES, Content
 
 MANIFEST = "_graph.json"
 VERTICES = "_vertices.parquet"
 VERSION = 1
+MOST_BYTES = 1 << 28
+"""Of the text that describes the parts."""
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.\d+\.tmp")
 
 
@@ -73,7 +75,7 @@ def write_manifest(folder: Path, content: Content, parts: list[dict[str, Any]]) 
 
 def read_folder(path: str | os.PathLike[str], format: str | None, request: Request, reading: Reading) -> EdgeList:
     """Read all parts of a folder, once each is there with the size that was written."""
-    from . import _read
+    from ._dispatch import read_format as _read
 
     folder = Path(path).expanduser()
     record = manifest(folder)
@@ -91,7 +93,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     )
     pieces = []
     for part in record["parts"]:
-        file = folder / part["file"]
+        file = _inside(folder, part["file"])
         if not file.is_file():
             raise FormatError(f"the part {part['file']} is missing", folder)
         if file.stat().st_size != part["bytes"]:
@@ -118,19 +120,68 @@ def manifest(folder: Path) -> dict[str, Any]:
     """What a folder says of the graph in it."""
     if _UNFINISHED.fullmatch(folder.name):
         raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
+    file = folder / MANIFEST
     try:
-        record: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+        if file.stat().st_size > MOST_BYTES:
+            raise FormatError(f"{file.stat().st_size:,} bytes are no description of a graph", file)
+        record: dict[str, Any] = json.loads(file.read_text())
         version = record["graphdask"]
-        wanted = {"format", "directed", "vertices", "ids", "edges", "weights", "parts"}
-        if version == VERSION and not wanted <= record.keys():
-            raise KeyError(", ".join(sorted(wanted - record.keys())))
+        if version == VERSION:
+            _check(record)
     except OSError as error:
-        raise InputError(f"{folder / MANIFEST} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"this does not describe a graph ({error})", folder / MANIFEST) from None
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"this does not describe a graph ({error})", file) from None
     if version != VERSION:
-        raise FormatError(f"version {version}; this graphdask reads version {VERSION}", folder / MANIFEST)
+        raise FormatError(f"version {version!r}; this graphdask reads version {VERSION}", file)
     return record
+
+
+def _check(record: dict[str, Any]) -> None:
+    """Raise KeyError or ValueError where the record is not what `write_manifest` writes."""
+    wanted = {"format", "directed", "vertices", "ids", "edges", "weights", "parts"}
+    if not wanted <= record.keys():
+        raise KeyError(", ".join(sorted(wanted - record.keys())))
+    vertices, parts = record["vertices"], record["parts"]
+    for name, value, fits in (
+        ("format", record["format"], record["format"] in list(SUFFIXES)),
+        ("directed", record["directed"], isinstance(record["directed"], bool)),
+        ("ids", record["ids"], record["ids"] in ("int", "str")),
+        ("weights", record["weights"], record["weights"] in (None, "float64", "float32", "int64", "int32")),
+        ("vertices", vertices, isinstance(vertices, dict) and all(_is_count(vertices.get(k, 0)) for k in _OF_VERTICES)),
+        ("edges", record["edges"], _is_count(record["edges"])),
+        ("parts", "no list, or empty", isinstance(parts, list) and len(parts) > 0),
+    ):
+        if not fits:
+            raise ValueError(f"{name} is {str(value)[:80]!r}")
+    if "count" not in vertices:
+        raise KeyError("count of vertices")
+    for part in parts:
+        if not isinstance(part, dict) or not isinstance(part.get("file"), str):
+            raise ValueError(f"a part is {str(part)[:80]!r}")
+        if not all(_is_count(part.get(name)) for name in ("edges", "bytes")):
+            raise ValueError(f"edges or bytes of the part {part['file'][:80]!r} are not numbers")
+    if sum(part["edges"] for part in parts) != record["edges"]:
+        raise ValueError(f"its parts do not have {record['edges']} edges in all")
+
+
+_OF_VERTICES = ("count", "first")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """The file of this name in a folder; FormatError where the name, or a link, leads out of it."""
+    file = folder / name
+    if name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name or len(name) > 255:
+        raise FormatError(f"the part {name[:80]!r} is not the name of a file in this folder", folder / MANIFEST)
+    if file.resolve().parent != folder.resolve():
+        raise FormatError(f"{name!r} is a link that leads out of the folder; put the file itself there", folder)
+    return file
 
 
 def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
@@ -150,14 +201,23 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
     from pyarrow import parquet
 
     from ._table import string_array
+    from .parquet import checked_ids, is_text
 
     said = record["vertices"]
     if "first" in said:
         return consecutive_vertices(said["first"], said["count"], folder / MANIFEST)
     try:
-        column = parquet.read_table(folder / VERTICES).column("vertex")
-    except (OSError, KeyError, ValueError) as error:
+        column = parquet.ParquetFile(_inside(folder, VERTICES)).read().column("vertex")
+    except FormatError:
+        raise
+    except (OSError, KeyError, ValueError, NotImplementedError, TypeError) as error:
         raise FormatError(f"the ids of the vertices are missing or damaged ({error})", folder / VERTICES) from None
     if len(column) != said["count"]:
         raise FormatError(f"{len(column)} vertices, but {said['count']} were written", folder / VERTICES)
-    return column.to_numpy() if record["ids"] == "int" else string_array(column.to_pylist())
+    if column.null_count:
+        raise FormatError("an id of a vertex is null", folder / VERTICES)
+    if record["ids"] == "int":
+        return checked_ids(column.to_numpy(), "vertex", folder / VERTICES)
+    if not is_text(column.type):
+        raise FormatError(f"ids are names, but the column is of type {column.type}", folder / VERTICES)
+    return string_array(column.to_pylist())

@@ -22,6 +22,8 @@ from ._spill import slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList
 
+_DIRECTED = re.compile(r"graph\..*\.directed\s*=\s*(true|false)")
+
 
 def ldbc_pair(path: str | os.PathLike[str]) -> tuple[Path, Path] | None:
     """(NAME.v, NAME.e) for either of the two or their common stem, compressed or not; None if one is
@@ -169,5 +171,5 @@ def _declared_direction(path: Path) -> bool | None:
         text = stem.with_suffix(".properties").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    found = re.search(r"^\s*graph\..*\.directed\s*=\s*(true|false)\s*$", text, re.MULTILINE)
+    found = next((found for line in text.splitlines() if (found := _DIRECTED.fullmatch(line.strip()))), None)
     return None if found is None else found.group(1) == "true"

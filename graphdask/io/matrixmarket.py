@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.errors import FormatError, InputError, Unsupported
 
 from ._columns import Request, count_infinite
-from ._lines import ID, SKIP, VALUE, Columns, show
+from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
 from ._open import Source
 from ._table import Reading, line_of_row, read_table
 from .adjlist import one_direction
@@ -54,6 +54,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
             source.path,
             line_of_row(source, columns, row, skip, lines + 1),
         )
+    vertices = declared_vertices(n, source.path)
     if weights is not None and field not in ("integer", "unsigned-integer"):
         weights = weights.astype(np.float64, copy=False)
     elif weights is not None and weights.dtype.kind == "f" and len(weights):
@@ -92,7 +93,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
         src, dst, weights = src[keep], dst[keep], None if weights is None else weights[keep]
         directed = False
     report |= count_infinite(weights)
-    return EdgeList(src, dst, weights, vertices=declared_vertices(n, source.path), directed=directed, report=report)
+    return EdgeList(src, dst, weights, vertices=vertices, directed=directed, report=report)
 
 
 def _header(source: Source) -> tuple[str, str, int, int, int, int, int]:
@@ -114,7 +115,7 @@ def _header(source: Source) -> tuple[str, str, int, int, int, int, int]:
                 raise FormatError(
                     f"the size line {show(line.strip())} is not 'rows columns entries'", source.path, number
                 )
-            rows, columns, entries = map(int, words)
+            rows, columns, entries = map(declared_number, words)
             if rows != columns:
                 raise FormatError(f"the matrix is {rows} x {columns}; a graph needs a square one", source.path, number)
             return field, symmetry, rows, entries, skip, number, comments

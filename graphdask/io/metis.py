@@ -145,7 +145,7 @@ def _arcs(
             source.path,
             int(lines[at]),
         )
-    if prefix:
+    if prefix and len(lengths):
         starts = np.cumsum(lengths) - lengths
         values = np.delete(values, (starts[:, None] + np.arange(prefix)).ravel())
     degrees = _degrees(lengths, prefix, weighted)

@@ -6,6 +6,7 @@ A sparse matrix is a directed graph on vertices 0..n-1, unless directed=False fo
 
 from __future__ import annotations
 
+import math
 import os
 import zipfile
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, GraphdaskError
 
+from ._budget import budget
 from ._columns import Request, count_infinite
 from ._open import existing_file
 from ._table import string_array
@@ -25,10 +27,9 @@ from .parquet import checked_ids, checked_numbers
 
 def read_npz(path: str | os.PathLike[str], request: Request) -> EdgeList:
     """Read arrays that `write_npz` or `scipy.sparse.save_npz` wrote; objects are never unpickled."""
-    import zlib
-
     file = existing_file(path)
     try:
+        _refuse_large(file)
         with np.load(file, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FormatError("this is a single array; an NPZ holds src and dst", file)
@@ -41,12 +42,30 @@ def read_npz(path: str | os.PathLike[str], request: Request) -> EdgeList:
                 "SciPy sparse matrix",
                 file,
             )
-    except FormatError:
+    except (GraphdaskError, MemoryError):
         raise
-    except InputError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise FormatError(f"not a readable NPZ archive ({error})", file) from None
+    except Exception as error:  # NumPy, SciPy and zipfile raise nearly all kinds for a damaged archive
+        raise FormatError(f"not a readable NPZ archive ({type(error).__name__}: {error})", file) from error
+
+
+def _refuse_large(file: Path) -> None:
+    """Raise OverBudget where the arrays do not fit memory, FormatError where one says that it is larger than it is."""
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        budget().refuse_bytes(sum(entry.file_size for entry in entries), "its arrays take")
+        for entry in entries:
+            if not entry.filename.endswith(".npy"):
+                continue
+            with archive.open(entry) as stream:
+                version = np.lib.format.read_magic(stream)
+                header = np.lib.format.read_array_header_1_0 if version == (1, 0) else _header_2_0
+                shape, _, dtype = header(stream)
+            if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize > entry.file_size:
+                raise FormatError(f"{entry.filename} has {entry.file_size:,} bytes, too few for {shape} {dtype}", file)
+
+
+def _header_2_0(stream: Any) -> Any:
+    return np.lib.format.read_array_header_2_0(stream)
 
 
 def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeList:
@@ -70,6 +89,8 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
         numbers.append(values)
     directed = request.directed
     if directed is None and "directed" in arrays:
+        if arrays["directed"].dtype != np.bool_ or arrays["directed"].size != 1:
+            raise FormatError("directed is not one truth value", file)
         directed = bool(arrays["directed"])
     vertices = _ids(arrays["vertices"], "vertices", file) if "vertices" in arrays else None
     if vertices is None and "vertex_range" in arrays:
@@ -89,6 +110,8 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
 
 
 def _ids(values: np.ndarray, name: str, file: Path) -> np.ndarray:
+    if values.ndim != 1:
+        raise FormatError(f"{name} has shape {values.shape}; it must be one-dimensional", file)
     if values.dtype.kind == "U":
         return string_array(values.tolist())
     if values.dtype.kind not in "iu":
@@ -101,7 +124,10 @@ def _sparse(request: Request, file: Path) -> EdgeList:
 
     if request.times:
         raise FormatError("times were asked for, but a sparse matrix has none", file)
-    matrix = sparse.load_npz(file).tocoo()
+    matrix = sparse.load_npz(file)
+    if hasattr(matrix, "check_format"):  # or bad indices are followed to wherever they lead
+        matrix.check_format(full_check=True)
+    matrix = matrix.tocoo()
     if matrix.shape[0] != matrix.shape[1]:
         raise FormatError(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; a graph needs a square one", file)
     src, dst = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
@@ -122,7 +148,7 @@ def _sparse(request: Request, file: Path) -> EdgeList:
         src,
         dst,
         weights,
-        vertices=np.arange(matrix.shape[0]),
+        vertices=consecutive_vertices(0, int(matrix.shape[0]), file),
         directed=request.directed is not False,
         report={"format": "npz", "bytes": file.stat().st_size, **count_infinite(weights)},
     )

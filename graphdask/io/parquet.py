@@ -22,7 +22,7 @@ from ._open import existing_file
 from ._spill import NotKept, SpilledColumn
 from ._table import Reading, string_array
 from ._text_out import table_of
-from .edges import EdgeList, consecutive_vertices
+from .edges import EdgeList, stated_vertices
 
 _KEY = b"graphdask"
 BUFFER, ROWS = 1 << 18, 1 << 14
@@ -43,13 +43,13 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         chosen = choose(schema.names, len(schema.names), request, file)
         positions = [i for i in (chosen.src, chosen.dst, chosen.weight, chosen.time) if i is not None]
         names = [schema.names[i] for i in positions]
-        if reading.spill is None or any(_is_text(schema.field(name).type) for name in names[:2]):
+        if reading.spill is None or any(is_text(schema.field(name).type) for name in names[:2]):
             table = parquet.read_table(file, columns=names, use_threads=reading.threads != 1)
             arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
         else:
             arrays = _spilled(file, schema, names, reading.spill)
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, GraphdaskError | NotKept):
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, GraphdaskError | NotKept | MemoryError):
             raise
         raise FormatError(f"not a readable Parquet file ({_first_sentence(error)})", file) from None
     ids, numbers = arrays[:2], arrays[2:]
@@ -57,10 +57,8 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
     weights = numbers.pop(0) if chosen.weight is not None else None
     times = numbers.pop(0) if chosen.time is not None else None
-    said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
-    directed = said.get("directed") if request.directed is None else request.directed
-    vertex_range = said.get("vertex_range")
-    vertices = None if vertex_range is None else consecutive_vertices(vertex_range[0], vertex_range[1], file)
+    said_directed, vertices = _metadata(schema, file)
+    directed = said_directed if request.directed is None else request.directed
     size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
         "format": "parquet",
@@ -71,6 +69,18 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     if len(schema.names) > len(names):
         report["unread_columns"] = len(schema.names) - len(names)
     return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report)
+
+
+def _metadata(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
+    """The direction and the vertices that the schema states."""
+    try:
+        said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+        directed, vertex_range = said.get("directed"), said.get("vertex_range")
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise FormatError(f"the metadata that graphdask wrote is damaged ({error})", file) from None
+    if directed not in (None, True, False) or isinstance(directed, int) != isinstance(directed, bool):
+        raise FormatError(f"the metadata that graphdask wrote is damaged (directed is {directed!r:.80})", file)
+    return directed, None if vertex_range is None else stated_vertices(vertex_range, file)
 
 
 def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np.ndarray]:
@@ -135,7 +145,8 @@ def _first_sentence(error: BaseException) -> str:
     return str(error).split("\n")[0].split(". ")[0]
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is of strings, perhaps as a dictionary."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -160,7 +171,7 @@ def _values(column: Any, name: str, path: Path, ids: bool, first: int = 0) -> np
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             raise InputError(f"{path}: {what} is of type {column.type}; weights and times are numbers")
         return checked_numbers(column.to_numpy(), what, path, first)
-    if _is_text(column.type):
+    if is_text(column.type):
         return string_array(column.to_pylist())
     if not pa.types.is_integer(column.type):
         raise FormatError(f"{what} is of type {column.type}; vertex ids are integers or strings", path)
@@ -184,7 +195,9 @@ def checked_numbers(values: np.ndarray, what: str, path: Any, first: int = 0) ->
     if values.dtype.kind == "f":
         if np.isnan(values).any():
             raise FormatError(f"row {first + int(np.argmax(np.isnan(values)))}: {what} is NaN", path)
-        return values if values.dtype in (np.float32, np.float64) else values.astype(np.float32)
+        if values.dtype in (np.float32, np.float64):
+            return values
+        return values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64)
     if values.dtype.kind not in "iub":
         raise FormatError(f"{what} is of type {values.dtype}; it must hold numbers", path)
     if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
