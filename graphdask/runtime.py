@@ -25,6 +25,9 @@ class Runtime(Protocol):
     def sample_chunks(self, graph: Any, sampler: Any, chunk: int, placement: Any, **options: Any) -> Any:
         """Iterate over the Samples of `chunk` instances each, drawn one after the other."""
 
+    def edge_rows(self, samples: Any) -> Any:
+        """The same Samples with the row of each edge in what the caller gave, as the column `edge`."""
+
     def verify_graph(self, graph: Any, client: Any = None, progress: bool | None = None) -> None:
         """Check the partitions of a graph against its lineage, or raise VerificationError."""
 

@@ -123,8 +123,8 @@ class PairWeights:
         for first in range(0, len(src), 1 << 24):  # the steps between take eight bytes an edge
             part = slice(first, first + (1 << 24))
             low, high = xp.minimum(src[part], dst[part]), xp.maximum(src[part], dst[part])
-            drawn = _mixed(low.astype(np.uint64) * _GOLDEN + np.uint64(self.seed))
-            drawn = _mixed(drawn + high.astype(np.uint64) * _GOLDEN) >> np.uint64(32)
+            drawn = mixed(low.astype(np.uint64) * _GOLDEN + np.uint64(self.seed))
+            drawn = mixed(drawn + high.astype(np.uint64) * _GOLDEN) >> np.uint64(32)
             weights[part] = (drawn * np.uint64(self.most) >> np.uint64(32)).astype(np.int32) + np.int32(1)
         return weights
 
@@ -132,7 +132,7 @@ class PairWeights:
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _mixed(x: Array) -> Array:
+def mixed(x: Array) -> Array:
     """The finalizer of SplitMix64 (Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -198,6 +198,13 @@ class GangRuntime(DynamicRuntime):
 
     sample_chunks = chunks
 
+    def edge_rows(self, samples: Any) -> Any:
+        from graphdask.gang import edge_rows
+
+        if not isinstance(samples.graph, StreamedGraph):
+            samples.built.gang.use(Config.load())
+        return edge_rows.found(self, samples, is_watched(Config.load().progress))
+
     def verify_graph(self, graph: Graph, client: Any = None, progress: bool | None = None) -> None:
         graph = graph.present
         config = Config.load(progress=progress)

@@ -188,18 +188,31 @@ def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapp
             _add_inward, there.held, summary=_weights, label="adding in-edges", show=show, alone=True
         )
         there = graph.replicas = replace(there, held=held, inward=True)
-    inward = sampler.inward and graph.directed
-    if sampler.numbered and inward not in there.edge_rows:
-        (piece,), plan = numbered_pieces(graph.source, 1), rows_plan(graph, inward)
-        held = there.holders.run(
-            _add_rows, there.held, piece, plan, summary=_weights, label="rows of the edges", show=show, alone=True
-        )
-        there = graph.replicas = replace(there, held=held, edge_rows=there.edge_rows | {inward})
+    if sampler.numbered:
+        there = with_edge_rows(graph, there, bool(sampler.inward and graph.directed), show)
+        graph.replicas = there
     if client is not None:
         return there
     device = _device(graph, config)
     size = graph.plan.parts or max(there.holders.size, LocalGang.default_size(device, sampler.work))
     return replace(there, gang=LocalGang(size, device, config))
+
+
+def with_edge_rows(graph: Graph, there: Replicas, inward: bool, show: bool) -> Replicas:
+    """The same with the row of each out-edge, or of each in-edge, in what the caller gave."""
+    if inward in there.edge_rows:
+        return there
+    (piece,), plan = numbered_pieces(graph.source, 1), rows_plan(graph, inward)
+    held = there.holders.run(
+        _add_rows, there.held, piece, plan, summary=_weights, label="rows of the edges", show=show, alone=True
+    )
+    made = replace(there, held=held, edge_rows=there.edge_rows | {inward})
+    if there.gang is there.holders:
+        made.gang = there.gang
+    for known in (graph, graph.on_host):  # where the next call finds them
+        if known is not None and known.replicas is not None and known.replicas.held is there.held:
+            known.replicas = replace(made, gang=there.holders)
+    return made
 
 
 def _only_partition(graph: Graph) -> Replicas | None:

@@ -24,6 +24,7 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.partition import index_dtype
+from graphdask.sample._edge_finding import Taken, in_turn
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, checked_placement, owners, routed, sampled
@@ -93,6 +94,9 @@ class FrontierSampling(Sampler[State]):
     def __init__(self, pools: np.ndarray, length: int, seed: int):
         self.pools, self.length, self.seed = pools, length, np.uint64(seed & (2**64 - 1))
         self.first, self.last = 0, len(pools)
+
+    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
+        return in_turn(xp, columns["src"], columns["dst"], first, "alike")
 
     @property
     def work(self) -> int:

@@ -36,6 +36,7 @@ def neighbors(
     method: str = "auto",
     collisions: str = "auto",
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -79,6 +80,9 @@ def neighbors(
         register, each for several edges of longer rows, which are searched where it is set.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
+    edge_rows : bool
+        Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made of.
+        Without it, `s.edge` finds the rows when it is first used, as `Samples.with_edges` tells.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Whether every worker holds the whole graph, or a partition of it, or its host holds the whole and the device
         some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition; of a graph on disk
@@ -121,7 +125,7 @@ def neighbors(
     flat, bounds = checked_seeds(G, seeds)
     options = checked_options(G, checked_sizes(fanouts, "fanouts", -1), replace, bias, direction, method, seed)
     options["collisions"] = checked_collisions(collisions, method)
-    return sampled(G, Traversal(flat, bounds, **options), placement, client, progress)
+    return sampled(G, numbered(Traversal(flat, bounds, **options), edge_rows), placement, client, progress)
 
 
 def checked_options(
@@ -141,6 +145,14 @@ def checked_options(
     }  # fmt: skip
 
 
+def numbered(sampler: Traversal, edge_rows: Any) -> Traversal:
+    """The sampler, which says of every edge which row it is where that is asked for."""
+    if not isinstance(edge_rows, bool | np.bool_):
+        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
+    sampler.numbered = bool(edge_rows)
+    return sampler
+
+
 def checked_collisions(collisions: Any, method: str) -> Any:
     """How what is drawn already is seen; refuse it of a method that does not come upon such."""
     if checked_name("collisions", collisions, COLLISIONS) != "auto" and method not in REDRAWN:
@@ -158,6 +170,7 @@ def snowball(
     *,
     direction: str = "out",
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -174,7 +187,7 @@ def snowball(
     direction : {"out", "in"}
     seed : int
         Nothing is drawn; all seeds give the same.
-    placement, client, progress
+    edge_rows, placement, client, progress
         As for `neighbors`.
 
     Returns
@@ -207,7 +220,7 @@ def snowball(
         flat, bounds, (-1,) * at_least("depth", depth, 0), seed=whole("seed", seed),
         direction=checked_name("direction", direction, DIRECTIONS),
     )  # fmt: skip
-    return sampled(G, sampler, placement, client, progress)
+    return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
 
 
 def forest_fire(
@@ -221,6 +234,7 @@ def forest_fire(
     method: str = "auto",
     collisions: str = "auto",
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -244,7 +258,7 @@ def forest_fire(
     direction : {"out", "in"}
     method, collisions
         How those that burn are drawn; as for `neighbors`.
-    seed, placement, client, progress
+    seed, edge_rows, placement, client, progress
         As for `neighbors`.
 
     Returns
@@ -284,7 +298,7 @@ def forest_fire(
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip
     sampler.name = "forest fire sampling"
-    return sampled(G, sampler, placement, client, progress)
+    return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
 
 
 def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -5,7 +5,9 @@ It is a hop of traversal sampling from the vertices of a set, of which the edges
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from graphdask.buffers import Allocation
 from graphdask.engine import Environment
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample.sampler import IN_PLACE
 from graphdask.sample.traversal import State, Traversal
 
@@ -40,12 +43,16 @@ class Induced(Traversal):
     """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
 
     name = "induced subgraphs"
+    tells_edges = False
     verifier = "graphdask.verify.induced"
     streamer = IN_PLACE
     undivided = "are of vertices that are drawn for all instances first; make fewer instances"
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))
+
+    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
+        return listed(columns, again=False, law="alike")
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """As if vertices were of the mean degree; once the edges are counted, these are looked at."""

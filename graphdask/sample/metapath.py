@@ -19,6 +19,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
+from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import IN_PLACE, checked_placement, sampled
@@ -43,6 +44,11 @@ class MetapathWalk(FirstOrder):
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int, metapath: tuple[int, ...]):
         super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)
         self.metapath = metapath
+
+    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
+        made = super().taken(xp, columns, first)
+        made.kinds = xp.array(self.metapath, np.int64)[made.step % len(self.metapath)]
+        return made
 
     def rows(self, part: Part, env: Environment) -> list[Rows]:
         """Of each place in the metapath."""

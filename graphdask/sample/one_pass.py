@@ -21,7 +21,7 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.sample._edge_tables import in_order
+from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, sampled
@@ -51,6 +51,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     """The sampler: instance i is the edge of the i-th smallest key."""
 
     name = "edge sampling"
+    tells_edges = True
     undivided = "draws all that is drawn together; it cannot be done in chunks"
     verifier = "graphdask.verify.one_pass"
     result_type = SampledEdges
@@ -86,14 +87,17 @@ class OnePassEdges(Sampler[dict[str, Array]]):
         order = _smallest(xp, keys, src, edges, self.k)
         keys, src = keys[order], src[order]
         places = edges[order] - csr.indptr[part.vertex_map.to_position(env.backend, src) - part.first_position]
-        dst = ids_of_slots(part, env, csr.indices[edges[order]])
+        state = {"src": src, "dst": ids_of_slots(part, env, csr.indices[edges[order]])}
+        if self.numbered:
+            state["edge"] = edge_rows(part, csr)[edges[order]].astype(np.int64, copy=False)
         if part.size > 1:
-            keys, src, dst, places = (env.gather(column) for column in (keys, src, dst, places))
-            order = _smallest(xp, keys, src, places, self.k)
-            src, dst = src[order], dst[order]
+            state = {name: env.gather(column) for name, column in state.items()}
+            keys, places = env.gather(keys), env.gather(places)
+            order = _smallest(xp, keys, state["src"], places, self.k)
+            state = {name: column[order] for name, column in state.items()}
         bounds = self.homes(part.size)
         mine = slice(int(bounds[part.rank]), int(bounds[part.rank + 1]))
-        state = {"src": src[mine].copy(), "dst": dst[mine].copy()}
+        state = {name: column[mine].copy() for name, column in state.items()}
         return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False, edges=csr.num_edges)
 
     def _below(self, part: Part, ends: Array, least: int) -> tuple[Any, ...]:
@@ -134,7 +138,7 @@ class _Shared(OnePassEdges):
 
     def __init__(self, whole: OnePassEdges, rank: int, size: int):
         super().__init__(whole.k, whole.directed, whole.seed)
-        self.mine = whole.homes(size)[rank : rank + 2]
+        self.mine, self.numbered = whole.homes(size)[rank : rank + 2], whole.numbered
 
     def homes(self, size: int) -> np.ndarray:
         return self.mine

@@ -53,6 +53,8 @@ class Samples:
         self.graph, self.sampler, self.parts, self.built, self.stats = graph, sampler, parts, built, stats
         self.placement = placement
         self._gathered: dict[str, np.ndarray] = {}
+        if "edge" in parts.summary[0].dtypes and "edge" not in self.columns:
+            self.columns = (*self.columns, "edge")
 
     @property
     def primitive(self) -> Any:
@@ -76,6 +78,62 @@ class Samples:
     def _column(self, name: str) -> np.ndarray:
         values = self._internal(name)
         return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
+
+    @property
+    def edge(self) -> np.ndarray:
+        """int64: the row of each edge in the arrays, the file or the data frame that the graph was made of, so that
+        `feat[s.edge]` are the features of the edges. Where samples have none, the first use finds them; see
+        `with_edges`.
+
+        Of walks and frontier sampling it has the shape (instances, length): the edge of each step, -1 where a step
+        went along none.
+        """
+        if "edge" in self.columns:
+            return self._column("edge")
+        if "_with_edges" not in self.__dict__:
+            self._with_edges = self.with_edges()
+        return self._with_edges._column("edge")
+
+    def with_edges(self) -> Samples:
+        """Return the same samples with the column `edge`, which the workers keep, send and write as the others.
+
+        Samples that were drawn with `edge_rows=True` have it. Of others the edges are drawn once more, or looked up by
+        their ends on the workers that have the samples; these first find the row of every edge that they store, and
+        keep it with the graph: 4 bytes for each, 8 where there are 2^31 or more.
+
+        Returns
+        -------
+        Samples
+
+        Raises
+        ------
+        OverBudget
+            Where there is no memory for it.
+        Unsupported
+            Where the samples are no edges, were sent here by another process, or are of a graph that does not know its
+            rows; and where parallel edges of different weights were drawn by functions of the caller's, or by weight
+            for a layer, as nobody knows afterwards which it was.
+
+        Notes
+        -----
+        Both directions of an undirected edge have the same row. Edges that were dropped or merged count as well; one
+        that others were merged into has its own row. Of parallel edges each that is taken has a row of its own; of
+        walks and subgraphs, which of them it is is drawn here, by the same law and the seed of the samples. A walk that
+        goes back, jumps or stays has the row of an edge that leads where it went, if there is one, else -1.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_edges([0, 0, 1], [2, 1, 2])
+        >>> s = gd.sample.snowball(G, [0], depth=2)
+        >>> s.dst.tolist(), s.edge.tolist()
+        ([1, 2, 2], [1, 0, 2])
+        """
+        if "edge" in self.columns:
+            return self
+        checked_home(self)
+        found: Samples = runtime().edge_rows(self)
+        return found
 
     def verify(self) -> Samples:
         """Prove in linear time, on the workers, that every sampled edge exists and every budget holds; return self.

@@ -24,7 +24,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
-from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes
+from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, sampled
 from graphdask.sample.traversal import State, Traversal
@@ -128,6 +128,7 @@ def temporal_neighbors(
     replace: bool = False,
     direction: str = "out",
     seed: int = 0,
+    edge_rows: bool = False,
     placement: str = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -157,7 +158,7 @@ def temporal_neighbors(
         Whether edges are followed or gone against.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
-    placement, client, progress
+    edge_rows, placement, client, progress
         As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
@@ -198,7 +199,7 @@ def temporal_neighbors(
     instances = len(flat) if bounds is None else len(bounds) - 1
     limits = checked_limits("seed_times", seed_times, instances, "instances", timed.source.weight_dtype)
     sampler = TemporalNeighbors(flat, bounds, limits=limits, last=last, **options)
-    found: Neighborhoods = sampled(timed, sampler, placement, client, progress)
+    found: Neighborhoods = sampled(timed, numbered(sampler, edge_rows), placement, client, progress)
     return found
 
 

@@ -104,6 +104,7 @@ class Traversal(Fanouts[State]):
     """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
 
     name = "neighbour sampling"
+    tells_edges = True
     streamer = "graphdask.sample.streamed_hops"
     on_disk = "graphdask.stream.hops"
     verifier = "graphdask.verify.neighborhoods"
@@ -117,7 +118,7 @@ class Traversal(Fanouts[State]):
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
-        if type(self) is Traversal:
+        if type(self) is Traversal and not self.numbered:
             state.columns = neighbors_together(self, part, env, state.rows, state.sums)
         if state.columns is not None:
             edges = len(state.columns["dst"])
