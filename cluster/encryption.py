@@ -66,7 +66,7 @@ def prepare(encrypt: bool) -> None:
     InputError
         Where one that is named cannot be used.
     MissingDependency
-        Where one has to be made, and the program openssl is not there.
+        Where one has to be made, and the package `cryptography` is not there.
     WriteError
         Where it cannot be written.
     """

@@ -71,7 +71,8 @@ def slurm_cluster(
     InputError
         For certificates that cannot be used, and without TLS where Dask's configuration requires encryption.
     MissingDependency
-        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without openssl.
+        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without
+        `cryptography`.
     DeadlineExceeded
         Where the workers do not come in time.
     """
@@ -135,7 +136,8 @@ def slurm_runner(
         Outside a Slurm job, with fewer than 3 tasks, for certificates that cannot be used, and without TLS where Dask's
         configuration requires encryption.
     MissingDependency
-        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without openssl.
+        Without dask-jobqueue or, for GPUs, dask-cuda; where a certificate has to be made, without
+        `cryptography`.
     """
     slurm = _jobqueue()
     if gpu:

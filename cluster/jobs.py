@@ -59,7 +59,7 @@ def submit(job: Job) -> Job:
         For options that do not fit, a folder that cannot be written, and what the batch system refuses, in its words.
     MissingDependency
         Where this host submits no jobs, where workers on GPUs lack dask-cuda, and where a certificate has to be made
-        and the program openssl is not there.
+        and the package `cryptography` is not there.
     WriteError
         Where the disk is full.
     """

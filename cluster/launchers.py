@@ -109,7 +109,7 @@ def mpi_cluster(
         In a process that is no rank, with fewer than three, for certificates that cannot be used, and without TLS where
         Dask's configuration requires encryption.
     MissingDependency
-        Where a certificate has to be made, and the program openssl is not there.
+        Where a certificate has to be made, and the package `cryptography` is not there.
     DeadlineExceeded
         Where scheduler or workers do not come in time.
     """
@@ -230,7 +230,7 @@ def ssh_cluster(
         For hosts that cannot be, certificates that cannot be used, and without TLS where Dask's configuration requires
         encryption.
     MissingDependency
-        Without an SSH client; where a certificate has to be made, without the program openssl.
+        Without an SSH client; where a certificate has to be made, without the package `cryptography`.
     CommunicationError
         Where a host cannot be reached, or its process ends at once; with its words.
     DeadlineExceeded
@@ -242,8 +242,8 @@ def ssh_cluster(
 
     if not hosts or not all(hosts):
         raise InputError("no host is named; host1,host2 for one")
-    for each in hosts:
-        shell.host("--ssh", each)
+    for name in hosts:
+        shell.host("--ssh", name)
     shell.path("python", python)
     settings = encryption.settings(tls)
     number = len(hosts) if workers is None else workers

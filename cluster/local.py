@@ -1,7 +1,9 @@
 """A Dask cluster on this host for the length of a `with`, and the connection to one that runs elsewhere.
 
 A worker is a process with one thread: a run occupies each worker with one long task. On GPUs Dask-CUDA starts one
-worker for each device. Nothing is printed; what goes wrong is raised. Workers have no memory limit of Dask's, at which
+worker for each device. Nothing is printed; what goes wrong is raised. All of them speak TLS, with a certificate that is
+in the memory of this process and of theirs: Dask runs whatever a client sends, and other users of the host can reach
+127.0.0.1 too. Workers have no memory limit of Dask's, at which
 it would write partitions to disk, pause or kill: graphdask asks how much is free before it takes any.
 """
 
@@ -22,7 +24,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from graphdask.cluster import tls
+from graphdask.cluster import tls as certified
 from graphdask.cluster.clients import connected
 from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
 
@@ -37,6 +39,8 @@ WORKER_SECONDS = 60.0
 
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """No dashboard, and its HTTP server on any free port: another cluster may have the usual one."""
+NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+"""The HTTP servers have no pages, which would tell every user of the host what runs."""
 
 
 def core_count() -> int:
@@ -57,6 +61,7 @@ def local_cluster(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    tls: bool = True,
     security: Any = None,
     default: bool = False,
 ) -> Iterator[Any]:
@@ -72,8 +77,10 @@ def local_cluster(
         Seconds within which all workers must be there.
     host, port : str, int
         Where scheduler and workers listen.
+    tls : bool
+        Encrypt, and let nobody in without the certificate.
     security : distributed.Security, optional
-        For TLS.
+        With `tls`, the certificate; default: one of the cluster's own, which ends with it.
     default : bool
         Whether the client is the process-wide default; otherwise calls take it as `client=`.
 
@@ -86,7 +93,7 @@ def local_cluster(
     InputError
         For more workers than GPUs, or `cuda` where there is none.
     MissingDependency
-        For `cuda` without dask-cuda.
+        For `cuda` without dask-cuda, and for TLS without the package `cryptography`.
     DeadlineExceeded
         Where the workers do not start in time.
     """
@@ -105,16 +112,22 @@ def local_cluster(
         gpus = 0
     import dask.config
 
-    with _quiet(), dask.config.set(REUSED):
-        cluster = None
+    if tls and security is None:
+        security = certified.security_of_run()
+    with _quiet(), dask.config.set(REUSED | NO_PAGES):
+        cluster, address = None, ""
         try:
             with _interrupts_held():
-                place = _place(host, port, security)
+                place = _place(host, port, security if tls else None)
                 cluster = _cuda_cluster(number, place) if gpus else _cpu_cluster(number, place)
+            address = str(cluster.scheduler_address)
+            if tls:
+                certified.of_this_process[address] = security
             with closing(connected(cluster, timeout=timeout, set_as_default=default)) as client:
                 wait_for_workers(client, number, timeout)
                 yield client
         finally:
+            certified.of_this_process.pop(address, None)
             if cluster is not None:
                 cluster.close()
 
@@ -277,7 +290,7 @@ def connect(
         raise InputError("give the address of a scheduler or its file, one of them")
     address, files = (str(scheduler), None) if scheduler_file is None else _named_in(scheduler_file)
     _check_address(address)
-    security = tls.security_of_client(address, files)
+    security = certified.security_of_client(address, files)
     with _quiet():
         started = time.monotonic()
         try:
@@ -286,7 +299,7 @@ def connect(
         except ImportError as error:
             raise CommunicationError(f"the cluster at {address} runs versions that do not fit: {error}") from error
         except (OSError, TimeoutError, ValueError) as error:
-            said = tls.explain(error, address)
+            said = certified.explain(error, address)
             if isinstance(error, ValueError) and not said:
                 raise
             mend = said or (

@@ -32,6 +32,25 @@ class Cluster:
     def __init__(self, client: Any, security: Any, stack: ExitStack):
         self.client, self.security, self._stack = client, security, stack
         self.address = str(client.scheduler.address)
+        self._files: dict[str, str] | None = None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files of the certificate: `ca_file`, `cert` and `key`; empty without TLS.
+
+        A certificate of the cluster's own is in memory until this is asked for. Its files are in a folder that only the
+        user may enter, and are removed with the cluster.
+        """
+        if self.security is None:
+            return {}
+        if self._files is None:
+            from graphdask.cluster import certificates, tls
+
+            self._files = tls.files_of(self.security)
+            if not self._files:
+                texts = self.security.tls_client_cert, self.security.tls_client_key
+                self._files = dict(self._stack.enter_context(certificates.written(*texts)))
+        return self._files
 
     @property
     def workers(self) -> int:
@@ -48,11 +67,9 @@ class Cluster:
         WriteError
             Where it cannot be written.
         """
-        from graphdask.cluster.tls import files_of
-
         content: dict[str, Any] = {"type": "Scheduler", "address": self.address, "workers": {}}
-        if self.security is not None:
-            content["tls"] = files_of(self.security)
+        if self.files:
+            content["tls"] = self.files
         new = f"{os.fspath(path)}.{os.getpid()}.part"
         try:
             with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
@@ -96,12 +113,14 @@ def start(
     device : {"auto", "cpu", "cuda"}
         `auto`: GPUs where there are any.
     host : str
-        Address of this host at which scheduler and workers listen. By default nobody but this host can connect.
+        Address of this host at which scheduler and workers listen. By default only processes of this host can connect.
     port : int
         Of the scheduler; 0: any that is free.
     tls : bool, optional
-        Encrypt, and let nobody in without the certificate. By default where `host` is not of this host alone, or
-        where Dask's configuration requires encryption.
+        Encrypt, and let nobody in without the certificate, which is the default: Dask runs whatever a client sends, and
+        every user of this host can reach the cluster. The certificate is that of Dask's configuration
+        (distributed.comm.tls) where that names one. Else it is one of this cluster's own, which ends with it, or, where
+        `host` is not of this host alone, the user's.
     timeout : float
         Seconds within which all workers must be there.
 
@@ -116,7 +135,7 @@ def start(
         For more workers than GPUs, `cuda` where there is none, an address that is not of this host, a port that is
         taken, or no TLS where Dask's configuration requires encryption.
     MissingDependency
-        For `cuda` without dask-cuda, or TLS without a certificate and without openssl.
+        For `cuda` without dask-cuda, or TLS without the package `cryptography`.
     DeadlineExceeded
         Where the workers do not start in time.
     CommunicationError
@@ -140,12 +159,12 @@ def start(
     if tls is False and required:
         raise InputError("tls=False, but distributed.comm.require-encryption is set in Dask's configuration")
     security = None
-    if (not alone or required) if tls is None else tls:
-        from graphdask.cluster.tls import security_of_cluster
+    if tls is None or tls:
+        from graphdask.cluster.tls import security_of_cluster, security_of_run
 
-        security = security_of_cluster()
+        security = security_of_run() if alone else security_of_cluster()
     with ExitStack() as stack:
-        place: dict[str, Any] = {"host": host, "port": port, "security": security}
+        place: dict[str, Any] = {"host": host, "port": port, "tls": security is not None, "security": security}
         try:
             client = stack.enter_context(local_cluster(workers, device, timeout, default=True, **place))
         except (RuntimeError, OSError) as error:

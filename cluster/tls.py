@@ -1,41 +1,29 @@
-"""Certificates for clusters whose network is not this host's alone: made here, found again, and judged.
+"""Who may speak with a cluster: `distributed.Security` of a certificate that is made, found again, or named to Dask.
 
 One certificate is its own authority and serves every role, as in Dask's `Security.temporary`: who has its key belongs
-to the cluster. It lies in a folder of the user that nobody else may read. Where Dask's configuration names certificates
+to the cluster. A cluster on this host alone has one of its own, in memory, which ends with it; one that other hosts
+reach has the user's, which lies in a folder that nobody else may read. Where Dask's configuration names certificates
 (`distributed.comm.tls`), those are used.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import ssl
-import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphdask.errors import InputError, MissingDependency, WriteError
+from graphdask.cluster import certificates
+from graphdask.errors import InputError
 
-DAYS = 365
-"""How long a new certificate is valid."""
 RENEW = 86400.0
 """Seconds before its end in which a new cluster gets a new one."""
-CERTIFICATE, KEY = "certificate.pem", "key.pem"
 
-REQUEST = """
-[req]
-distinguished_name = name
-x509_extensions = extensions
-prompt = no
-[name]
-CN = graphdask
-[extensions]
-basicConstraints = critical, CA:TRUE
-subjectAltName = DNS:graphdask
-"""
+
+of_this_process: dict[str, Any] = {}
+"""The `distributed.Security` of the clusters that run in this process, by the address of their schedulers."""
 
 
 def user_folder() -> Path:
@@ -43,10 +31,31 @@ def user_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "graphdask" / "tls"
 
 
-def own_files() -> dict[str, Path]:
+def own_files() -> dict[str, str]:
     """The files of a user's certificate, whether it is there or not."""
-    folder = user_folder()
-    return {"ca_file": folder / CERTIFICATE, "cert": folder / CERTIFICATE, "key": folder / KEY}
+    return certificates.files_in(user_folder())
+
+
+def security_of_run() -> Any:
+    """`distributed.Security` for a cluster on this host that ends with this process: its certificate is in memory.
+
+    Raises
+    ------
+    InputError
+        Where certificates that Dask's configuration names cannot be used.
+    MissingDependency
+        Without the package `cryptography`.
+    """
+    import dask.config
+
+    named = _of_dask("scheduler", "worker", "client")
+    if named is not None:
+        return named
+    certificate, key = certificates.make()
+    security = _with({"ca_file": certificate, "cert": certificate, "key": key})
+    # all listen by TLS, as their protocol says; to require it would keep data from UCX and NCCL within this host too
+    security.require_encryption = bool(dask.config.get("distributed.comm.require-encryption", None))
+    return security
 
 
 def security_of_cluster(renew: float = RENEW) -> Any:
@@ -62,7 +71,7 @@ def security_of_cluster(renew: float = RENEW) -> Any:
     InputError
         Where certificates that Dask's configuration names cannot be used.
     MissingDependency
-        Where one has to be made, and the program openssl is not there.
+        Where one has to be made, and the package `cryptography` is not there.
     WriteError
         Where it cannot be written.
     """
@@ -70,8 +79,8 @@ def security_of_cluster(renew: float = RENEW) -> Any:
     if named is not None:
         return named
     paths = own_files()
-    if not all(path.exists() for path in paths.values()) or _end(paths["cert"]) < time.time() + renew:
-        make_certificate(user_folder())
+    if not all(Path(path).exists() for path in paths.values()) or _end(paths["cert"]) < time.time() + renew:
+        certificates.write(user_folder(), *certificates.make())
     return security_of(paths)
 
 
@@ -101,10 +110,12 @@ def security_of_client(address: str, named: Mapping[str, str] | None = None) -> 
         return None
     if named is not None:
         return security_of(named)
+    if address in of_this_process:
+        return of_this_process[address]
     configured = _of_dask("client")
     if configured is not None:
         return configured
-    if not own_files()["cert"].exists():
+    if not Path(own_files()["cert"]).exists():
         raise InputError(
             f"{address} needs a certificate: give the file that graphdask cluster start wrote (--scheduler-file), copy "
             f"its folder to {user_folder()}, or name the cluster's in Dask's configuration (distributed.comm.tls)"
@@ -114,13 +125,19 @@ def security_of_client(address: str, named: Mapping[str, str] | None = None) -> 
 
 def security_of(paths: Mapping[str, Any]) -> Any:
     """`distributed.Security` of one certificate for every role, once it is known to be usable."""
+    texts = {name: os.fspath(paths[name]) for name in ("ca_file", "cert", "key")}
+    check(**texts)
+    return _with(texts)
+
+
+def _with(parts: Mapping[str, str]) -> Any:
+    """`distributed.Security` of one certificate, its files or its texts, for every role."""
     from distributed.security import Security
 
-    ca_file, cert, key = (os.fspath(paths[name]) for name in ("ca_file", "cert", "key"))
-    check(ca_file, cert, key)
-    roles = {f"tls_{role}_{part}": path for role in ("client", "scheduler", "worker")
-             for part, path in (("cert", cert), ("key", key))}  # fmt: skip
-    return Security(require_encryption=True, tls_ca_file=ca_file, **roles)
+    roles = {
+        f"tls_{role}_{part}": parts[part] for role in ("client", "scheduler", "worker") for part in ("cert", "key")
+    }
+    return Security(require_encryption=True, tls_ca_file=parts["ca_file"], **roles)
 
 
 def files_of(security: Any) -> dict[str, str]:
@@ -174,34 +191,6 @@ def explain(error: BaseException, address: str) -> str:
     if any(words in text for words in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "cannot convert to SSL")):
         return f"it does not speak TLS: use {address.replace('tls://', 'tcp://')}, or start the cluster with --tls"
     return ""
-
-
-def make_certificate(folder: Path) -> None:
-    """Make a certificate with its key in a folder, in place of what is there; only the user may read them."""
-    program = shutil.which("openssl")
-    if program is None:
-        raise MissingDependency(
-            "a cluster that other hosts can reach speaks TLS, and its certificate is made by the program openssl, "
-            "which is not installed; install it, name certificates in Dask's configuration (distributed.comm.tls), or "
-            "give --no-tls on a network that you trust"
-        )
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as work:  # its files are nobody else's from the beginning
-            new = Path(work)
-            (new / "request").write_text(REQUEST)
-            os.close(os.open(new / KEY, os.O_CREAT | os.O_WRONLY, 0o600))
-            command = [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(DAYS)]
-            files = ["-config", f"{new}/request", "-keyout", f"{new}/{KEY}", "-out", f"{new}/{CERTIFICATE}"]
-            subprocess.run([*command, *files], check=True, capture_output=True, text=True, timeout=60)
-            os.chmod(new / KEY, 0o600)
-            for name in (KEY, CERTIFICATE):
-                os.replace(new / name, folder / name)
-    except OSError as error:
-        raise WriteError(error.errno, f"{error.strerror}; a certificate belongs there", os.fspath(folder)) from None
-    except subprocess.SubprocessError as error:
-        said = getattr(error, "stderr", "") or str(error)
-        raise MissingDependency(f"openssl could not make a certificate: {said.strip()}") from None
 
 
 def _of_dask(*roles: str) -> Any:

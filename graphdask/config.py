@@ -44,8 +44,8 @@ class Config:
     memory_fraction: float = 0.8
     """Share of a device's or host's free memory that a call may plan with."""
     allow_insecure_ucx: bool | None = None
-    """Let graph data travel over UCX, which does not encrypt, although the cluster speaks TLS; None: only in jobs of
-    `graphdask submit`, and not where Dask's `distributed.comm.require-encryption` is set."""
+    """Let graph data travel over UCX, which does not encrypt, although the cluster speaks TLS. None: within one host,
+    through its memory, and in jobs of `graphdask submit`, unless `distributed.comm.require-encryption` is set."""
     dashboard: bool = True
     """Give the scheduler's dashboard a page of graphdask's runs, where there is a dashboard."""
     progress: bool | None = None

@@ -52,6 +52,7 @@ class SharedMemory:
     def __init__(self, nbytes: int):
         self.fd = os.memfd_create("graphdask", os.MFD_CLOEXEC)
         try:
+            os.fchmod(self.fd, 0o600)  # Linux makes it open to all, but for /proc, which asks whose process it is
             os.ftruncate(self.fd, nbytes)
             self._map = mmap.mmap(self.fd, nbytes)
         except BaseException:

@@ -36,6 +36,9 @@ DEFAULTS = {
 }
 """UCX settings under which a link that goes down is seen within about 5 s; UCX_* in the environment wins."""
 
+PRIVATE = {"TLS": "^tcp"}
+"""No ports that every user of the host could connect to: what is left has the permissions of files or processes."""
+
 CLOSING = 0.5
 """Seconds that closing waits for endpoints."""
 
@@ -105,6 +108,8 @@ def ucx_transports() -> list[str]:
 def _settings(config: dict[str, str] | None) -> dict[str, str]:
     given = {name.removeprefix("UCX_"): str(value) for name, value in (config or {}).items()}
     defaults = {name: value for name, value in DEFAULTS.items() if f"UCX_{name}" not in os.environ}
+    if given.get("TLS") == PRIVATE["TLS"] and "UCX_TLS" in os.environ:  # whoever chose them knows which they are
+        del given["TLS"]
     return defaults | given
 
 

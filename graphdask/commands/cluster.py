@@ -39,7 +39,7 @@ def command() -> None:
     "--tls/--no-tls",
     "tls",
     default=None,
-    help="Encrypt, and let in only who has the certificate; default: unless only this host can connect.",
+    help="Encrypt, and let in only who has the certificate.  [default: tls]",
 )
 @json_option
 def start(
@@ -53,8 +53,9 @@ def start(
 ) -> None:
     """Start a cluster on this host, say how to use it, and end it with Ctrl-C.
 
-    Workers have one thread and no memory limit of Dask's: graphdask asks how much is free before it takes any. With TLS
-    a certificate is made, once, in ~/.config/graphdask/tls; graph data is encrypted too.
+    Workers have one thread and no memory limit of Dask's: graphdask asks how much is free before it takes any. The
+    scheduler file names a certificate of this cluster's own, which is removed in the end; where other hosts may connect
+    it is the user's, made once in ~/.config/graphdask/tls. Graph data is encrypted where it leaves this host.
     """
     from graphdask.cluster.start import start as start_cluster
 
@@ -83,8 +84,6 @@ def _wait() -> None:
 
 
 def _say(cluster: Any, file: Path | None, as_json: bool) -> None:
-    from graphdask.cluster.tls import files_of
-
     tls = cluster.security is not None
     if as_json:
         terminal.print_json({
@@ -96,7 +95,7 @@ def _say(cluster: Any, file: Path | None, as_json: bool) -> None:
     named = f'"{cluster.address}"' if file is None else f'scheduler_file="{file}"'
     more = f"dask worker {cluster.address if file is None else place} --nthreads 1 --memory-limit 0"
     if tls:
-        files = files_of(cluster.security)
+        files = cluster.files
         options = {"--tls-ca-file": "ca_file", "--tls-cert": "cert", "--tls-key": "key"}
         more += "".join(f" {option} {files[name]}" for option, name in options.items() if files)
     click.echo(

@@ -26,6 +26,7 @@ from graphdask.gang.abilities import check_versions, chosen_device
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.lock import locked
+from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
 from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, holds_seats, run_at_once, take_over
 from graphdask.gang.sending import LARGE, Host, of_host, sent_ahead
@@ -69,6 +70,7 @@ class DaskGang:
 
     def __init__(self, client: Any, workers: Mapping[str, KnownWorker], size: int | None, device: str, config: Config):
         self.client, self.config = client, config
+        warn_once(client)
         if not workers:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
         self.size = size or len(workers)
@@ -76,6 +78,7 @@ class DaskGang:
         self.gang = secrets.randbits(32)
         self.topic = f"graphdask-{self.gang:08x}"
         self.comm = self._control = "?"
+        self._private = False
         self._run = 0
         self._seats: Seats | None = None
         """Of the last run, if nothing went wrong in it."""
@@ -149,7 +152,11 @@ class DaskGang:
             return "single" if self.size == 1 else "threads"
         abilities = self._abilities
         wanted = self.config.comm
-        encrypted = any(a.encrypted for a in abilities.values()) and not self.config.allow_insecure_ucx
+        allowed, encrypted = self.config.allow_insecure_ucx, any(a.encrypted for a in abilities.values())
+        # on one host UCX and NCCL go through its memory, as shm does, which no network sees and no other user reads
+        self._private = encrypted and allowed is None and self._on_one_host()
+        if allowed or (self._private and not any(a.required for a in abilities.values())):
+            encrypted = False
         ucx = all(a.ucx for a in abilities.values()) and not encrypted
         if wanted in ("ucx", "nccl") and not ucx:
             if encrypted:
@@ -161,10 +168,13 @@ class DaskGang:
             raise InputError(f"comm {wanted!r} was asked for, but a worker cannot use UCX: {reason}")
         return "ucx" if ucx and wanted != "tcp" else "tcp"
 
+    def _on_one_host(self) -> bool:
+        places = {ability.host for ability in self._abilities.values()}
+        return len(places) == 1 and "" not in places
+
     def _why_not_shm(self) -> str:
         """Why ranks cannot exchange through the memory of their host, or nothing."""
-        places = {ability.host for ability in self._abilities.values()}
-        if len(places) > 1 or "" in places:
+        if not self._on_one_host():
             return "the workers are not on one host, or do not see each other's processes"
         if self.device == "cuda" and any(len(host.ranks) > 1 for host in self.hosts):
             return "GPUs share memory between processes, and a worker holds several partitions"
@@ -356,6 +366,7 @@ class DaskGang:
             size=self.size,
             comm=self.comm,
             control=self._control,
+            private=self._private,
             yields=self.config.comm == "auto",
             device=self.device,
             deadline=self.config.deadline,

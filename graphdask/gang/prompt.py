@@ -139,7 +139,7 @@ def _begun(order: Order, process: Process, worker: Any) -> Run:
         if process.runs:
             raise Declined("a run that was given up has not ended")
         for place, (rank, address) in enumerate(seats.addresses.items()):
-            if order.addresses[rank] != address or address != _address(process, plan.control, place, address):
+            if order.addresses[rank] != address or address != _address(process, plan.plane, place, address):
                 raise Declined("a run of another gang failed here")
         seats.run = plan.run
         run = process.runs[plan.gang, plan.run] = Run(started=True)

@@ -22,6 +22,8 @@ from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMe
 from graphdask.gang.arguments import Failed, PerRank, of_rank
 from graphdask.version import VERSION
 
+PRIVATE_UCX = "ucx, private"
+
 
 @dataclass(frozen=True)
 class Ability:
@@ -32,6 +34,8 @@ class Ability:
     why_not_ucx: str
     encrypted: bool
     """Whether its cluster speaks TLS, or requires encryption."""
+    required: bool = False
+    """Whether Dask's configuration, or the cluster's `Security`, has `require_encryption`."""
     host: str = ""
     """Tells hosts apart, and containers that do not see each other; "" where that is unknown."""
     version: str = ""
@@ -63,8 +67,15 @@ class RunPlan:
     heartbeat_interval: float
     topic: str
     """Where signs of life go."""
+    private: bool = False
+    """Whether UCX may only use what the permissions of this host protect: memory, and no network."""
     alone: bool = False
     """Whether ranks say nothing to each other; then each has a communicator of size 1."""
+
+    @property
+    def plane(self) -> str:
+        """What kind of data plane of the network a rank keeps for it."""
+        return PRIVATE_UCX if self.private and self.control == "ucx" else self.control
 
 
 @dataclass
@@ -126,7 +137,9 @@ def examine() -> Ability:
     from graphdask.comm.ucx_plane import ucx_available
 
     ucx, reason = ucx_available()
-    return Ability(cuda_device_count() > 0, ucx, reason, is_encrypted(_this_worker()), host_identity(), VERSION)
+    worker = _this_worker()
+    required = bool(getattr(worker.security, "require_encryption", False))
+    return Ability(cuda_device_count() > 0, ucx, reason, is_encrypted(worker), required, host_identity(), VERSION)
 
 
 def is_encrypted(worker: Any) -> bool:
@@ -169,7 +182,7 @@ def _forget_gangs(process: Process, worker: Any) -> None:
 
 
 def _plane(process: Process, worker: Any, plan: RunPlan, place: int) -> Any:
-    kind = plan.control
+    kind = plan.plane
     plane = sound_plane(process, kind, place)
     if plane is None:
         spoiled = process.planes.get((kind, place))
@@ -186,10 +199,10 @@ def sound_plane(process: Process, kind: str, place: int) -> Any:
 
 
 def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
-    if kind == "ucx":
-        from graphdask.comm.ucx_plane import UcxPlane
+    if kind != "tcp":
+        from graphdask.comm.ucx_plane import PRIVATE, UcxPlane
 
-        return UcxPlane(backend=backend)
+        return UcxPlane(PRIVATE if kind == PRIVATE_UCX else None, backend)
     from graphdask.comm.tcp_plane import TcpPlane
 
     contexts = None
@@ -352,7 +365,7 @@ def _control(
     backend: Backend,
 ) -> Communicator:
     """The communicator over one of the network's data planes."""
-    plane = process.planes[plan.control, place]
+    plane = process.planes[plan.plane, place]
     if plan.control == "tcp":
         from graphdask.comm.tcp import TcpCommunicator
 

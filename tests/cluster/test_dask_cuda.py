@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import shlex
-import shutil
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from distributed import LocalCluster, Nanny
 
-from graphdask.cluster import jobqueue, jobs, local, scripts
+from graphdask.cluster import jobqueue, jobs, local, scripts, tls
 from graphdask.cluster.scripts import Job
 
 reason = "needs dask-cuda, which the extras cuda12 and cuda13 install"
@@ -71,7 +70,6 @@ def test_workers_of_ranks_and_of_hosts_get_what_dask_cuda_knows():
     assert parsed([*words[4:], "tcp://10.0.0.1:8786"])["scheduler"] == "tcp://10.0.0.1:8786"
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
 def test_workers_of_dask_jobqueue_get_what_dask_cuda_knows(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     slurm = pytest.importorskip("dask_jobqueue.slurm", reason="needs dask-jobqueue, which the extra 'slurm' installs")
@@ -98,5 +96,7 @@ def test_a_cluster_of_this_host_gets_what_dask_cuda_knows(monkeypatch):
     known = parameters(dask_cuda.LocalCUDACluster) | parameters(LocalCluster) | parameters(Nanny)
     monkeypatch.setattr(dask_cuda, "LocalCUDACluster", asked)
     with pytest.raises(Asked) as caught:
-        local._cuda_cluster(2, local._place("127.0.0.1", 0, None))
+        local._cuda_cluster(2, local._place("127.0.0.1", 0, tls.security_of_run()))
+    assert caught.value.options["protocol"] == "tls"
+    assert caught.value.options["security"].tls_worker_key.startswith("-----BEGIN PRIVATE KEY-----")
     assert set(caught.value.options) <= known

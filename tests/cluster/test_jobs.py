@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from click.testing import CliRunner, Result
 from source_tree import ROOT, settings
 
 from graphdask.cli import cli
-from graphdask.cluster import batch, jobqueue, jobs, pbs, scripts, slurm, tls
+from graphdask.cluster import batch, certificates, jobqueue, jobs, pbs, scripts, slurm, tls
 from graphdask.cluster.scripts import Job
 from graphdask.comm.ucx_plane import ucx_available
 from graphdask.commands.options import Numbers
@@ -31,9 +30,6 @@ from graphdask.commands.submit import command
 from graphdask.errors import CommunicationError, InputError, JobFailed, MissingDependency, WriteError
 
 JOB = Job("/work/my job", ("run", "bfs", "a b.txt"), workers=8, directory="/home")
-
-
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +109,7 @@ def test_processes_of_a_job_learn_how_to_encrypt_and_whether_data_may_go_over_uc
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with dask.config.set(configured):
         text = slurm.script(JOB)
-    certificate = tls.user_folder() / tls.CERTIFICATE
+    certificate = tls.user_folder() / certificates.CERTIFICATE
     assert (f"export DASK_DISTRIBUTED__COMM__TLS__WORKER__CERT={certificate}\n" in text) == own
     assert text.count("DISTRIBUTED__COMM__TLS__") == 7 * own
     assert ("export DASK_GRAPHDASK__ALLOW_INSECURE_UCX=true\n" in text) == over_ucx
@@ -365,7 +361,6 @@ def batch_system(tmp_path, call):
         time.sleep(0.1)
 
 
-@needs_openssl
 @pytest.mark.usefixtures("batch_system")
 def test_a_search_as_a_pbs_job_speaks_tls_and_sends_over_ucx(call, tmp_path, monkeypatch):
     transport = "ucx" if ucx_available()[0] else "tcp"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from graphdask.cluster import certificates
 from graphdask.cluster.launchers import LEAST_RANKS, file_of_ranks, rank_here, ssh_cluster
 from graphdask.errors import CommunicationError, InputError, MissingDependency
 
@@ -51,9 +52,6 @@ def none_is_left(needle: str) -> bool:
     return True
 
 
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
-
-
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
@@ -86,7 +84,6 @@ def test_ranks_of_a_job_share_a_file():
     assert file_of_ranks({"PBS_JOBID": "7.host"}).name == "graphdask-scheduler-7-host.json"
 
 
-@needs_openssl
 def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     (tmp_path / "graph.txt").write_text(EDGES)
     ranks = []
@@ -108,7 +105,6 @@ def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     assert not list(tmp_path.glob("graphdask-scheduler*"))
 
 
-@needs_openssl
 @pytest.mark.skipif(shutil.which("mpiexec") is None, reason="needs mpiexec, of Open MPI or another MPI")
 def test_ranks_of_an_mpi_that_is_installed(tmp_path):
     (tmp_path / "graph.txt").write_text(EDGES)
@@ -133,12 +129,10 @@ def ssh(tmp_path) -> list[str]:
 
 
 @pytest.fixture
-def certificates(tmp_path) -> dict[str, str]:
+def named(tmp_path) -> dict[str, str]:
     """What the environment says of a certificate for everybody, signed by itself."""
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
-    command += ["-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE)
+    certificate, key = tmp_path / certificates.CERTIFICATE, tmp_path / certificates.KEY
+    certificates.write(tmp_path, *certificates.make())
     found = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
     for role in ("SCHEDULER", "WORKER", "CLIENT"):
         found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT"] = str(certificate)
@@ -146,12 +140,11 @@ def certificates(tmp_path) -> dict[str, str]:
     return found | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
 
 
-@needs_openssl
 @pytest.mark.usefixtures("ssh")
-def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, certificates):
+def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, named):
     (tmp_path / "graph.txt").write_text(EDGES)
     (tmp_path / "ssh").write_text(SSH.replace("shift", "shift 5", 1))  # `-o` twice, with what they set, and the host
-    environment = os.environ | certificates | {"TEST": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment = os.environ | named | {"TEST": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     command = submit("--ssh", "one,two", "--workers", "2", "--interface", "lo", *READ)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
@@ -161,7 +154,6 @@ def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, certific
     assert none_is_left(f"TEST={tmp_path}")
 
 
-@needs_openssl
 def test_hosts_without_our_certificate_are_told_it_and_left_clean_where_the_client_is_killed(tmp_path, ssh):
     (tmp_path / "ssh").write_text(SSH.replace("exec", "export XDG_CONFIG_HOME=/nowhere\nexec"))
     code = (
@@ -177,7 +169,6 @@ def test_hosts_without_our_certificate_are_told_it_and_left_clean_where_the_clie
     assert none_is_left(f"TEST={tmp_path}")
 
 
-@needs_openssl
 def test_a_host_that_cannot_be_reached_is_said_in_the_words_of_ssh(ssh):
     with pytest.raises(CommunicationError, match=r"down: ssh ended with exit code 255: .*No route to host"):
         ssh_cluster(["down"], ssh=ssh).__enter__()

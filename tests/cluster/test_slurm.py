@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -174,6 +173,13 @@ if __name__ == "__main__":
         r = gd.bfs(gd.from_edges([10, 20, 40], [20, 30, 50], directed=False), 10, client=client)
         print("depths", r.depth.tolist(), "of", r.stats.ranks, "at", client.scheduler.address.partition(":")[0])
 """
+LATE = """
+import time
+from graphdask.cluster import certificates
+
+make = certificates.make
+certificates.make = lambda: time.sleep(3) or make()
+"""
 
 
 @pytest.mark.parametrize(
@@ -193,12 +199,9 @@ def test_dask_jobqueue_starts_workers_that_fit(config, own_folder, tmp_path, clu
     (tmp_path / "script.py").write_text(SCRIPT.format(cluster=cluster))
     environment = os.environ | {"SLURM_CONF": str(config), "XDG_CONFIG_HOME": str(own_folder)}
     if start:  # the certificate comes late, long after the workers
-        openssl, late = shutil.which("openssl"), tmp_path / "late" / "openssl"
-        late.parent.mkdir()
-        late.write_text(f'#!/bin/sh\nsleep 3\nexec "{openssl}" "$@"\n')
-        late.chmod(0o755)
+        (tmp_path / "script.py").write_text(LATE + SCRIPT.format(cluster=cluster))
         (tmp_path / "config").mkdir()
-        environment |= {"PATH": f"{late.parent}:{os.environ['PATH']}", "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        environment |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     done = subprocess.run(
         [*start, sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE,
         env=environment,

@@ -18,14 +18,12 @@ from gangs import eventually, generated
 
 import graphdask as gd
 from graphdask.cli import cli
-from graphdask.cluster import tls
+from graphdask.cluster import certificates, tls
 from graphdask.cluster.local import connect
 from graphdask.comm.tcp_plane import Address
 from graphdask.errors import CommunicationError, GraphdaskWarning, InputError, Unsupported
 from graphdask.gang import abilities
 from graphdask.gang.clients import active_client
-
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +40,6 @@ def encrypted(tmp_path_factory):
             yield cluster
 
 
-@needs_openssl
 def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
     G = generated()
     expected = gd.bfs(G, 1, client=encrypted.client)
@@ -50,25 +47,34 @@ def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
         r = gd.bfs(G, 1, client=encrypted.client)
         assert np.array_equal(r.depth, expected.depth)
         assert [Address.unpack(plane).secure for plane in G.built.gang._seats.planes] == [True, True]
-    for comm in "ucx", "nccl":
-        with (
-            dask.config.set({"graphdask.comm": comm}),
-            pytest.raises(Unsupported, match=f"requires encryption, and {comm} carries none; use comm tcp"),
-        ):
-            gd.bfs(G, 1, client=encrypted.client)
 
 
-@needs_openssl
+def test_ucx_and_nccl_are_refused_where_encryption_is_required():
+    G = generated()
+    with (
+        dask.config.set({"distributed.comm.require-encryption": True}),
+        gd.cluster.start(2, "cpu") as cluster,
+    ):
+        assert gd.bfs(G, 1, client=cluster.client).stats.transport == "shm"
+        for comm in "ucx", "nccl":
+            with (
+                dask.config.set({"graphdask.comm": comm}),
+                pytest.raises(Unsupported, match=f"requires encryption, and {comm} carries none; use comm tcp"),
+            ):
+                gd.bfs(G, 1, client=cluster.client)
+
+
 def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, monkeypatch):
-    with connect(encrypted.address) as client:
-        assert len(client.nthreads()) == 2
     file = tmp_path / "s.json"
     encrypted.write_scheduler_file(file)
     assert file.stat().st_mode & 0o777 == 0o600
+    with connect(encrypted.address) as client:  # this process has started it
+        assert len(client.nthreads()) == 2
+    monkeypatch.setattr(tls, "of_this_process", {})
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # a user who has another
     with connect(scheduler_file=file) as client:
         assert len(client.nthreads()) == 2
-    tls.make_certificate(tls.user_folder())
+    certificates.write(tls.user_folder(), *certificates.make())
     with pytest.raises(CommunicationError, match="certificate is not the one"), connect(encrypted.address, timeout=5):
         pass
     plain = encrypted.address.replace("tls://", "tcp://")
@@ -76,9 +82,8 @@ def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, mo
         pass
 
 
-@needs_openssl
 def test_a_scheduler_without_tls_is_told_from_one_with():
-    with gd.cluster.start(1, "cpu") as cluster:
+    with gd.cluster.start(1, "cpu", tls=False) as cluster:
         address = cluster.address.replace("tcp://", "tls://")
         tls.security_of_cluster()
         with pytest.raises(CommunicationError, match="does not speak TLS: use tcp://"), connect(address, timeout=2):
@@ -88,7 +93,7 @@ def test_a_scheduler_without_tls_is_told_from_one_with():
 def test_calls_run_on_a_cluster_until_it_is_closed():
     before = set(threading.enumerate())
     with gd.cluster.start(2, "cpu") as cluster:
-        assert cluster.security is None
+        assert cluster.address.startswith("tls://127.0.0.1:")
         assert repr(cluster) == f"<Cluster at {cluster.address}, 2 workers>"
         assert active_client() is cluster.client
         assert gd.bfs(generated(50), 1).stats.ranks == 2
@@ -138,26 +143,33 @@ def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
                 assert line, f"it ended with {process.wait()}"
                 said += line
             record = json.loads(said)
-            assert (record["workers"], record["tls"], record["scheduler_file"]) == (1, False, str(file))
+            assert (record["workers"], record["tls"], record["scheduler_file"]) == (1, True, str(file))
             run = ["run", "components", str(tmp_path / "graph.txt"), "--json"]
             by_file = CliRunner().invoke(cli, [*run, "--scheduler-file", str(file)])
-            by_address = CliRunner().invoke(cli, [*run, "--scheduler", record["address"]])
-            for result in by_file, by_address:
-                assert (result.exit_code, json.loads(result.stdout)["answer"]["components"]) == (0, 2)
-            with connect(record["address"]) as client:
+            assert (by_file.exit_code, json.loads(by_file.stdout)["answer"]["components"]) == (0, 2)
+            by_address = CliRunner(env={"XDG_CONFIG_HOME": str(tmp_path)}).invoke(
+                cli, [*run, "--scheduler", record["address"]]
+            )
+            assert by_address.exit_code == 2
+            assert "give the file that graphdask cluster start wrote" in " ".join(by_address.stderr.split())
+            key = json.loads(file.read_text())["tls"]["key"]
+            assert os.stat(key).st_mode & 0o777 == 0o600
+            assert os.stat(os.path.dirname(key)).st_mode & 0o777 == 0o700
+            with connect(scheduler_file=file) as client:
                 (worker,) = client.run(os.getpid).values()
             process.send_signal(signal.SIGINT)
             assert process.wait(120) == 0
         finally:
             process.kill()
     assert not file.exists()
+    assert not os.path.exists(os.path.dirname(key))
     eventually(lambda: not os.path.exists(f"/proc/{worker}"))
 
 
 def test_workers_with_another_version_are_refused(monkeypatch):
     with gd.cluster.start(1, "cpu") as cluster:
         monkeypatch.setattr(abilities, "VERSION", "9.9")
-        with pytest.raises(InputError, match=r"has graphdask 9.9, but tcp.* install the same version everywhere"):
+        with pytest.raises(InputError, match=r"has graphdask 9.9, but tls.* install the same version everywhere"):
             gd.bfs(generated(), 1, client=cluster.client)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import ssl
 import stat
+import sys
 import time
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -13,11 +14,9 @@ from types import SimpleNamespace
 import dask
 import pytest
 
-from graphdask.cluster import tls
+from graphdask.cluster import certificates, tls
 from graphdask.cluster.local import connect
 from graphdask.errors import InputError, MissingDependency, WriteError
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
 
 
 @pytest.fixture(autouse=True)
@@ -37,33 +36,74 @@ def later(days):
 
 def test_a_certificate_is_made_once_for_the_user_alone(folder):
     first = tls.files_of(tls.security_of_cluster())
-    made = (folder / tls.CERTIFICATE).read_bytes()
+    made = (folder / certificates.CERTIFICATE).read_bytes()
     assert tls.files_of(tls.security_of_cluster()) == first
-    assert (folder / tls.CERTIFICATE).read_bytes() == made
-    assert stat.S_IMODE((folder / tls.KEY).stat().st_mode) == 0o600
+    assert (folder / certificates.CERTIFICATE).read_bytes() == made
+    assert stat.S_IMODE((folder / certificates.KEY).stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {path.name for path in folder.iterdir()} == {tls.CERTIFICATE, tls.KEY}
+    assert {path.name for path in folder.iterdir()} == {certificates.CERTIFICATE, certificates.KEY}
 
 
 def test_a_new_cluster_gets_a_new_certificate_where_its_own_has_expired(folder):
     tls.security_of_cluster()
-    made = (folder / tls.CERTIFICATE).read_bytes()
+    made = (folder / certificates.CERTIFICATE).read_bytes()
     with later(364.5):
         tls.security_of_client("tls://10.0.0.1:8786")
         tls.security_of_cluster()
-    assert (folder / tls.CERTIFICATE).read_bytes() != made
+    assert (folder / certificates.CERTIFICATE).read_bytes() != made
     with later(366), pytest.raises(InputError, match=r"expired on .* graphdask cluster start makes a new one"):
         tls.security_of_client("tls://10.0.0.1:8786")
 
 
-def test_without_openssl_or_a_place_to_write_it_is_said_what_to_do(folder, monkeypatch):
+def test_without_cryptography_or_a_place_to_write_it_is_said_what_to_do(folder, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "which", lambda name: None)
-        with pytest.raises(MissingDependency, match="install it, name certificates in Dask's configuration"):
-            tls.security_of_cluster()
+        patch.setitem(sys.modules, "cryptography", None)
+        for security in tls.security_of_cluster, tls.security_of_run:
+            with pytest.raises(MissingDependency, match="pip install cryptography; or name certificates in Dask's"):
+                security()
     folder.parent.write_text("a file where the folder belongs")
     with pytest.raises(WriteError, match="a certificate belongs there"):
         tls.security_of_cluster()
+
+
+def test_a_certificate_is_one_that_strict_readers_take(tmp_path):
+    certificate, key = certificates.make()
+    with certificates.written(certificate, key) as files:
+        context = ssl.create_default_context(cafile=files["ca_file"])
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        context.check_hostname = False
+        context.load_cert_chain(files["cert"], files["key"])
+        server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=files["ca_file"])
+        server.verify_flags |= ssl.VERIFY_X509_STRICT
+        server.verify_mode = ssl.CERT_REQUIRED
+        server.load_cert_chain(files["cert"], files["key"])
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [context.wrap_bio(back, there), server.wrap_bio(there, back, server_side=True)]
+    met = 0
+    for _ in range(6):
+        for end in list(ends):
+            try:
+                end.do_handshake()
+                met += 1
+                ends.remove(end)
+            except ssl.SSLWantReadError:
+                pass
+    assert met == 2
+
+
+def test_files_of_a_certificate_are_for_the_user_alone_and_go(tmp_path):
+    with certificates.written(*certificates.make()) as files:
+        assert {stat.S_IMODE(os.stat(path).st_mode) for path in files.values()} == {0o600}
+        folder = os.path.dirname(files["key"])
+        assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    assert not os.path.exists(folder)
+
+
+def test_certificates_differ_and_a_run_keeps_its_own_in_memory(folder):
+    first, second = tls.security_of_run(), tls.security_of_run()
+    assert first.tls_worker_key != second.tls_worker_key
+    assert tls.files_of(first) == {}
+    assert not folder.exists()
 
 
 def test_a_client_without_a_certificate_is_told_where_to_get_it():
@@ -74,8 +114,8 @@ def test_a_client_without_a_certificate_is_told_where_to_get_it():
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: (folder / tls.KEY).unlink(), "key.pem: no such file"),
-        (lambda folder: (folder / tls.CERTIFICATE).write_text("none\n"), "are no certificate with its key"),
+        (lambda folder: (folder / certificates.KEY).unlink(), "key.pem: no such file"),
+        (lambda folder: (folder / certificates.CERTIFICATE).write_text("none\n"), "are no certificate with its key"),
     ],
     ids=["missing", "damaged"],
 )

@@ -1,13 +1,8 @@
 """Ranks of a TCP data plane as threads of this process, plain and encrypted."""
 
 import functools
-import shutil
-import subprocess
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-
-import pytest
 
 from graphdask.backend import get_backend
 from graphdask.comm.protocol import Cancel
@@ -64,24 +59,15 @@ def in_background(pool, plane, rank, addresses, **options):
 @functools.cache
 def tls_contexts():
     """Return contexts as the Dask Security of a cluster with one certificate makes them."""
-    if shutil.which("openssl") is None:
-        pytest.skip("the openssl program, which makes the certificate, is not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
-        subprocess.run(
-            [
-                *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=graphdask"),
-                *("-keyout", key, "-out", certificate),
-            ],
-            check=True,
-            capture_output=True,
-        )
+    from graphdask.cluster import certificates
+
+    with certificates.written(*certificates.make()) as files:
         from distributed.security import Security
 
         security = Security(
             require_encryption=True,
-            tls_ca_file=certificate,
-            tls_worker_cert=certificate,
-            tls_worker_key=key,
+            tls_ca_file=files["ca_file"],
+            tls_worker_cert=files["cert"],
+            tls_worker_key=files["key"],
         )
         return security.get_listen_args("worker")["ssl_context"], security.get_connection_args("worker")["ssl_context"]
