@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend
+from graphdask.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.partition import even_offsets, index_dtype
 from graphdask.sources import EdgeSource, Piece
@@ -39,6 +39,8 @@ class Batch:
     repeated_insertions: int = 0
     """Insertions that another one of the batch makes needless; the last one's weight counts."""
     repeated_deletions: int = 0
+    given: np.ndarray | None = None
+    """uint64: the edges to insert as `edges` has them, in the order in which they were given."""
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -79,7 +81,7 @@ class Batch:
         """
         inserted, deleted = (_packed(*ends, directed, num_vertices) for ends in (insert, delete))
         inserted |= _ONE
-        every = np.concatenate([deleted, inserted]) if len(deleted) else inserted
+        every = np.concatenate([deleted, inserted]) if len(deleted) else inserted.copy()
         if len(every) > MOST_EDGES:
             raise InputError(f"a batch of {len(every):,} edges; {MOST_EDGES:,} at most, so divide it")
         order = None
@@ -94,7 +96,7 @@ class Batch:
         np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
         if first.all():
             given = None if weights is None or order is None else weights[order]
-            return cls(every, num_vertices, np.zeros(len(every), bool), given)
+            return cls(every, num_vertices, np.zeros(len(every), bool), given, given=inserted)
         last = np.append(first[1:], True)
         ends, begins = every[last], every[first]
         given = None if weights is None or order is None else weights[order][last]
@@ -103,7 +105,7 @@ class Batch:
         if len(deleted):
             insertions = int(np.count_nonzero(ends & _ONE))
             deletions = len(begins) - int(np.count_nonzero(begins & _ONE))
-        return cls(ends, num_vertices, twice, given, len(inserted) - insertions, len(deleted) - deletions)
+        return cls(ends, num_vertices, twice, given, len(inserted) - insertions, len(deleted) - deletions, inserted)
 
     def then(self, later: Batch) -> Batch:
         """Of the edges that either names, what the later one says, or else this one."""
@@ -179,8 +181,14 @@ class ChangedPiece:
     renumbered: np.ndarray | None
 
     def edges(self, backend: Backend) -> Any:
+        return self.after(backend, *self.base.edges(backend))[:3]
+
+    def after(
+        self, backend: Backend, src: Array, dst: Array, weights: Array | None, numbers: Array | None = None,
+        inserted: np.ndarray | None = None,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """The edges after the batches, of those before; and their numbers, with those of the share of insertions."""
         xp, dtype, n = backend.xp, index_dtype(self.num_vertices), np.int64(self.num_vertices)
-        src, dst, weights = self.base.edges(backend)
         low, high = (src, dst) if self.directed else (xp.minimum(src, dst), xp.maximum(src, dst))
         named = self.changed.ends()
         if len(self.changed):
@@ -190,6 +198,7 @@ class ChangedPiece:
             kept = keys[place] != key
             src, dst = src[kept], dst[kept]
             weights = None if weights is None else weights[kept]
+            numbers = None if numbers is None else numbers[kept]
         there = np.flatnonzero(self.changed.insert)[self.share]
         src, dst = (
             xp.concatenate([old.astype(dtype), backend.from_host(new[there].astype(dtype))])
@@ -200,7 +209,46 @@ class ChangedPiece:
         if self.renumbered is not None:
             table = backend.from_host(self.renumbered)
             src, dst = table[src], table[dst]
-        return src, dst, weights
+        if numbers is not None and inserted is not None:
+            numbers = xp.concatenate([numbers, backend.from_host(inserted[self.share].astype(numbers.dtype))])
+        return src, dst, weights, numbers
+
+
+@dataclass(frozen=True)
+class Insertions:
+    """What the batches up to one version inserted, entry by entry."""
+
+    batches: list[np.ndarray]
+    """Edges as `Batch.given` has them; later versions append theirs."""
+    sizes: list[int]
+    """Numbers of vertices that they are packed with."""
+    count: int
+    """How many of the batches there are in this version."""
+    exact: bool = True
+    """Whether all that was given is there."""
+
+    def with_batch(self, batch: Batch, exact: bool) -> Insertions:
+        """Those of the next version."""
+        if len(self.batches) > self.count:  # of a version that was never reached
+            del self.batches[self.count :], self.sizes[self.count :]
+        assert batch.given is not None
+        self.batches.append(batch.given)
+        self.sizes.append(batch.num_vertices)
+        return Insertions(self.batches, self.sizes, self.count + 1, self.exact and exact)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches[: self.count]))
+
+    def places(self, joined: Batch) -> np.ndarray:
+        """int64: of each edge that batches have inserted and that is there, the place of the last entry that did."""
+        n, pairs = np.uint64(joined.num_vertices), [np.zeros(0, np.uint64)]
+        for edges, size in zip(self.batches[: self.count], self.sizes, strict=False):
+            src = (edges >> _ONE) // np.uint64(max(size, 1))
+            pairs.append(src * n + ((edges >> _ONE) - src * np.uint64(size)))
+        every = np.concatenate(pairs)
+        order = np.argsort(every, kind="stable")
+        wanted = joined.edges[joined.insert] >> _ONE
+        return order[np.searchsorted(every[order], wanted, side="right") - 1]
 
 
 class ChangedSource:
@@ -217,6 +265,8 @@ class ChangedSource:
     directed : bool
     renumbered : numpy.ndarray, optional
         New numbers of the vertices, index dtype.
+    insertions : Insertions, optional
+        What tells the rows of edges that were inserted.
     """
 
     drops_self_loops = False
@@ -229,7 +279,9 @@ class ChangedSource:
         log: Log,
         directed: bool,
         renumbered: np.ndarray | None = None,
+        insertions: Insertions | None = None,
     ):
+        self.insertions = insertions
         self.base, self.num_vertices, self.log = base, num_vertices, log
         self.directed, self.renumbered, self._num_edges = directed, renumbered, num_edges
         self.weight_dtype, self.skewed = base.weight_dtype, base.skewed

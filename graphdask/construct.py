@@ -131,7 +131,8 @@ def _assemble(
         rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
         kept = np.zeros(len(loops), bool)
         kept[rows] = True
-    source = ArraySource(ids.count, src, dst, weights, kept=None if kept is None else np.packbits(kept))
+    packed = None if kept is None else np.packbits(kept)
+    source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=len(loops))
     return Graph(source, ids, directed, report)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.batch_frames import frame_edges, is_frame
-from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Log, no_batch
+from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
 from graphdask.construct import checked_ids, checked_weights
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -87,6 +87,12 @@ class DynamicGraph(Graph):
     they are. When the room is used up, all rows are laid out anew, as also when a quarter more vertices have appeared
     than there were: a copy of the graph, for which the insertions since the last one have paid.
 
+    The row of an edge, `s.edge` of samples and `e_id` of minibatches, is that in what `G` was made of. Rows of edges
+    that were inserted follow on these, in the order in which they were given to `update`, edges that were there already
+    among them: of m rows, entry k of the first `insert=` is row m + k, and entries of the next batch come after it. So
+    features of all edges are those of `G` with those of each batch behind them. An edge that is inserted again, which
+    sets its weight, has the row of the last entry. Entries are kept for it, in 8 bytes each.
+
     Other algorithms run on an ordinary graph of the present version, `present`, whose partitions are built anew when
     the first of them needs it: the time of a build for each version that is so used. So does what asks for all edges.
     """
@@ -103,6 +109,7 @@ class DynamicGraph(Graph):
         self._base_edges = self._edges = -1
         self._appeared = np.empty(0, base.ids.dtype)
         self._log = Log(no_batch(base.source.weight_dtype, base.num_vertices))
+        self._insertions = Insertions([], [], 0)
         self._ordered: _Ordered | None = None
         self._present: Graph | None = None
 
@@ -260,7 +267,8 @@ class DynamicGraph(Graph):
         ids, version = _Ids(self.base.ids, appeared), self.version + 1
         found = Update(version, **counts, vertices=new, seconds=seconds, ids=ids, batch=batch, there=there)
         now = {"_edges": self._edges + inserts - kept - lost, "_appeared": appeared, "_log": Log(batch, self._log),
-               "_present": None, "version": version, "report": report}  # fmt: skip
+               "_insertions": self._insertions.with_batch(batch, not repeated), "_present": None, "version": version,
+               "report": report}  # fmt: skip
         vars(self).update(now)
         return found
 
@@ -288,7 +296,9 @@ class DynamicGraph(Graph):
         """Where the edges come from, in the numbers of the rows; and whether parallel ones must be merged."""
         exact = self._base_edges >= 0 and self._base_edges == self.base.source.num_edges
         count = self._edges if exact else None
-        source = ChangedSource(self.base.source, self.num_vertices, count, self._log, self.directed, renumbered)
+        source = ChangedSource(
+            self.base.source, self.num_vertices, count, self._log, self.directed, renumbered, self._insertions
+        )
         return source, not exact
 
     def built_with(self, num_edges: int) -> None:

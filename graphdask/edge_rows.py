@@ -16,6 +16,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend
 from graphdask.build import BYTES_PER_ARC, to_owners
+from graphdask.changes import ChangedPiece, ChangedSource
 from graphdask.comm.protocol import Communicator
 from graphdask.errors import OverBudget, Unsupported, VerificationError
 from graphdask.part import Part
@@ -34,6 +35,8 @@ class NumberedPiece:
     """The number of its first edge, those after it being numbered on; None where ranks must count."""
     numbers: np.ndarray | None = None
     """int64: of every edge, where some that the caller gave are left out."""
+    inserted: np.ndarray | None = None
+    """int64: of all edges that batches inserted into a dynamic graph."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     Unsupported
         Where nobody knows which row an edge was.
     """
+    if isinstance(source, ChangedSource):
+        return _after_batches(source, size)
     if not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
         raise Unsupported(
             "the rows of edges are told of graphs made from arrays, files and data frames, and of generated ones; "
@@ -78,8 +83,25 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     return [NumberedPiece(piece, None, rows[bounds[r] : bounds[r + 1]]) for r, piece in enumerate(pieces)]
 
 
+def _after_batches(source: ChangedSource, size: int) -> list[NumberedPiece]:
+    """The same of a graph that batches have changed; edges that they inserted follow on those that there were."""
+    insertions = source.insertions
+    if insertions is None or not insertions.exact:
+        raise Unsupported(
+            "rows of this dynamic graph's edges are not known: a Dask data frame of a batch had edges that stand more "
+            "than once, which its workers dropped; give arrays, or sample without edge rows (edge_rows=False)"
+        )
+    inserted = rows_given(source.base) + insertions.places(source.log.joined)
+    before = numbered_pieces(source.base, size)
+    return [
+        NumberedPiece(source.piece(rank, size), old.first, old.numbers, inserted) for rank, old in enumerate(before)
+    ]
+
+
 def rows_given(source: EdgeSource) -> int:
     """How many edges the caller gave, those among them that are left out."""
+    if isinstance(source, ChangedSource):
+        return rows_given(source.base) + (0 if source.insertions is None else len(source.insertions))
     return source.rows_given if isinstance(source, ArraySource) else source.num_edges
 
 
@@ -137,6 +159,10 @@ def _edges(
 ) -> tuple[Array, Array, Array | None, Array]:
     """The edges of a piece, and the number of each. Every rank calls it."""
     xp, piece = backend.xp, given.piece
+    if isinstance(piece, ChangedPiece):
+        before = _edges(comm, backend, NumberedPiece(piece.base, given.first, given.numbers), dtype)
+        src, dst, weights, numbers = piece.after(backend, *before, given.inserted)
+        return src, dst, weights, numbers
     if given.numbers is not None:
         return *piece.edges(backend), backend.from_host(given.numbers.astype(dtype))
     if isinstance(piece, ChunkPiece):

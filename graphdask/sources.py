@@ -66,6 +66,7 @@ class ArraySource:
         weights: np.ndarray | None,
         skewed: bool | None = None,
         kept: np.ndarray | None = None,
+        rows_given: int | None = None,
     ):
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
@@ -74,6 +75,8 @@ class ArraySource:
         self.weights = weights
         self.kept = kept
         """bool, packed to bits: of each edge that the caller gave, whether it is there; None where all are."""
+        self.rows_given = self.num_edges if rows_given is None else rows_given
+        """How many edges the caller gave, those that are left out among them."""
         self.drops_self_loops = False
         self.weight_dtype = None if weights is None else weights.dtype
         self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
@@ -86,11 +89,6 @@ class ArraySource:
     def rows(self) -> np.ndarray | None:
         """int64: which of the caller's edges each one is; None where all are there, one after the other."""
         return None if self.kept is None else np.flatnonzero(np.unpackbits(self.kept))
-
-    @property
-    def rows_given(self) -> int:
-        """How many edges the caller gave, up to 7 more where some are left out."""
-        return self.num_edges if self.kept is None else 8 * len(self.kept)
 
 
 def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:

@@ -51,7 +51,8 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
             made = checked_weights(given.copy(), len(given))
         except InputError as error:
             raise InputError(str(error).replace("weights", name)) from error
-        source = ArraySource(G.num_vertices, G.source.src, G.source.dst, made, G.source.skewed, G.source.kept)
+        of = G.source
+        source = ArraySource(G.num_vertices, of.src, of.dst, made, of.skewed, of.kept, of.rows_given)
         G = replace(G, source=source, report=dict(G.report), built=None, replicas=None)
         dtype = source.weight_dtype
     if whole and dtype is not None and dtype.kind != "i":
