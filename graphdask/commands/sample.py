@@ -54,6 +54,7 @@ class Request:
     scheduler: str | None
     verify: bool
     output: Path | None
+    edge_rows: bool
     chunk: int | None
     as_json: bool
     memory: str | None
@@ -74,6 +75,9 @@ shared_options = stacked(
     click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
     click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
                  help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
+    click.option("--edge-rows", is_flag=True,
+                 help="Write the column edge too: which edge of the file each one is, the first being number 0. Of "
+                      "walks, the edge of each step."),
     click.option("--chunk", type=Whole(min=1), metavar="K",
                  help="Draw and write so many walks or seeds at a time, where the memory is too little for all. "
                       "With a folder as output."),
@@ -114,6 +118,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     takes = entry.takes_weights(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):
         raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
+    if request.edge_rows:
+        _check_edge_rows(entry, request)
     where, streamed = _placement(request), _on_disk(request)
     steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
     if elsewhere or request.workers:
@@ -143,6 +149,9 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         with steps.step(entry.name) as step:
             result = entry.sample(G, vertices, **own, **more)
             step.edges = result.stats.edges
+        if request.edge_rows:
+            with steps.step("edge rows"):
+                result = result.with_edges()
         with steps.step("gather") as step:
             step.detail = entry.words(result)
         if request.verify:
@@ -154,6 +163,17 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
                 write(result, request.output)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
     _show(entry, request, G, result, steps, entry.words(result), takes)
+
+
+def _check_edge_rows(entry: Entry, request: Request) -> None:
+    """Raise InputError where nothing would come of the rows of edges."""
+    if request.output is None:
+        raise InputError("--edge-rows adds a column to what is written; say where with --output")
+    if entry.walks and request.output.suffix.lower() == ".txt":
+        raise InputError(
+            f"--edge-rows: {request.output} has a walk in each line and no place for edges; name a file that ends in "
+            f".npz, or a folder"
+        )
 
 
 def _placement(request: Request) -> Any:
@@ -189,7 +209,7 @@ def _written(
     assert request.output is not None
     chunks = entry.in_chunks(G, vertices, request.chunk, **options)
     with steps.step(f"{entry.name}, write") as step:
-        written = chunks.to_parquet(request.output, verify=request.verify)
+        written = chunks.to_parquet(request.output, verify=request.verify, edge_rows=request.edge_rows)
         step.edges, step.detail = written.edges, f"{request.output}: {_words(written)}"
     return written
 

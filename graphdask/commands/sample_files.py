@@ -70,7 +70,8 @@ def _of_pools(result: Any) -> dict[str, Any]:
 
     made = np.arange(result.src.shape[1]) < result.lengths[:, None]
     instance = np.repeat(np.arange(len(made)), result.lengths)
-    return {"instance": instance, "src": result.src[made], "dst": result.dst[made]}
+    columns = ("src", "dst", "edge") if "edge" in result.columns else ("src", "dst")
+    return {"instance": instance, **{name: getattr(result, name)[made] for name in columns}}
 
 
 WRITERS: dict[str, Callable[[Any, Path], None]] = {".npz": _write_npz, ".txt": _write_txt}

@@ -43,6 +43,11 @@ class Entry:
         return bool(self.weights) or weighted or "spec" in own
 
     @property
+    def walks(self) -> bool:
+        """Whether what it draws are walks."""
+        return self.words is _walk_words
+
+    @property
     def _function(self) -> Callable[..., Any]:
         from graphdask import sample
 

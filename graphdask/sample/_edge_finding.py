@@ -62,8 +62,8 @@ def in_turn(xp: Any, src: Array, dst: Array, first: int, law: str) -> Taken:
     n, length = src.shape
     instance = xp.repeat(xp.arange(first, first + n, dtype=np.int64), length)
     step = xp.tile(xp.arange(length, dtype=np.int64), n)
-    flat = (xp.ascontiguousarray(ends).reshape(-1) for ends in (src, dst))
-    return Taken(*flat, instance, step, True, law, shape=src.shape)
+    src, dst = xp.ascontiguousarray(src), xp.ascontiguousarray(dst)
+    return Taken(src.reshape(-1), dst.reshape(-1), instance, step, True, law, shape=(n, length))
 
 
 def _is_whole(part: Part) -> bool:

@@ -67,7 +67,7 @@ class Chunks:
         )  # fmt: skip
         return drawn
 
-    def to_parquet(self, path: str | os.PathLike[str], *, verify: bool = False) -> Written:
+    def to_parquet(self, path: str | os.PathLike[str], *, verify: bool = False, edge_rows: bool = False) -> Written:
         """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`; each worker writes its own, and lets go of them
         before the next chunk. In the order of their names the rows are those of the whole.
 
@@ -78,6 +78,8 @@ class Chunks:
             error.
         verify : bool
             Prove each chunk before it is written, as `Samples.verify` does.
+        edge_rows : bool
+            Write the column `edge` too, as `Samples.with_edges` tells.
 
         Raises
         ------
@@ -91,6 +93,8 @@ class Chunks:
             for number, samples in enumerate(self):
                 if verify:
                     samples.verify()
+                if edge_rows:
+                    samples = samples.with_edges()
                 rows += samples.write_into(folder, f"part-{number:0{digits}d}")
                 edges, last = edges + samples.stats.edges, (samples.stats, samples.placement)
                 del samples

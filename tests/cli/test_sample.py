@@ -179,3 +179,44 @@ def test_a_folder_with_files_is_left_alone(call, chain, tmp_path):
     assert result.exit_code == 2
     assert "is there already" in " ".join(result.stderr.split())
     assert [file.name for file in folder.iterdir()] == ["notes"]
+
+
+@pytest.fixture
+def doubled(tmp_path):
+    """A directed cycle of a, b, c, whose edge from a to b stands twice."""
+    file = tmp_path / "doubled.csv"
+    file.write_text("source,target\nb,c\na,b\nc,a\na,b\n")
+    return file
+
+
+def test_edge_rows_are_written_where_they_are_asked_for(call, doubled, tmp_path):
+    src, dst = np.array([*"baca"]), np.array([*"cbab"])
+    folder, arrays, text = tmp_path / "edges", tmp_path / "walks.npz", tmp_path / "pools.txt"
+    assert call("sample", "neighbors", doubled, "--fanouts", "-1", "--edge-rows", "--output", folder).exit_code == 0
+    rows = pyarrow.parquet.read_table(folder).to_pandas()
+    assert (src[rows.edge] == rows.src).all()
+    assert (dst[rows.edge] == rows.dst).all()
+    assert sorted(rows.edge) == [0, 1, 2, 3]
+    options = ("--length", 3, "--edge-rows", "--output")
+    assert call("sample", "walk", doubled, *options, arrays).exit_code == 0
+    with np.load(arrays) as found:
+        assert (src[found["edge"]] == found["walks"][:, :-1]).all()
+        assert (dst[found["edge"]] == found["walks"][:, 1:]).all()
+    assert call("sample", "frontier", doubled, "--starts", "a,b", "--pool-size", 2, *options, text).exit_code == 0
+    header, *lines = text.read_text().splitlines()
+    assert header == "# instance\tsrc\tdst\tedge"
+    for _, u, v, row in (line.split("\t") for line in lines):
+        assert (src[int(row)], dst[int(row)]) == (u, v)
+    chunks = tmp_path / "chunks"
+    assert call("sample", "walk", doubled, "--chunk", 2, *options, chunks).exit_code == 0
+    assert pyarrow.parquet.read_table(chunks).column_names == ["walks", "lengths", "edge"]
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [((), "say where with --output"), (("--output", "walks.txt"), "has a walk in each line and no place for edges")],
+)
+def test_edge_rows_that_would_come_to_nothing_are_refused(call, doubled, output, message):
+    result = call("sample", "walk", doubled, "--edge-rows", *output)
+    assert result.exit_code != 0
+    assert message in result.stderr
