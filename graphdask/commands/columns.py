@@ -24,6 +24,10 @@ def check_output(path: Path, read: Path) -> None:
 
 def write_columns(result: Any, path: Path) -> None:
     """Write a Result in the format that the name says."""
+    from graphdask.io._kept import refuse_names
+
+    if not result.graph.ids.are_numbers:
+        refuse_names(result.graph.vertex_ids, {".txt": "table", ".npz": "npz"}.get(path.suffix.lower(), "parquet"))
     WRITERS[path.suffix.lower()](result, path)
 
 

@@ -27,6 +27,17 @@ def check_output(path: Path | None) -> None:
 
 def write(result: Any, path: Path) -> None:
     """Write samples as the name says."""
+    import numpy as np
+
+    from graphdask.io._kept import is_text, refuse_names
+
+    walks = result.columns[0] == "walks"
+    for name in result.columns:
+        values = np.asarray(getattr(result, name))
+        if is_text(values):
+            names = (value for value in values.reshape(-1).tolist() if value is not None)
+            format = {".npz": "npz", ".txt": "walks" if walks else "table"}.get(path.suffix.lower(), "parquet")
+            refuse_names(dict.fromkeys(names), format)
     if path.suffix:
         WRITERS[path.suffix.lower()](result, path)
     else:

@@ -217,8 +217,8 @@ def decide(
     seen = {row[c] for row in rows for c in ends}
     again = [line[c] for c in ends if line[c] in seen]
     if again:
-        if pair is not None and list(line) in [list(row) for row in rows]:
-            return Verdict(True, "its words name the ends of an edge, but the line stands again below", False)
+        if pair is not None and (list(line) in [list(row) for row in rows] or (csv and not pair.plain)):
+            return Verdict(True, f"its words name the ends of an edge, but {_show(again[0])} stands again below", False)
         return Verdict(False, f"{_show(again[0])} stands in a later line as well")
     shapes = {_shape(token) for token in seen}
     if any(_shape(line[c]) in shapes for c in ends if re.search(rb"[0-9]", line[c])):

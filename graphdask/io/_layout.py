@@ -18,6 +18,7 @@ HEAD_BYTES = 1 << 18
 ROWS = 1000
 """Lines below the first one that are looked at, at most."""
 TEXT_IDS = "# Ids: text"
+_OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?\Z')
 _HTML = re.compile(rb"\s*<(!doctype|html|\?xml|head|body|gexf|graphml)\b", re.IGNORECASE)
 
 
@@ -62,6 +63,8 @@ class _Line:
     tokens: list[bytes]
     quoted: tuple[bool, bool]
     """Whether all of its tokens are quoted, and whether any is."""
+    own: bool
+    """It is the header of CSV that graphdask writes."""
     marked: bool
     """It starts as comments do."""
 
@@ -143,7 +146,7 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
             if _HTML.match(content):
                 raise FormatError("this looks like HTML or XML, not an edge list", source.path, number)
             before = (number, comments, blanks)
-        data.append(_Line(number, end, tokens, _quotes(content, layout.delimiter), marked))
+        data.append(_Line(number, end, tokens, _quotes(content, layout.delimiter), bool(_OWN.match(content)), marked))
         unmarked += not marked
         if len(data) > ROWS:
             break
@@ -172,17 +175,23 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
 
 
 def _verdict(layout: Layout, line: _Line, below: Sequence[_Line], request: Request, csv: bool) -> Verdict:
+    quoted = line.quoted[0], any(other.quoted[1] for other in below)
+    usual = csv or request.delimiter not in (None, "", " ", "whitespace")
+    shown_by = decide(line.tokens, [other.tokens for other in below], usual, request.missing, quoted)
+    named = TEXT_IDS in layout.comments or _names_of_comment(layout, len(line.tokens)) is not None
+    if request.header and named and not shown_by.header:
+        return Verdict(False, "the comment above it is the header")
     if request.header is not None:
         return Verdict(request.header, "as header= says")
-    if TEXT_IDS in layout.comments or _names_of_comment(layout, len(line.tokens)):
+    if named:
         return Verdict(False, "a comment names the columns")
+    if line.own:
+        return Verdict(True, "it is the one that graphdask writes")
     names = [token.decode("utf-8", "replace") for token in line.tokens]
     wanted = [column for column in request.columns or () if isinstance(column, str)]
     if wanted and set(wanted) <= set(names):
         return Verdict(True, "it has the names that columns= asks for")
-    quoted = line.quoted[0], any(other.quoted[1] for other in below)
-    usual = csv or request.delimiter not in (None, "", " ", "whitespace")
-    return decide(line.tokens, [other.tokens for other in below], usual, request.missing, quoted)
+    return shown_by
 
 
 def _names_of_comment(layout: Layout, columns: int) -> list[str] | None:
