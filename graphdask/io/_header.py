@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NUMBER_LIKE = re.compile(rb"[+-]?\.?[0-9][0-9.eE+-]*\Z|[+-]?(nan|inf)\Z", re.IGNORECASE)
+_NAME = re.compile(rb"[^\W\d][\w .()-]{0,40}\Z")
+"""What a name of a column may be."""
 _STARTS_AS_NUMBER = re.compile(rb"[+-]?\.?[0-9]")
 _CHOICES = frozenset([b"true", b"false", b"yes", b"no", b"directed", b"undirected"])
 _SIGILS = "~_:#%@$*^ \t\"'"
@@ -44,12 +46,10 @@ PAIRS = tuple((pair.split()[0], pair.split()[1]) for pair in " ".join(_PAIRS.spl
 """Words for the source and the target of an edge."""
 _SOURCES = frozenset(first for first, _ in PAIRS)
 _TARGETS = frozenset(second for _, second in PAIRS)
-_PLAIN = frozenset(
-    word
-    for pair in PAIRS
-    if pair[0] not in ("source", "src", "caller", "citing", "citer", "follower", "trustor", "truster", "origin", "orig")
-    for word in pair
-)
+_PLAIN = _set("""
+from to start end begin u v head tail user item parent child left right first second in out home away row col column
+subject object pre post ego alter winner loser
+""")
 """Words that names of vertices may well be."""
 _GLUED = {
     "fromnodeid": ("from", "node", "id"), "tonodeid": ("to", "node", "id"), "fromid": ("from", "id"),
@@ -86,6 +86,8 @@ pubmed evidence
 _VOCABULARY = _SOURCES | _TARGETS | _KINDS | _THINGS | _OTHERS
 _LONGEST, _MOST = 100, 100
 """Characters of a name, and columns, that are looked at: real headers have fewer."""
+_DOER = re.compile(r"([a-z]{3,100}?)(?:er|or|ing)\Z")
+_DONE = re.compile(r"([a-z]{3,100}?)(?:ee|ed)\Z")
 _COUNTERPARTS = (("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j"))
 
 
@@ -141,12 +143,24 @@ def find_ends(names: Sequence[str]) -> Ends | None:
                 if i != j and second in other and _alike(_without(mine, first), _without(other, second)):
                     compound = len(mine) + len(other) > 3 or (_sigil(names[i]) and _sigil(names[j]))
                     return Ends(i, j, compound, not compound and first in _PLAIN and second in _PLAIN)
+    for i, mine in enumerate(split):
+        for j, other in enumerate(split):
+            if len(mine) == len(other) == 1 and _done_to(mine[0], other[0]):
+                return Ends(i, j)
     for first, second in _COUNTERPARTS:
         for i, mine in enumerate(split):
             for j in range(i + 1, len(split)):
                 if _twins(mine, split[j], first, second):
                     return Ends(i, j, len(mine) > 2, twins=True)
     return None
+
+
+def _done_to(one: str, other: str) -> bool:
+    """Whether two words are who does and to whom it is done: retweeter and retweeted, mentor and mentee."""
+    if other == "co" + one:
+        return True
+    doer, done = _DOER.match(one), _DONE.match(other)
+    return doer is not None and done is not None and doer.group(1) == done.group(1)
 
 
 def _without(parts: tuple[str, ...], word: str) -> tuple[str, ...]:
@@ -223,9 +237,11 @@ def decide(
     shapes = {_shape(token) for token in seen}
     if any(_shape(line[c]) in shapes for c in ends if re.search(rb"[0-9]", line[c])):
         return Verdict(False, "ids of later lines have its form")
+    if pair is not None and not rows and not quoted[0] and (pair.twins or (pair.plain and not csv)):
+        return Verdict(False, "its words name the ends of an edge, but no edge follows", False)
     if pair is not None:
         told = len(line) > 2 and all(map(_vocabulary, names))
-        certain = pair.compound or (csv and (not pair.plain or told or quoted[0]) and (bool(rows) or not pair.twins))
+        certain = pair.compound or (csv and (not pair.plain or told or quoted[0]))
         return Verdict(True, "its words name the ends of an edge", certain)
     if all(_vocabulary(names[c]) for c in ends):
         return Verdict(True, "its words are those of a header", csv and len(line) > 2 and all(map(_vocabulary, names)))
@@ -233,6 +249,9 @@ def decide(
                     for c in ends):  # fmt: skip
         return Verdict(csv, "its words are written as no id below is", False)
     if csv and rows:
+        ids = [row[c] for row in rows for c in ends]
+        if len(seen) < len(ids) and all(_NAME.match(line[c]) for c in ends):
+            return Verdict(True, "ids below stand there again, its words do not", False)
         return Verdict(False, "nothing tells its words from ids", False)
     return Verdict(False, "nothing in it is of a header")
 

@@ -189,8 +189,8 @@ def _verdict(layout: Layout, line: _Line, below: Sequence[_Line], request: Reque
         return Verdict(True, "it is the one that graphdask writes")
     names = [token.decode("utf-8", "replace") for token in line.tokens]
     wanted = [column for column in request.columns or () if isinstance(column, str)]
-    if wanted and set(wanted) <= set(names):
-        return Verdict(True, "it has the names that columns= asks for")
+    if set(wanted) & set(names):
+        return Verdict(True, "it has names that columns= asks for")
     return shown_by
 
 

@@ -33,6 +33,9 @@ _INFINITY = re.compile(rb"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
 _MISSING = re.compile(rb"(?:|[+-]?nan|n/?a|null|none|\?|-)\Z", re.IGNORECASE)
 
 
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"(?![^ \t])|([^ \t]+)')
+
+
 class LineError(ValueError):
     """A line that cannot be read; the caller adds file and line number."""
 
@@ -80,6 +83,8 @@ def split(line: bytes, delimiter: bytes, comment: bytes) -> list[bytes] | Marker
         return BLANK
     if stripped[:1] in comment and comment:
         return COMMENT
+    if not delimiter and b'"' in line:
+        return _split_quoted(line, comment)
     if not delimiter:
         tokens = line.replace(b"\t", b" ").split(b" ")
         tokens = [token for token in tokens if token]
@@ -112,6 +117,17 @@ def declared_number(digits: bytes) -> int:
     """A count that a header states; 10^40 for all that are above, which nothing can hold."""
     digits = digits.lstrip(b"0") or b"0"
     return int(digits) if len(digits) <= 40 else 10**40
+
+
+def _split_quoted(line: bytes, comment: bytes) -> list[bytes]:
+    """The tokens of a line with runs of white space between them, some of which are quoted, as R writes them."""
+    tokens = []
+    for found in _QUOTED.finditer(line):
+        quoted, token = found.groups()
+        if quoted is None and comment and token[:1] in comment:
+            break
+        tokens.append(token if quoted is None else quoted.replace(b'""', b'"'))
+    return tokens
 
 
 def vertex_id(token: bytes) -> int:

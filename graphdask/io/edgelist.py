@@ -51,7 +51,8 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     report["blank_lines"] += layout.skipped[2]
     report |= _said_of_header(layout, request)
     if name == "csv" and not layout.header:
-        _warn_of_comments(part.comments - len(layout.comments), request, source)
+        above = len(layout.comments) if layout.verdict is not None else 0
+        _warn_of_comments(part.comments - above, request, source)
     wanted = [i for i, kind in enumerate(columns.kinds) if kind != SKIP]
     arrays = dict(zip(wanted, part.columns, strict=True))
     weights = None if chosen.weight is None else _as_declared(arrays[chosen.weight], layout, source, reading)
@@ -198,8 +199,8 @@ def _warn_of_comments(dropped: int, request: Request, source: Source) -> None:
     if dropped > 0 and request.comment is None:
         warnings.warn(
             GraphdaskWarning(
-                f"{source.path}: lines below the first edge that begin with '#' or '%' are left out as comments "
-                f"({dropped:,}); pass comment='' if they are edges"
+                f"{source.path}: {dropped:,} of the lines, which begin with '#' or '%', are left out as comments; pass "
+                "comment='' if they are edges"
             ),
             stacklevel=5,
         )
