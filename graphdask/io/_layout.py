@@ -146,11 +146,14 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
             if _HTML.match(content):
                 raise FormatError("this looks like HTML or XML, not an edge list", source.path, number)
             before = (number, comments, blanks)
-        data.append(_Line(number, end, tokens, _quotes(content, layout.delimiter), bool(_OWN.match(content)), marked))
         unmarked += not marked
-        if len(data) > ROWS:
+        if len(data) <= ROWS or not marked:
+            data.append(
+                _Line(number, end, tokens, _quotes(content, layout.delimiter), bool(_OWN.match(content)), marked)
+            )
+        if unmarked > ROWS or (csv and len(data) > ROWS):
             break
-    if not whole and unmarked < 2:
+    if not whole and unmarked < 2 and not (csv and len(data) > ROWS):
         return None
     layout.comment, layout.skip, layout.skipped = comment, start, (skipped, 0, 0)
     if not data:

@@ -93,10 +93,13 @@ def _check_names(edges: EdgeList, name: str) -> None:
 
 
 def _warn_of_lost(edges: EdgeList, name: str) -> None:
+    """Warn of each thing that the format does not keep."""
     import numpy as np
 
     from . import _kept
 
+    if name == "matrixmarket" and _kept.is_text(edges.src):
+        return  # which it refuses
     if _kept.is_text(edges.src):
         _kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
     _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name)

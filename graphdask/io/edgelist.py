@@ -213,7 +213,7 @@ def _as_declared(weights: np.ndarray, layout: Layout, source: Source, reading: R
     if dtype == weights.dtype:
         return weights
     for _, part in slices(weights):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             kept = part.astype(dtype)
         exact = kept == part if dtype.kind == "i" else np.isfinite(kept) | ~np.isfinite(part)
         if (dtype.kind == "i" and part.dtype.kind == "f") or not exact.all():

@@ -1,0 +1,237 @@
+"""Whether the first line of a text is a header: decided from evidence, said with `header=`, warned of where unclear."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import graphdask as gd
+from graphdask.errors import FormatError, GraphdaskWarning, InputError
+from graphdask.io import read_edges, read_vertex_values
+
+NAMES = [("ann", "bob"), ("bob", "cleo")]
+
+REAL = [
+    ("neptune.csv", "~id,~from,~to,~label,weight:Double", "1,{},{},knows,0.5"),
+    ("neptune2.csv", "~from,~to", "{},{}"),
+    ("arango.csv", "_from,_to", "{},{}"),
+    ("arango2.csv", "_key,_from,_to", "k1,{},{}"),
+    ("neo4j.csv", ":START_ID,:END_ID,:TYPE", "{},{},KNOWS"),
+    ("neo4j2.csv", ":START_ID(Person),role,:END_ID(Movie),:TYPE", "{},hero,{},IN"),
+    ("gephi.csv", "Source,Target,Type,Id,Label,Weight", "{},{},Directed,0,,1.0"),
+    ("string.txt", "protein1 protein2 combined_score", "{} {} 490"),
+    ("string2.txt", "protein1 protein2", "{} {}"),
+    ("biogrid.tsv", "InteractorA\tInteractorB", "{}\t{}"),
+    ("biogrid2.tsv", "Official Symbol Interactor A\tOfficial Symbol Interactor B", "{}\t{}"),
+    ("reddit.tsv", "SOURCE_SUBREDDIT\tTARGET_SUBREDDIT\tPOST_ID\tTIMESTAMP\tPOST_LABEL\tPOST_PROPERTIES",
+     "{}\t{}\t1u4nrps\t2013-12-31 16:39:58\t1\t345.0,298.0,0.75"),
+    ("flights.csv", "origin,destination", "{},{}"),
+    ("calls.csv", "caller,callee", "{},{}"),
+    ("cites.csv", "citing,cited", "{},{}"),
+    ("half.csv", "source,cited", "{},{}"),
+    ("snap.tsv", "FromNodeId\tToNodeId", "{}\t{}"),
+    ("nodes.csv", "node1,node2", "{},{}"),
+    ("ids.csv", "id1,id2", "{},{}"),
+    ("ids2.csv", "id_1,id_2", "{},{}"),
+    ("kg.tsv", "head\trelation\ttail", "{}\tknows\t{}"),
+    ("kg2.tsv", "subject,predicate,object", "{},knows,{}"),
+    ("ratings.csv", "user,item,rating,timestamp", "{},{},4.5,1260759144"),
+    ("networkx.csv", "source,target", "{},{}"),
+    ("pandas.csv", ",source,target,weight", "0,{},{},0.5"),
+    ("r.csv", '"","from","to"', '"1","{}","{}"'),
+    ("bank.csv", "nameOrig,amount,nameDest", "{},7,{}"),
+    ("net.csv", "src_ip;dst_ip;bytes", "{};{};100"),
+    ("trade.csv", "exporter,importer,value", "{},{},5"),
+    ("tweets.csv", "retweeter,retweeted", "{},{}"),
+    ("stations.csv", "start station id,end station id", "{},{}"),
+    ("quoted.txt", '"source node" "target node"', "{} {}"),
+    ("dated.csv", "Date,From,To", "2020-01-01,{},{}"),
+]  # fmt: skip
+"""Headers of real files and exports, with a line below them."""
+
+
+def file(tmp_path, name, *lines):
+    path = tmp_path / name
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize(("name", "header", "row"), REAL, ids=[name for name, _, _ in REAL])
+def test_headers_of_real_files_above_names(tmp_path, name, header, row):
+    path = file(tmp_path, name, header, *(row.format(*pair) for pair in NAMES))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        edges = read_edges(path)
+    assert list(zip(edges.src.tolist(), edges.dst.tolist(), strict=True)) == NAMES
+    assert isinstance(edges.report["header"], list)
+    assert edges.report["header_because"]
+    assert len(said) == (name == "string2.txt")  # whose words could be names: such a file says nothing else
+
+
+@pytest.mark.parametrize(("name", "header", "row"), REAL, ids=[name for name, _, _ in REAL])
+def test_headers_of_real_files_above_numbers(tmp_path, name, header, row):
+    edges = read_edges(file(tmp_path, name, header, row.format(1, 2), row.format(2, 3)))
+    assert (edges.src.tolist(), edges.dst.tolist()) == ([1, 2], [2, 3])
+
+
+@pytest.mark.parametrize("words", ["from to", "src dst", "start end", "u v", "Source Target", "head tail", "in out"])
+@pytest.mark.parametrize("name", ["edges.txt", "edges.csv"])
+def test_a_first_edge_named_like_a_header_is_kept_or_warned_of(tmp_path, words, name):
+    mark = "," if name.endswith("csv") else " "
+    lines = [words.replace(" ", mark), f"wolf{mark}sheep", f"sheep{mark}grass"]
+    path = file(tmp_path, name, *lines)
+    conclusive = mark == "," and words in ("src dst", "Source Target")
+    if not conclusive:
+        with pytest.warns(GraphdaskWarning, match=rf"{name}:1: '.*' is read as a header .*; pass header=True"):
+            assert read_edges(path).num_edges == 2
+    for options in ({}, {"ids": "str"}):
+        edges = read_edges(path, header=False, **options)
+        assert edges.src.tolist() == [words.split()[0], "wolf", "sheep"]
+    assert read_edges(path, header=True).src.tolist() == ["wolf", "sheep"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["from to 3", "wolf sheep 4"], "it has a number"),
+        (["from to", "wolf from"], "'from' stands in a later line as well"),
+        (["node1 node2", "node3 node4"], "ids of later lines have its form"),
+        (["wolf sheep", "sheep grass"], "'sheep' stands in a later line as well"),
+        (["# from to", "source target", "wolf sheep"], "a comment names the columns"),
+        (["# Ids: text", "from to", "wolf sheep"], "a comment names the columns"),
+        (["7 8", "8 9"], "'7' is no name of a column"),
+    ],
+)
+def test_evidence_against_a_header(tmp_path, lines, why):
+    edges = read_edges(file(tmp_path, "g.txt", *lines))
+    assert edges.num_edges == 2
+    assert edges.report["header"] is False
+    assert edges.report["header_because"] == why
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "header"),
+    [
+        ("g.csv", ["wolf,sheep", "ann,bob", "eve,dan"], False),  # nothing tells
+        ("g.csv", ["word,other", "ann,bob", "bob,dan"], True),  # ids stand again, the words do not
+        ("g.csv", ["someId,otherKey", "ann,bob", "eve,dan"], True),  # written as no id is
+        ("g.txt", ["some_id other_key", "ann bob", "eve dan"], False),
+        ("g.csv", ["source,target", "ann,bob", "source,target", "bob,cleo"], True),  # two files in one
+        ("g.txt", ["foo bar", "1 2"], True),
+        ("g.csv", ["node1,node2"], False),
+    ],
+)
+def test_evidence_that_is_not_conclusive_warns(tmp_path, name, lines, header):
+    path = file(tmp_path, name, *lines)
+    with pytest.warns(GraphdaskWarning, match=f"which is not certain; pass header={header} to keep it so"):
+        edges = read_edges(path)
+    assert edges.num_edges == len(lines) - header
+    assert read_edges(path, header=header).num_edges == edges.num_edges
+
+
+def test_names_of_columns_are_looked_up_in_the_first_line(tmp_path):
+    path = file(tmp_path, "g.txt", "protein1 protein2 combined_score", "ann bob 490", "bob cleo 7")
+    edges = read_edges(path, columns=["protein2", "protein1", "combined_score"])
+    assert edges.src.tolist() == ["bob", "cleo"]
+    assert edges.weights.tolist() == [490, 7]
+    assert read_edges(path, weights=True).weights.tolist() == [490, 7]
+    other = file(tmp_path, "h.csv", "wolf,sheep", "ann,bob")
+    assert read_edges(other, columns=["wolf", "sheep"]).src.tolist() == ["ann"]
+    with pytest.raises(FormatError, match="there is no column 'grass'; the file has wolf, sheep"):
+        read_edges(other, columns=["wolf", "grass"])
+
+
+@pytest.mark.parametrize("name", ["g.txt", "g.csv", "g.adj"])
+def test_rows_are_skipped_before_anything_is_read(tmp_path, name):
+    mark = "," if name == "g.csv" else " "
+    path = file(tmp_path, name, "Exported by x", "# Undirected graph", f"1{mark}2", f"2{mark}3", f"x{mark}4")
+    with pytest.raises(FormatError, match=r":5: vertex id 'x'"):
+        read_edges(path, skip_rows=2)
+    path = file(tmp_path, name, "Exported by x", "", f"from{mark}to", f"1{mark}2", f"2{mark}3")
+    edges = read_edges(path, skip_rows=2)
+    assert edges.src.tolist() == [1, 2]
+    assert (edges.report["skipped_rows"], edges.report["header"]) == (2, ["from", "to"])
+    assert read_edges(path, skip_rows=4, header=False).src.tolist() == [2]
+    with pytest.raises(FormatError, match="skip_rows=9, but the file has 5 lines"):
+        read_edges(path, skip_rows=9)
+
+
+def test_ldbc_and_adjacency_lists_take_a_header(tmp_path):
+    file(tmp_path, "g.v", "id", "1", "2")
+    file(tmp_path, "g.e", "source target weight", "# note", "1 2 0.5")
+    edges = read_edges(tmp_path / "g")
+    assert (edges.src.tolist(), edges.weights.tolist(), edges.vertices.tolist()) == ([1], [0.5], [1, 2])
+    assert edges.report["comments"] == 1
+    assert read_edges(tmp_path / "g", header=True).num_edges == 1
+    with pytest.raises(FormatError, match=r"g\.v:1: vertex id 'id'"):
+        read_edges(tmp_path / "g", header=False)
+    answer = file(tmp_path, "answer", "id depth", "1 0", "2 1")
+    assert read_vertex_values(answer)[1].tolist() == [0, 1]
+    assert read_vertex_values(answer, skip_rows=2)[1].tolist() == [1]
+    lists = file(tmp_path, "g.adj", "1 2", "2 3")
+    assert read_edges(lists, header=True).src.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("g.mtx", ", which has a header of its own"), ("g.graph", ", which has a header of its own"),
+     ("g.gr", ", which has a header of its own"), ("g.parquet", ""), ("g.npz", ""), ("g.gdg", "")],
+)  # fmt: skip
+@pytest.mark.parametrize("options", [{"header": True}, {"header": False}, {"skip_rows": 1}, {"na_values": "x"}])
+def test_formats_without_such_lines_refuse_by_name(tmp_path, name, why, options):
+    argument = next(iter(options))
+    why = "" if argument == "na_values" else why
+    with pytest.raises(InputError, match=rf"{argument}=.* means nothing for the format \w+{why}$"):
+        read_edges(tmp_path / name, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"header": "yes"}, {"header": 1}, {"header": np.array([True, False])}, {"skip_rows": -1}, {"skip_rows": 1.5},
+     {"skip_rows": True}, {"skip_rows": "2"}, {"skip_rows": None}, {"skip_rows": [1]}, {"na_values": 5},
+     {"na_values": [None]}, {"na_values": [["a"]]}],
+)  # fmt: skip
+def test_wrong_arguments_are_named(tmp_path, options):
+    path = file(tmp_path, "g.txt", "1 2")
+    for read in (read_edges, gd.read_graph):
+        with pytest.raises(InputError, match=f"^{next(iter(options))}="):
+            read(path, **options)
+
+
+def test_a_header_far_from_its_first_edge(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("# x\n" * 200_000 + "source target\n" + "# y\n" * 200_000 + "1 2\n3 4\n")
+    edges = read_edges(path)
+    assert edges.src.tolist() == [1, 3]
+    assert edges.report["comments"] == 400_000
+
+
+def test_streams_and_folders_take_the_same_arguments(tmp_path):
+    path = file(tmp_path, "g.txt", "junk", "from to", "wolf sheep")
+    S = gd.stream.build(path, tmp_path / "g.gdl", memory="64MiB", skip_rows=1, header=False)
+    assert (S.num_vertices, S.num_edges) == (4, 2)
+    times = file(tmp_path, "t.txt", "junk", "a b c", "1 2 3", "2 3 4")
+    assert len(gd.read_stream(times, preload=0.5, batch=0.5, skip_rows=1, header=True).src) == 2
+    gd.from_edges([0], [1]).write(tmp_path / "parts/", "csv")
+    with pytest.raises(InputError, match="header=True means nothing for a folder"):
+        gd.read_graph(tmp_path / "parts", header=True)
+    with pytest.raises(InputError, match="skip_rows=1 is for a file"):
+        gd.stream.build(gd.from_edges([0], [1]), tmp_path / "h.gdl", skip_rows=1)
+
+
+@pytest.mark.parametrize("words", [("from", "to"), ("src", "dst"), ("u", "v"), ("NULL", "source"), ("weight", "time")])
+@pytest.mark.parametrize("target", ["g.txt", "g.el.xz", "g.csv", "g.csv.gz", "g.tsv", "edgelist/", "csv/"])
+def test_what_is_written_is_read_back_whatever_its_first_edge_is(tmp_path, words, target):
+    G = gd.from_edges([words[0], "wolf", words[0]], [words[1], "sheep", "wolf"])
+    format = target[:-1] if target.endswith("/") else None
+    text = {"ids": "str"} if "NULL" in words and ".csv" in target.replace("tsv", "csv") else {}
+    with warnings.catch_warnings():
+        if text:
+            warnings.filterwarnings("ignore", ".*CSV does not say")
+        G.write(f"{tmp_path}/{target}", format)
+    for how in ({}, {"ids": "str"}) if format is None and not text else (text,):
+        H = gd.read_graph(tmp_path / target, **how)
+        assert H.vertex_ids.tolist() == G.vertex_ids.tolist()
+        assert H.num_edges == 3
