@@ -27,6 +27,7 @@ from graphdask.errors import (
     WrongWorker,
 )
 from graphdask.gang import on_disk
+from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_edge_rows, with_inward
@@ -298,6 +299,8 @@ class GangRuntime(DynamicRuntime):
         """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used."""
         client = checked(client) or active_client()
         workers = workers_of(client)
+        if client is not None and not workers:
+            workers = ask_for_workers(client, config)
         returning = {address: worker.name for address, worker in workers.items() if worker.returns}
         avoid: frozenset[str] = frozenset()
         lost: GraphdaskError | None = None

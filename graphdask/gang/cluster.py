@@ -25,6 +25,7 @@ from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.abilities import check_versions, chosen_device
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
+from graphdask.gang.leaving import pool_left
 from graphdask.gang.lock import locked
 from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
@@ -216,7 +217,8 @@ class DaskGang:
             The run, or the wait for workers that another gang holds, took too long.
         """
         addresses = [host.address for host in self.hosts]
-        with locked(self.client, addresses, self.config.lock_timeout), Progress(label, show, total) as progress:
+        locking = locked(self.client, addresses, self.config.lock_timeout)
+        with pool_left(), locking, Progress(label, show, total) as progress:
             seats, call = self._seats, (program, arguments, summary, label, progress, alone)
             if seats is not None and seats.comm == self.comm:
                 with suppress(Declined):
@@ -400,7 +402,8 @@ class DaskGang:
             task.add_done_callback(bring)
         life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         try:
-            return collect(tasks, done, Wait(what, setting, getattr(self.config, setting)), life, watch, on_failure)
+            with pool_left():
+                return collect(tasks, done, Wait(what, setting, getattr(self.config, setting)), life, watch, on_failure)
         finally:
             over.set()
 
