@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import re
 import signal
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -114,11 +115,11 @@ def local_cluster(
 
     if tls and security is None:
         security = certified.security_of_run()
-    with _quiet(), dask.config.set(REUSED | NO_PAGES):
+    with _scratch() as scratch, _quiet(), dask.config.set(REUSED | NO_PAGES):
         cluster, address = None, ""
         try:
             with _interrupts_held():
-                place = _place(host, port, security if tls else None)
+                place = _place(host, port, security if tls else None) | {"local_directory": scratch}
                 cluster = _cuda_cluster(number, place) if gpus else _cpu_cluster(number, place)
             address = str(cluster.scheduler_address)
             if tls:
@@ -130,6 +131,20 @@ def local_cluster(
             certified.of_this_process.pop(address, None)
             if cluster is not None:
                 cluster.close()
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    """A folder of the workers that only the user may enter.
+
+    Workers import modules from their folder, and Dask's own choice lies in one of a fixed name, which another user may
+    have made.
+    """
+    import dask.config
+
+    place = dask.config.get("temporary-directory", None)
+    with tempfile.TemporaryDirectory(prefix="graphdask-", dir=place, ignore_cleanup_errors=True) as folder:
+        yield folder
 
 
 def default_workers(device: str = "auto") -> int:

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -70,13 +71,18 @@ class Cluster:
         content: dict[str, Any] = {"type": "Scheduler", "address": self.address, "workers": {}}
         if self.files:
             content["tls"] = self.files
-        new = f"{os.fspath(path)}.{os.getpid()}.part"
+        folder, name = os.path.split(os.path.abspath(path))
+        new = ""
         try:
-            with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            handle, new = tempfile.mkstemp(
+                ".part", f".{name}.", folder
+            )  # nobody else's, whoever may write to the folder
+            with open(handle, "w") as file:
                 json.dump(content, file, indent=2)
             os.replace(new, path)
         except OSError as error:
-            Path(new).unlink(missing_ok=True)
+            if new:
+                Path(new).unlink(missing_ok=True)
             raise WriteError(error.errno, error.strerror, os.fspath(path)) from None
 
     def close(self) -> None:

@@ -141,6 +141,38 @@ def test_all_that_listens_is_of_this_host_alone_and_has_no_pages():
         assert answers == {page: {0, 404} for page in pages}  # some do not speak HTTP, the others have no pages
 
 
+def test_folders_of_workers_are_for_the_user_alone_and_go():
+    def folder(dask_worker):
+        return dask_worker.local_directory
+
+    with local_cluster(2, "cpu") as client:
+        places = {os.path.dirname(os.path.dirname(place)) for place in client.run(folder).values()}
+        (place,) = places
+        assert os.stat(place).st_mode & 0o777 == 0o700
+        assert os.stat(place).st_uid == os.getuid()
+    assert not os.path.exists(place)
+
+
+def test_a_scheduler_file_is_not_written_through_what_others_put_there(tmp_path):
+    mine, theirs = tmp_path / "s.json", tmp_path / "theirs"
+    with gd.cluster.start(1, "cpu") as cluster:
+        for name in ("s.json", f"s.json.{os.getpid()}.part"):
+            (tmp_path / name).symlink_to(theirs)
+        cluster.write_scheduler_file(mine)
+        assert not mine.is_symlink()
+        assert mine.stat().st_mode & 0o777 == 0o600
+    assert not theirs.exists()
+
+
+def test_memory_of_ucx_is_the_users_own():
+    needs_ucx()
+    before = set(os.listdir("/dev/shm"))
+    with local_cluster(2, "cpu") as client, dask.config.set({"graphdask.comm": "ucx"}):
+        gd.bfs(generated(), 1, client=client)
+        made = [each for each in os.listdir("/dev/shm") if each not in before and "ucx" in each]
+        assert all(os.stat(f"/dev/shm/{each}").st_mode & 0o077 == 0 for each in made)
+
+
 def test_memory_that_ranks_share_is_the_users_own():
     memory = SharedMemory(4096)
     try:
