@@ -230,7 +230,7 @@ def readable_warnings() -> Iterator[None]:
 
         def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
             if issubclass(category, GraphdaskWarning):
-                say("warning", str(message))
+                say("warning", in_options(str(message)))
             else:
                 usual(message, category, *args, **kwargs)
 

@@ -199,8 +199,8 @@ def _warn_of_comments(dropped: int, request: Request, source: Source) -> None:
     if dropped > 0 and request.comment is None:
         warnings.warn(
             GraphdaskWarning(
-                f"{source.path}: {dropped:,} of the lines, which begin with '#' or '%', are left out as comments; pass "
-                "comment='' if they are edges"
+                f"{source.path}: {dropped:,} of the lines, which begin with '#' or '%', are left out as comments; if "
+                "they are edges, put a header above them, or pass comment=''"
             ),
             stacklevel=5,
         )

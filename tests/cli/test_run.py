@@ -288,7 +288,7 @@ def test_ways_to_stop_and_to_start_that_cannot_be_are_refused(call, path_graph, 
 
 def test_ranks_that_did_not_converge_are_said_to(call, path_graph):
     result = call("run", "pagerank", path_graph, "--max-iter", 2, "--dangling", "self-loop")
-    assert "warning: pagerank stopped after max_iter=2 iterations" in " ".join(result.stderr.split())
+    assert "warning: pagerank stopped after --max-iter 2 iterations" in " ".join(result.stderr.split())
     assert result.exit_code == 0
     assert "2 iterations, residual 0." in result.stdout
     assert "(not converged)" in result.stdout
