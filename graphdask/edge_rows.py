@@ -68,7 +68,9 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     """
     if isinstance(source, ChangedSource):
         return _after_batches(source, size)
-    if not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
+    if hasattr(source, "check_edge_rows"):
+        source.check_edge_rows()
+    elif not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
         raise Unsupported(
             "the rows of edges are told of graphs made from arrays, files and data frames, and of generated ones; "
             "sample without edge rows (edge_rows=False)"
@@ -102,7 +104,7 @@ def rows_given(source: EdgeSource) -> int:
     """How many edges the caller gave, those among them that are left out."""
     if isinstance(source, ChangedSource):
         return rows_given(source.base) + (0 if source.insertions is None else len(source.insertions))
-    return source.rows_given if isinstance(source, ArraySource) else source.num_edges
+    return getattr(source, "rows_given", source.num_edges)
 
 
 def add_edge_rows(
@@ -163,6 +165,8 @@ def _edges(
         before = _edges(comm, backend, NumberedPiece(piece.base, given.first, given.numbers), dtype)
         src, dst, weights, numbers = piece.after(backend, *before, given.inserted)
         return src, dst, weights, numbers
+    if hasattr(piece, "numbered_edges"):
+        return piece.numbered_edges(backend, dtype)
     if given.numbers is not None:
         return *piece.edges(backend), backend.from_host(given.numbers.astype(dtype))
     if isinstance(piece, ChunkPiece):

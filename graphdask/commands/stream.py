@@ -65,6 +65,7 @@ def command() -> None:
     default=None,
     help="Keep in-edges, which pagerank, betweenness, strong, cdlp and lcc need; default: yes.",
 )
+@click.option("--edge-rows", is_flag=True, help="Keep which edge of IN each one is, for `sample --edge-rows`.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @json_option
 def build_command(source: Path, target: Path, root: str | None, as_json: bool, **options: Any) -> None:

@@ -31,8 +31,17 @@ from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
 from graphdask.stream.components import join
-from graphdask.stream.edges import FileEdges, GraphEdges, arcs_of, edges_of, facts_of
-from graphdask.stream.external import LEAST, SHARES, Arcs, Order, cut, sorted_at_once, write_section
+from graphdask.stream.edges import (
+    FileEdges,
+    GraphEdges,
+    arcs_of,
+    check_numbered,
+    edges_of,
+    facts_of,
+    numbered_arcs_of,
+    rows_given,
+)
+from graphdask.stream.external import LEAST, SHARES, NumberedArcs, Order, cut, sorted_at_once, write_section
 from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
 from graphdask.stream.paths import search
@@ -58,6 +67,8 @@ class _Plan:
     inward: bool
     facts: WeightFacts | None
     self_loops: int = 0
+    numbers: np.dtype | None = None
+    """Of the rows of edges, where they are kept."""
 
 
 def build(
@@ -75,6 +86,7 @@ def build(
     skip_rows: int = 0,
     na_values: Any = None,
     inward: bool | None = None,
+    edge_rows: bool = False,
     overwrite: bool = False,
 ) -> StreamedGraph:
     """Write a graph as a layered edge list, from which `graphdask.stream.open` streams it; return it, opened.
@@ -106,6 +118,9 @@ def build(
         `graphdask.io.read_edges`.
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
+    edge_rows : bool
+        Keep the row of each edge in what `G` was made of, 4 bytes for each that is stored (8 from 2^31 on), which
+        `edge_rows=True` of samplers and `e_id` of minibatches tell. Nothing else reads them.
     overwrite : bool
         Replace a file that is there.
 
@@ -123,7 +138,7 @@ def build(
     OverBudget
         Where the arrays per vertex, or the largest row, need more than `memory`.
     Unsupported
-        From 2**31 - 1 vertices on.
+        From 2**31 - 1 vertices on; for rows of edges that are not those that the graph was made of, one by one.
     WriteError
         Where the disk is full or fails; nothing is left then.
 
@@ -149,6 +164,8 @@ def build(
     of_text = {"ids": ids, "header": header, "skip_rows": skip_rows, "na_values": na_values}
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
+    if not isinstance(edge_rows, bool | np.bool_):
+        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
     if order == "ids" and root is not None:
         raise InputError('root= is where layers are counted from; order="ids" has none')
     target = Path(path)
@@ -170,6 +187,8 @@ def build(
                 raise Unsupported(
                     f"a layered edge list holds up to 2**31 - 2 vertices, and G has {edges.num_vertices:,}"
                 )
+            if edge_rows:
+                check_numbered(edges)
             start = None if root is None else int(edges.ids.to_internal(root, "root"))
             needed = PER_VERTEX * edges.num_vertices
             if 2 * needed > budget:
@@ -180,10 +199,13 @@ def build(
             left = (budget - needed) // SHARES
             if chunk is None:  # of edges alone, which can be sorted with weights and, for layers, without
                 each = (
-                    (4 + (0 if of is None else of.itemsize)) * sorted_at_once(left, of) for of in (edges.weights, None)
+                    (4 + (0 if of is None else of.itemsize)) * sorted_at_once(left, of, numbered)
+                    for of, numbered in ((edges.weights, bool(edge_rows)), (None, False))
                 )
                 size = max(LEAST, min(size, *each))
             plan = _Plan(edges, left, size, edges.directed and inward is not False, facts_of(edges))
+            if edge_rows:
+                plan.numbers = np.dtype("<i4" if rows_given(edges) < 2**31 else "<i8")
             made = _written(plan, folder, order, start)
             refuse_existing(target, overwrite)
             made.replace(target)
@@ -290,15 +312,15 @@ def _write(
     plan: _Plan, path: Path, order: str, where: Order, out: np.ndarray, extra: dict[str, Any], only_out: bool = False
 ) -> Path:
     edges, sections = plan.edges, {}
-    weights = None if only_out else edges.weights  # layers need none
+    weights, numbers = (None, None) if only_out else (edges.weights, plan.numbers)  # layers need none
     with writing(path) as writer:
         for inward in (False,) if only_out or not plan.inward else (False, True):
             degree = _degrees(plan, True) if inward else out
             name = "inward" if inward else "out"
-            section = Section(name, np.zeros(0), order == "layers" and not inward, weights)
+            section = Section(name, np.zeros(0), order == "layers" and not inward, weights, None, numbers)
             cut(degree, where, plan.chunk, section)
             sections[name] = write_section(
-                writer, section, degree, where, _again(plan, inward), plan.memory, path.parent
+                writer, section, degree, where, _again(plan, inward, numbers is not None), plan.memory, path.parent
             )
             stored = section.num_edges
             del degree
@@ -307,14 +329,15 @@ def _write(
         writer.finish({
             "num_vertices": edges.num_vertices, "num_edges": count, "directed": edges.directed, "order": order,
             "self_loops": plan.self_loops, "weights": None if weights is None else weights.str,
+            "edge_rows": None if numbers is None else {"dtype": numbers.str, "given": rows_given(edges)},
             "weight_facts": None if facts is None else _plain(facts), "sections": sections,
             "ids": _ids(writer, edges.ids), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **extra,
         })  # fmt: skip
     return path
 
 
-def _again(plan: _Plan, inward: bool) -> Callable[[], Iterator[Arcs]]:
-    return lambda: arcs_of(plan.edges, inward)
+def _again(plan: _Plan, inward: bool, numbered: bool) -> Callable[[], Iterator[NumberedArcs]]:
+    return lambda: numbered_arcs_of(plan.edges, inward, numbered)
 
 
 def _plain(facts: WeightFacts) -> dict[str, Any]:

@@ -13,13 +13,14 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.blocks import Share
 from graphdask.construct import graph_of_file, read_graph
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.io import EdgeList, slices, spilled_edges
 from graphdask.part import WeightFacts
 from graphdask.runtime import runtime
-from graphdask.stream.external import Arcs
+from graphdask.sources import ArraySource, ChunkSource, GeneratedSource
+from graphdask.stream.external import Arcs, NumberedArcs
 
 PER_EDGE = 160
 """Bytes for each edge of a block, with all that is made of it on the way."""
@@ -51,6 +52,7 @@ class FileEdges:
     def __init__(self, path: str | os.PathLike[str], edges: EdgeList, memory: int):
         self.directed = True if edges.directed is None else edges.directed
         self._arrays = edges.src, edges.dst, edges.weights
+        self.num_edges = len(edges.src)
         self._block = block_edges(memory)
         self.weights = None if edges.weights is None else edges.weights.dtype
         self.ids = self._numbered(path, edges.vertices, memory)
@@ -138,6 +140,60 @@ def edges_of(
     if edges.src.dtype.kind in "iu" and edges.dst.dtype.kind in "iu":
         return FileEdges(given, edges, memory)
     return GraphEdges(graph_of_file(given, edges, directed), memory)
+
+
+def check_numbered(edges: GraphEdges | FileEdges) -> None:
+    """Raise Unsupported where the order of the edges is not that of what the caller gave."""
+    if isinstance(edges, FileEdges):
+        return
+    source = edges.graph.source
+    if edges.graph.merge or not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
+        raise Unsupported(
+            "edge_rows=True is for a graph whose edges are those that it was made of, in their order: not for one that "
+            "merges parallel edges on the workers, that batches have changed, or that is streamed itself"
+        )
+
+
+def rows_given(edges: GraphEdges | FileEdges) -> int:
+    """How many edges the caller gave, those among them that are left out."""
+    if isinstance(edges, FileEdges):
+        return edges.num_edges
+    source = edges.graph.source
+    return source.rows_given if isinstance(source, ArraySource) else source.num_edges
+
+
+def _numbered(edges: GraphEdges | FileEdges) -> Iterator[NumberedArcs]:
+    """The blocks of the edges, with the row of each in what the caller gave."""
+    source = None if isinstance(edges, FileEdges) else edges.graph.source
+    kept = source.kept if isinstance(source, ArraySource) else None
+    first, at, waiting = 0, 0, np.zeros(0, np.int64)
+    for src, dst, weights in edges.blocks():
+        if kept is None:
+            yield src, dst, weights, np.arange(first, first + len(src))
+            first += len(src)
+            continue
+        while len(waiting) < len(src):  # a bit for each that was given
+            bits = np.unpackbits(kept[at : at + (len(src) >> 3) + 1])
+            waiting = np.concatenate([waiting, np.flatnonzero(bits) + 8 * at])
+            at += (len(src) >> 3) + 1
+        yield src, dst, weights, waiting[: len(src)]
+        waiting = waiting[len(src) :]
+
+
+def numbered_arcs_of(edges: GraphEdges | FileEdges, inward: bool, numbered: bool) -> Iterator[NumberedArcs]:
+    """As `arcs_of`, with the row of each edge in what the caller gave, where that is asked for."""
+    if not numbered:
+        for rows, others, weights in arcs_of(edges, inward):
+            yield rows, others, weights, None
+        return
+    for src, dst, weights, numbers in _numbered(edges):
+        if edges.directed:
+            yield (dst, src, weights, numbers) if inward else (src, dst, weights, numbers)
+            continue
+        yield src, dst, weights, numbers
+        other = src != dst
+        assert numbers is not None
+        yield dst[other], src[other], None if weights is None else weights[other], numbers[other]
 
 
 def facts_of(edges: GraphEdges | FileEdges) -> WeightFacts | None:

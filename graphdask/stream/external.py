@@ -18,10 +18,12 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.errors import OverBudget
-from graphdask.stream.format import TABLE, Section, Writer, aligned, mib_up
+from graphdask.stream.format import NUMBERS, TABLE, Section, Writer, aligned, mib_up
 
 Arcs = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Vertex at which a row is, vertex at the other end, both as numbers; and weights."""
+NumberedArcs = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+"""The same, and the row of each edge in what the graph was made of."""
 SORTING = 24
 """Bytes for each edge of a bucket while it is sorted, besides its weight."""
 WEIGHING = 24
@@ -95,7 +97,7 @@ def write_section(
     section: Section,
     degree: np.ndarray,
     order: Order,
-    arcs: Callable[[], Iterator[Arcs]],
+    arcs: Callable[[], Iterator[NumberedArcs]],
     memory: int,
     folder: Path,
 ) -> dict[str, Any]:
@@ -111,10 +113,12 @@ def write_section(
     folder : Path
         Where edges wait to be sorted.
     """
-    table, room = section.table, sorted_at_once(memory, section.weights)
+    numbered = section.number_dtype is not None
+    table, room = section.table, sorted_at_once(memory, section.weights, numbered)
+    section.numbers = np.zeros(len(table), NUMBERS)
     largest = int(table["edges"].max(initial=0))
     if largest > room:
-        needed = largest * sorting_bytes(section.weights)
+        needed = largest * sorting_bytes(section.weights, numbered)
         raise OverBudget(
             f"a chunk has {largest:,} edges, which take {_shown(needed)} to be sorted, and {_shown(memory)} of memory= "
             f"are left for that; allow {mib_up(SHARES * (needed - memory))} more, or make chunk= smaller, but a row is "
@@ -130,28 +134,35 @@ def write_section(
     try:
         dealt.deal(arcs())
         for number, (first, last) in enumerate(pairwise(buckets)):
-            keys, weights = dealt.sorted(number)
+            keys, weights, numbers = dealt.sorted(number)
             done = 0
             for chunk in range(first, last):
                 edges = slice(done, done + int(table["edges"][chunk]))
                 _write_chunk(writer, section, chunk, degree, order, keys[edges], None if weights is None
                              else weights[edges])  # fmt: skip
+                if numbers is not None:
+                    section.numbers[chunk] = writer.append(np.ascontiguousarray(numbers[edges]))
                 done = edges.stop
-            del keys, weights
+            del keys, weights, numbers
     finally:
         dealt.close()
     offset, crc = writer.append(table)
-    return {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
+    told: dict[str, Any] = {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
+    if numbered:
+        offset, crc = writer.append(section.numbers)
+        told["numbers"] = {"offset": offset, "crc": crc}
+    return told
 
 
-def sorting_bytes(weights: np.dtype | None) -> int:
+def sorting_bytes(weights: np.dtype | None, numbered: bool = False) -> int:
     """Bytes for each edge of a bucket while it is sorted."""
-    return SORTING + (0 if weights is None else WEIGHING + 2 * weights.itemsize)
+    each = SORTING + (WEIGHING if weights is not None or numbered else 0)
+    return each + (0 if weights is None else 2 * weights.itemsize) + (16 if numbered else 0)
 
 
-def sorted_at_once(memory: int, weights: np.dtype | None) -> int:
+def sorted_at_once(memory: int, weights: np.dtype | None, numbered: bool = False) -> int:
     """Edges of a bucket at most."""
-    return max(1, memory // sorting_bytes(weights))
+    return max(1, memory // sorting_bytes(weights, numbered))
 
 
 def _shown(size: int) -> str:
@@ -185,17 +196,19 @@ class _Dealt:
         self._filled = self._bounds[:-1].copy() if len(buckets) > 1 else np.zeros(0, np.int64)
         self._keys = (path.with_suffix(".keys")).open("w+b", buffering=0)
         self._weights = None if section.weights is None else (path.with_suffix(".weights")).open("w+b", buffering=0)
+        numbered = section.number_dtype is not None
+        self._numbers = (path.with_suffix(".numbers")).open("w+b", buffering=0) if numbered else None
 
     def close(self) -> None:
         """Forget the edges."""
-        for file in (self._keys, self._weights):
+        for file in (self._keys, self._weights, self._numbers):
             if file is not None:
                 file.truncate(0)
                 file.close()
 
-    def deal(self, arcs: Iterator[Arcs]) -> None:
+    def deal(self, arcs: Iterator[NumberedArcs]) -> None:
         """Put every edge into the bucket of its row."""
-        for rows, others, weights in arcs:
+        for rows, others, weights, numbers in arcs:
             keys = self._order.of(rows).astype(np.int64)
             bucket = np.searchsorted(self._rows, keys, side="right") - 1
             keys <<= 32
@@ -204,6 +217,7 @@ class _Dealt:
                 place = np.argsort(bucket.astype(np.uint16) if len(self._rows) < 1 << 16 else bucket, kind="stable")
                 keys, bucket = keys[place], bucket[place]
                 weights = None if weights is None else weights[place]
+                numbers = None if numbers is None else numbers[place]
             cuts = np.searchsorted(bucket, np.arange(len(self._rows) + 1))
             for number in np.flatnonzero(np.diff(cuts)):
                 part = slice(int(cuts[number]), int(cuts[number + 1]))
@@ -214,21 +228,28 @@ class _Dealt:
                     assert self._section.weights is not None
                     _put(self._weights, weights[part].astype(self._section.weights, copy=False),
                          at * self._section.weights.itemsize)  # fmt: skip
+                if self._numbers is not None:
+                    assert numbers is not None
+                    assert self._section.number_dtype is not None
+                    _put(self._numbers, numbers[part].astype(self._section.number_dtype, copy=False),
+                         at * self._section.number_dtype.itemsize)  # fmt: skip
                 self._filled[number] += part.stop - part.start
 
-    def sorted(self, number: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """The keys of a bucket in ascending order, and weights, of equal keys ascending."""
+    def sorted(self, number: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """The keys of a bucket in ascending order, and weights, of equal keys ascending, and rows likewise."""
         first, last = int(self._bounds[number]), int(self._bounds[number + 1])
         self._keys.seek(first * 8)
         keys = np.fromfile(self._keys, np.int64, last - first)
-        if self._weights is None:
-            return self._in_order(keys, number), None
-        dtype = self._section.weights
-        assert dtype is not None
-        self._weights.seek(first * dtype.itemsize)
-        weights = np.fromfile(self._weights, dtype, last - first)
-        place = np.lexsort((weights, keys))
-        return keys[place], weights[place]
+        if self._weights is None and self._numbers is None:
+            return self._in_order(keys, number), None, None
+        section = self._section
+        weights, numbers = (
+            None if file is None or dtype is None else _taken(file, dtype, first, last)
+            for file, dtype in ((self._weights, section.weights), (self._numbers, section.number_dtype))
+        )
+        place = np.lexsort([column for column in (numbers, weights, keys) if column is not None])
+        weights = None if weights is None else weights[place]
+        return keys[place], weights, None if numbers is None else numbers[place]
 
     def _in_order(self, keys: np.ndarray, number: int) -> np.ndarray:
         """Keys in ascending order: dealt by the lower half, then by the upper one, where they are many enough."""
@@ -247,6 +268,11 @@ class _Dealt:
             kernels.layered_deal(len(keys), keys, shift, first, cursor, out)
             keys, out = out, keys
         return keys
+
+
+def _taken(file: Any, dtype: np.dtype, first: int, last: int) -> np.ndarray:
+    file.seek(first * dtype.itemsize)
+    return np.fromfile(file, dtype, last - first)
 
 
 def _put(file: Any, array: np.ndarray, offset: int) -> None:

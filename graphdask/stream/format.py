@@ -8,7 +8,9 @@ zeros to one; at the end the JSON text. The header is written last, so that what
 Vertices stand at *positions*: by layer, then by number; or by number alone. A *chunk* holds the rows of consecutive
 positions: `rows`, uint32 degrees and where positions are not numbers int32 vertex numbers; `edges`, int32 positions of
 the other ends, in each row by ascending vertex number and then by weight, and the weights. Both parts have a CRC-32. A
-section is all chunks of one direction; a directed graph has `out` and, if it was built with them, `inward`.
+section is all chunks of one direction; a directed graph has `out` and, if it was built with them, `inward`. Where they
+were asked for, each chunk is followed by the rows of its edges in what the file was built from, int32 or int64, which
+are read by themselves and have a CRC-32 too.
 
 Source: WolfPath, Sections 3.2 and 4.4 (layered edge list, combined edge lists).
 """
@@ -40,6 +42,8 @@ TABLE = np.dtype([
     ("edges_crc", "<u4"),
 ])  # fmt: skip
 """Of a chunk: position of its first row, number of rows and of edges, where it begins, the layer of its first row."""
+NUMBERS = np.dtype([("offset", "<i8"), ("crc", "<u4")])
+"""Of the rows of a chunk's edges in what the file was built from: where they begin."""
 WEIGHTS = ("<f4", "<f8", "<i4", "<i8")
 
 
@@ -77,6 +81,10 @@ class Section:
     """TABLE, shape (chunks,)."""
     with_ids: bool
     weights: np.dtype | None
+    numbers: np.ndarray | None = None
+    """NUMBERS, shape (chunks,), where the rows of edges are kept."""
+    number_dtype: np.dtype | None = None
+    """Of these rows; None where they are not kept."""
 
     def __len__(self) -> int:
         return len(self.table)

@@ -305,6 +305,20 @@ class StoredSource:
         self.num_vertices, self.num_edges = store.num_vertices, int(store.header["num_edges"])
         self.weight_dtype = store.weights
 
+    @property
+    def rows_given(self) -> int:
+        """How many edges the file was built from, where it holds the rows of its edges."""
+        rows = self.store.header.get("edge_rows")
+        return self.num_edges if rows is None else int(rows["given"])
+
+    def check_edge_rows(self) -> None:
+        """Raise Unsupported where the file does not hold the rows of its edges."""
+        if self.store.edge_rows is None:
+            raise Unsupported(
+                f"{self.store.path} does not hold which row of what it was built from each edge is; build it with "
+                f"edge_rows=True (graphdask stream build --edge-rows)"
+            )
+
     def piece(self, rank: int, size: int) -> StoredPiece:
         count = len(self.store.sections["out"])
         return StoredPiece(self.store, range(count * rank // size, count * (rank + 1) // size))
@@ -317,24 +331,38 @@ class StoredPiece:
 
     def edges(self, backend: Backend) -> Edges:
         """Each edge once, by vertex numbers."""
+        return self._made(backend, None)[:3]
+
+    def numbered_edges(self, backend: Backend, dtype: np.dtype) -> tuple[Array, Array, Array | None, Array]:
+        """The same, and the row of each in what the file was built from."""
+        src, dst, weights, numbers = self._made(backend, dtype)
+        assert numbers is not None
+        return src, dst, weights, numbers
+
+    def _made(self, backend: Backend, numbered: np.dtype | None) -> tuple[Array, Array, Array | None, Array | None]:
         store, section = self.store, self.store.sections["out"]
         dtype = index_dtype(store.num_vertices)
         number = np.arange(store.num_vertices, dtype=dtype)
         for first, ids in store.order():
             number[first : first + len(ids)] = ids
         made: list[tuple[Array, Array, Any]] = []
+        numbers: list[np.ndarray] = [] if numbered is None else [np.zeros(0, numbered)]
         for chunk_number in self.chunks:
             chunk = store.read(section, chunk_number, np.empty(sum(section.sizes(chunk_number)), np.uint8))
             rows = np.arange(chunk.first, chunk.first + len(chunk.degrees), dtype=dtype)
             src, dst = number[np.repeat(rows, chunk.degrees)], number[chunk.targets]
             once = slice(None) if store.header["directed"] else src <= dst
             made.append((src[once], dst[once], chunk.weights[once] if store.weights is not None else None))
+            if numbered is not None:
+                numbers.append(store.edge_numbers(section, chunk_number)[once])
         if not made:
             none = None if store.weights is None else np.zeros(0, store.weights)
             made = [(np.zeros(0, dtype), np.zeros(0, dtype), none)]
         weights = None if store.weights is None else backend.from_host(np.concatenate([part[2] for part in made]))
         src, dst = (backend.from_host(np.concatenate([part[end] for part in made])) for end in (0, 1))
-        return src, dst, weights
+        if numbered is None:
+            return src, dst, weights, None
+        return src, dst, weights, backend.from_host(np.concatenate(numbers).astype(numbered, copy=False))
 
 
 def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any, fused: Any) -> None:

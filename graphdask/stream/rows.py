@@ -79,7 +79,7 @@ class StoredRows:
     with_degrees : bool
         Whether the sampler asks for the degrees of vertices that are not its own.
     numbered : bool
-        Whether it asks for the numbers of edges.
+        Whether it asks for the rows of edges in what the file was built from.
 
     Attributes
     ----------
@@ -101,8 +101,9 @@ class StoredRows:
     ):  # fmt: skip
         n, self.env, self.xp = store.num_vertices, env, env.xp
         self.store, self.section, self._tables = store, section, tables
+        self._numbered = numbered
         bounds = [self._bound(number) for number in range(len(section))]
-        self.per_vertex = per_vertex(store, with_degrees, numbered)
+        self.per_vertex = per_vertex(store, with_degrees)
         self._room = memory - memory // SPARE - self.per_vertex * n
         most = max(bounds, default=0)
         if self._room < most:
@@ -133,7 +134,6 @@ class StoredRows:
             self._position[self.numbers] = self.xp.arange(n, dtype=np.int32)
             self._map = TableMap(n, offsets, position_of=self._position)
         self.degrees = self._degrees() if with_degrees else None
-        self._starts = env.backend.from_host(self._edge_starts()) if numbered else None
         self._held: dict[int, Part] = {}
         self._sizes: dict[int, int] = {}
         self._coming: dict[int, Future[tuple[Chunk, float]]] = {}
@@ -221,6 +221,7 @@ class StoredRows:
         """Count what was made of a piece since it was entered."""
         part = self._held[number]
         size = self._bytes(number) + part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
+        size += 0 if part.out.rows is None else part.out.rows.nbytes
         self._room -= size - self._sizes.get(number, 0)
         self._sizes[number] = size
         self.traffic.memory = max(self.traffic.memory, sum(self._sizes.values()))
@@ -253,7 +254,11 @@ class StoredRows:
         csr = Csr(
             xp.broadcast_to(xp.zeros(1, np.int64), rows + 1), xp.broadcast_to(xp.zeros(1, np.int32), edges), weights
         )
-        return sum(self.section.sizes(number)) + 28 * (rows + 1) + self._tables(csr)
+        numbers = 0
+        if self._numbered:
+            assert self.section.number_dtype is not None
+            numbers = 2 * edges * self.section.number_dtype.itemsize  # as they are read, and beside the others
+        return sum(self.section.sizes(number)) + 28 * (rows + 1) + numbers + self._tables(csr)
 
     def _made(self, number: int) -> Part:
         """Read a piece, and enter it."""
@@ -270,12 +275,20 @@ class StoredRows:
         self._exchange(first, rows)
         self.env.kernels("layered_trees", index_t=np.int32).layered_slots(len(targets), targets, first, rows)
         csr = Csr(indptr, targets, None if self.store.weights is None else weights)
+        if self._numbered:
+            csr.rows = self._edge_rows(chunks)
         ids = self.numbers[:rows].copy()
         part = Part(number, len(self), self._map, csr, csr, None, ids, np.array([0, rows, n], np.int64))
-        if self._starts is not None:
-            shifts = self._starts[ids] - indptr[:-1]
-            part.tables.keep(("edge numbers", "in" if self.section.name == "inward" else "out"), shifts, shifts.nbytes)
         return part
+
+    def _edge_rows(self, chunks: range) -> Array:
+        """The rows of the edges of chunks in what the file was built from, one after the other."""
+        started = time.perf_counter()
+        made = [self.store.edge_numbers(self.section, number) for number in chunks]
+        self.traffic.nbytes += sum(numbers.nbytes for numbers in made)
+        rows = self.env.backend.from_host(made[0] if len(made) == 1 else np.concatenate(made))
+        self.traffic.waiting += time.perf_counter() - started
+        return rows
 
     def _joined(self, chunks: range) -> tuple[Array, Array, Array]:
         """Degrees, targets and weights of chunks, one after the other."""
@@ -409,16 +422,7 @@ class StoredRows:
             made[first : first + len(degrees)] = degrees
         return self.env.backend.from_host(made)
 
-    def _edge_starts(self) -> np.ndarray:
-        """int64 by vertex number: edges in the rows of vertices of smaller numbers."""
-        numbers = self.env.backend.to_host(self.numbers)
-        starts = np.zeros(self.store.num_vertices + 1, np.int64)
-        for first, degrees, _ in self.store.rows(self.section):
-            starts[1:][numbers[first : first + len(degrees)]] = degrees
-        np.cumsum(starts, out=starts)
-        return starts[:-1]
 
-
-def per_vertex(store: Store, with_degrees: bool, numbered: bool) -> int:
+def per_vertex(store: Store, with_degrees: bool) -> int:
     """Bytes of what is kept of every vertex."""
-    return 4 + (0 if store.by_number else 4) + (8 if with_degrees else 0) + (8 if numbered else 0)
+    return 4 + (0 if store.by_number else 4) + (8 if with_degrees else 0)

@@ -45,10 +45,10 @@ def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
         )
     if graph.passes == "one":
         raise Unsupported(f'passes="one" is no way of sampling; open {graph.store.path} with passes="exact"')
-    if sampler.numbered:
+    if sampler.numbered and graph.store.edge_rows is None:
         raise Unsupported(
-            f"{graph.store.path} does not hold which row of what it was built from each edge is; sample without edge "
-            f"rows (edge_rows=False)"
+            f"{graph.store.path} does not hold which row of what it was built from each edge is; build it with "
+            f"edge_rows=True (graphdask stream build --edge-rows), or sample without edge rows (edge_rows=False)"
         )
     if sampler.inward and graph.directed and "inward" not in graph.store.sections:
         raise Unsupported(

@@ -16,7 +16,7 @@ from graphdask.errors import FormatError, InputError
 from graphdask.ids import VertexIds
 from graphdask.part import WeightFacts
 from graphdask.stream.direct import Direct, around
-from graphdask.stream.format import TABLE, Chunk, Section, aligned, read_header
+from graphdask.stream.format import NUMBERS, TABLE, Chunk, Section, aligned, read_header
 
 EXPECTED = 32
 """Parts of rows that the disk is told of before they are read, one behind the other, with edges between them."""
@@ -41,6 +41,9 @@ class Store:
         self._checked: set[tuple[str, int, str]] = set()
         weights = self.header["weights"]
         self.weights = None if weights is None else np.dtype(weights)
+        rows = self.header.get("edge_rows")
+        self.edge_rows = None if rows is None else np.dtype(rows["dtype"])
+        """Dtype of the rows of edges; None where they are not kept."""
         self.sections = {name: self._section(name) for name in self.header["sections"]}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -80,7 +83,28 @@ class Store:
         if zlib.crc32(memory.data) != entry["crc"]:
             raise FormatError(f"the table of the chunks of {name} is damaged (its checksum does not match)", self.path)
         table = memory[: entry["chunks"] * TABLE.itemsize].view(TABLE)
-        return Section(name, table, entry["with_ids"], self.weights)
+        made = Section(name, table, entry["with_ids"], self.weights)
+        if self.edge_rows is not None:
+            memory = np.zeros(aligned(entry["chunks"] * NUMBERS.itemsize), np.uint8)
+            self._read(entry["numbers"]["offset"], memory, f"the table of the rows of edges of {name}")
+            if zlib.crc32(memory.data) != entry["numbers"]["crc"]:
+                raise FormatError(
+                    f"the table of the rows of edges of {name} is damaged (its checksum does not match)", self.path
+                )
+            made.numbers = memory[: entry["chunks"] * NUMBERS.itemsize].view(NUMBERS)
+            made.number_dtype = self.edge_rows
+        return made
+
+    def edge_numbers(self, section: Section, number: int) -> np.ndarray:
+        """The row of each edge of a chunk in what the file was built from; checked whenever it is read."""
+        assert section.numbers is not None
+        assert section.number_dtype is not None
+        size = section.table["edges"].item(number) * section.number_dtype.itemsize
+        memory, what = np.empty(aligned(size), np.uint8), f"the rows of the edges of chunk {number} of {section.name}"
+        self._read(section.numbers["offset"].item(number), memory, what)
+        if zlib.crc32(memory.data if memory.size else b"") != int(section.numbers["crc"][number]):
+            raise FormatError(f"{what} are damaged (their checksum does not match); build the file again", self.path)
+        return memory[:size].view(section.number_dtype)
 
     def _read(self, offset: int, memory: np.ndarray, what: str) -> None:
         """Fill `memory`, uint8, from a place in the file."""
@@ -218,6 +242,8 @@ class Store:
             memory = np.empty(section.most_bytes, np.uint8)
             for number in range(len(section)):
                 self.read(section, number, memory)
+                if self.edge_rows is not None:
+                    self.edge_numbers(section, number)
 
 
 def _close(file: int, direct: Direct) -> None:

@@ -53,7 +53,7 @@ class _Run:
         self.sampler, self.env, self.xp = sampler, env, env.xp
         on_device = env.backend.name == "cuda"
         asks = bool(getattr(sampler, "asks_degrees", False))
-        fixed = per_vertex(part.store, asks, False) * part.num_vertices
+        fixed = per_vertex(part.store, asks) * part.num_vertices
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
         record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
         launched = LAUNCHED + 2 * record_bytes

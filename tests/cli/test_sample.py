@@ -220,3 +220,14 @@ def test_edge_rows_that_would_come_to_nothing_are_refused(call, doubled, output,
     result = call("sample", "walk", doubled, "--edge-rows", *output)
     assert result.exit_code != 0
     assert message in result.stderr
+
+
+def test_edge_rows_of_a_file_that_is_streamed(call, doubled, tmp_path):
+    built, folder = tmp_path / "doubled.gdl", tmp_path / "edges"
+    assert call("stream", "build", doubled, built, "--edge-rows").exit_code == 0
+    result = call("sample", "neighbors", built, "--fanouts", "-1", "--edge-rows", "--output", folder)
+    assert result.exit_code == 0, result.output
+    rows = pyarrow.parquet.read_table(folder).to_pylist()
+    assert sorted((row["src"], row["dst"], row["edge"]) for row in rows) == [
+        ("a", "b", 1), ("a", "b", 3), ("b", "c", 0), ("c", "a", 2),
+    ]  # fmt: skip

@@ -107,7 +107,7 @@ def test_what_was_read_ahead_goes_where_another_chunk_is_entered(stored):
     S = stored(weighted("dense random, directed"), inward=False)
     section, n = S.store.sections["out"], S.num_vertices
     most = max(sum(section.sizes(number)) + 28 * (int(section.table[number]["rows"]) + 1) for number in range(4))
-    memory = (per_vertex(S.store, False, False) * n + most + section.most_bytes + 64) * SPARE // (SPARE - 1) + 1
+    memory = (per_vertex(S.store, False) * n + most + section.most_bytes + 64) * SPARE // (SPARE - 1) + 1
     env = ChunkEnvironment(get_backend("cpu"), 0, 1, "selective", np.inf, ahead=1)
     rows = StoredRows(env, S.store, section, memory, "a test", 0, lambda csr: 0)
     waiting = np.zeros(len(rows), np.int64)
@@ -136,13 +136,13 @@ def test_ranks_draw_their_shares_and_chunks_of_instances_are_those_of_all(stored
     np.testing.assert_array_equal(np.concatenate(walks), gd.sample.random_walk(G, at, 9).walks)
 
 
-def test_edges_have_the_numbers_that_they_have_in_memory(stored):
+def test_edges_have_the_rows_that_they_have_in_memory(stored):
     from graphdask.runtime import runtime
     from graphdask.sample.traversal import NumberedTraversal
 
     G = weighted("dense random, directed")
     for order in ("layers", "ids"):
-        S = stored(G, order=order)
+        S = stored(G, order=order, edge_rows=True)
         for options in ({}, {"direction": "in"}, {"bias": "weight"}):
             a, b = (
                 runtime().sample(H, NumberedTraversal(np.arange(9), None, (4, 3), **options), "auto") for H in (G, S)
