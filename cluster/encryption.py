@@ -38,7 +38,7 @@ def settings(encrypt: bool) -> dict[str, Any]:
         if required:
             raise InputError("no TLS was asked for, but distributed.comm.require-encryption is set; leave --no-tls out")
         return {}
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(tls.NO_PAGES)
     if own_folder() is not None:
         files = tls.own_files()
         found["distributed.comm.tls.ca-file"] = str(files["ca_file"])

@@ -15,7 +15,7 @@ from typing import Any
 from graphdask.cluster import encryption, shell
 from graphdask.cluster.clients import connected
 from graphdask.cluster.local import wait_for_workers
-from graphdask.cluster.scripts import clock, need_dask_cuda, seconds_of
+from graphdask.cluster.scripts import NO_DASHBOARD, clock, need_dask_cuda, seconds_of
 from graphdask.errors import InputError, MissingDependency
 
 START_SECONDS = 600.0
@@ -100,7 +100,7 @@ def slurm_cluster(
         dask.config.set({"jobqueue.slurm.death-timeout": None if gpu else 120} | encrypted),
         slurm.SLURMCluster(
             **settings, **_encryption(tls), interface=interface,
-            job_extra_directives=more, worker_extra_args=["--memory-limit", "0", "--no-dashboard"],
+            job_extra_directives=more, worker_extra_args=["--memory-limit", "0", *NO_DASHBOARD],
             scheduler_options=scheduler,
         ) as cluster,
     ):  # fmt: skip
@@ -167,10 +167,11 @@ def slurm_runner(
         encryption.prepare(tls)  # the others look for the certificate once there is a scheduler
     scheduler: dict[str, Any] = {"dashboard": False, "dashboard_address": "127.0.0.1:0", "interface": interface}
     worker: dict[str, Any] = {"nthreads": 1, "memory_limit": 0, "interface": interface}
+    worker |= {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     if tls:
         scheduler["protocol"] = "tls://"
     if gpu:
-        worker |= {"device_memory_limit": 0, "dashboard": False}
+        worker |= {"device_memory_limit": 0}
     with dask.config.set(encrypted):
         runner = Runner(
             scheduler_file=scheduler_file,

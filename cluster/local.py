@@ -40,8 +40,6 @@ WORKER_SECONDS = 60.0
 
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """No dashboard, and its HTTP server on any free port: another cluster may have the usual one."""
-NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""The HTTP servers have no pages, which would tell every user of the host what runs."""
 
 
 def core_count() -> int:
@@ -115,7 +113,7 @@ def local_cluster(
 
     if tls and security is None:
         security = certified.security_of_run()
-    with _scratch() as scratch, _quiet(), dask.config.set(REUSED | NO_PAGES):
+    with _scratch() as scratch, _quiet(), dask.config.set(REUSED | certified.NO_PAGES):
         cluster, address = None, ""
         try:
             with _interrupts_held():

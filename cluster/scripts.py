@@ -33,6 +33,8 @@ TIMED_OUT = 124
 SCHEDULER_SECONDS = 120
 """How long the scheduler of a job may take to start."""
 MINUTES = re.compile(r"(?:(?P<days>\d+)-)?(?P<numbers>\d+(?::\d+){0,2})")
+NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
+"""The HTTP servers, which Dask starts all the same, are for this host alone; a worker's would be for every network."""
 CONNECT = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
 LISTS, NUMBERS = ("command", "directives", "setup"), ("workers", "gpus_per_task", "cpus_per_task")
 """Fields of a job that are not texts."""
@@ -246,7 +248,7 @@ def network(interface: str | None, tls: bool) -> list[str]:
 
 def scheduler_arguments(interface: str | None = None, tls: bool = False) -> list[str]:
     """Arguments of Python for a scheduler on any free port, without a dashboard."""
-    arguments = ["-m", "dask", "scheduler", "--port", "0", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    arguments = ["-m", "dask", "scheduler", "--port", "0", *NO_DASHBOARD]
     return arguments + network(interface, tls)
 
 
@@ -260,7 +262,7 @@ def worker_arguments(gpu: bool, interface: str | None = None, tls: bool = False,
         arguments += ["--device-memory-limit", "0"]
     else:
         arguments += ["--nworkers", str(number), "--death-timeout", str(SCHEDULER_SECONDS)]
-    return [*arguments, "--no-dashboard", *network(interface, tls)]
+    return [*arguments, *NO_DASHBOARD, *network(interface, tls)]
 
 
 def script(job: Job, header: list[str], start_workers: str) -> str:

@@ -22,6 +22,9 @@ RENEW = 86400.0
 """Seconds before its end in which a new cluster gets a new one."""
 
 
+NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+"""Settings of Dask by which HTTP servers have no pages. They have no encryption, and would tell others what runs."""
+
 of_this_process: dict[str, Any] = {}
 """The `distributed.Security` of the clusters that run in this process, by the address of their schedulers."""
 

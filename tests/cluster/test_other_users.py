@@ -15,11 +15,13 @@ import dask
 import psutil
 import pytest
 from distributed import Client, LocalCluster
-from gangs import generated
+from gangs import eventually, generated
 from ranks import needs_ucx
 
 import graphdask as gd
-from graphdask.cluster.local import local_cluster
+from graphdask.cluster import encryption, jobs, scripts, tls
+from graphdask.cluster.local import connect, local_cluster
+from graphdask.cluster.scripts import Job
 from graphdask.comm.shm_board import SharedMemory
 from graphdask.gang import plain
 
@@ -209,3 +211,30 @@ def test_clusters_that_let_nobody_in_are_not_warned_of(protocol, caplog):
         assert client.scheduler.address.startswith(plain.SAFE)
         gd.bfs(generated(50), 1, client=client)
     assert [record for record in caplog.records if record.name == "graphdask"] == []
+
+
+def test_processes_of_jobs_listen_on_their_network_and_have_no_pages(tmp_path):
+    file = tmp_path / "s.json"
+    environment = os.environ | encryption.variables(tls.NO_PAGES)
+    calls = [scripts.scheduler_arguments("lo"), scripts.worker_arguments(gpu=False, interface="lo")]
+    running = []
+    try:
+        for call in calls:
+            command = [sys.executable, "-P", *call, "--scheduler-file", str(file)]
+            running.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
+            eventually(file.exists)
+        with connect(scheduler_file=file):
+            before = {connection.laddr.port for connection in psutil.Process().net_connections()}
+            found = {port: host for port, host in listening().items() if port not in before}
+            assert set(found.values()) == {"127.0.0.1"}
+            assert {answer(port, "health") for port in found} == {0, 404}
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait(60)
+
+
+def test_jobs_are_told_to_have_no_pages():
+    text = jobs.script(Job("/work/job", ("run", "bfs", "g.txt"), workers=2, directory="/"))
+    for role in "SCHEDULER", "WORKER":
+        assert f"export DASK_DISTRIBUTED__{role}__HTTP__ROUTES='[]'\n" in text
