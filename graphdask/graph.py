@@ -348,8 +348,9 @@ class Graph:
         Warns
         -----
         GraphdaskWarning
-            Where a single file has no place for vertices without edges: CSV, and text and Parquet where ids are not
-            consecutive.
+            For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
+            ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
+            numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep everything.
 
         Notes
         -----

@@ -86,11 +86,15 @@ def _writers(generated: Any, held: Any, src: np.ndarray, dst: np.ndarray) -> lis
     def graphdask(graph: Any) -> Writer:
         return lambda path: graph.write(path, overwrite=True, progress=False).writers
 
+    def columns(form: str) -> dict[str, np.ndarray]:
+        """The same lines for all: CSV says in a column that edges have no direction."""
+        return {"src": src, "dst": dst} | ({"directed": np.zeros(len(src), np.int8)} if form == "csv" else {})
+
     def pandas(form: str) -> Writer:
         def write(path: Path) -> None:
             import pandas as pd
 
-            frame = pd.DataFrame({"src": src, "dst": dst}, copy=False)
+            frame = pd.DataFrame(columns(form), copy=False)
             if form == "parquet":
                 frame.to_parquet(path, index=False)
             else:
@@ -103,7 +107,7 @@ def _writers(generated: Any, held: Any, src: np.ndarray, dst: np.ndarray) -> lis
             import pyarrow as pa
             from pyarrow import csv, parquet
 
-            table = pa.table({"src": src, "dst": dst})
+            table = pa.table(columns(form))
             if form == "parquet":
                 parquet.write_table(table, path)
             else:

@@ -158,19 +158,19 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
     layout.comment, layout.skip, layout.skipped = comment, start, (skipped, 0, 0)
     if not data:
         return layout
-    line = data.pop(0)
+    top = data.pop(0)
     below = [other for other in data if not other.marked] or data
-    layout.verdict = _verdict(layout, line, below, request, csv)
+    layout.verdict = _verdict(layout, top, below, request, csv)
     if layout.verdict.header:
-        layout.names = [token.decode("utf-8", "replace") for token in line.tokens]
-        layout.skip, layout.skipped = line.end, before
+        layout.names = [token.decode("utf-8", "replace") for token in top.tokens]
+        layout.skip, layout.skipped = top.end, before
         if csv and request.comment is None:
             layout.comment, below = b"", data  # a row may begin with any character
         else:
             below = [other for other in data if not other.marked]
     else:
-        below = [line, *(other for other in data if not other.marked)]
-        layout.names = _names_of_comment(layout, len(line.tokens))
+        below = [top, *(other for other in data if not other.marked)]
+        layout.names = _names_of_comment(layout, len(top.tokens))
     layout.rows = [other.tokens for other in below]
     if below:
         layout.first_line = below[0].number
