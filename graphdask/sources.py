@@ -113,11 +113,13 @@ class PairWeights:
     most: int
     """Weights are 1 to this, uniform but for 2**-32."""
     seed: int
+    dtype: str = "int32"
+    """The same numbers may be wanted as floats."""
 
     def of(self, backend: Backend, src: Array, dst: Array) -> Array:
-        """Return the int32 weights of edges, shape (m,)."""
+        """Return the weights of edges, shape (m,)."""
         xp = backend.xp
-        weights = xp.empty(len(src), np.int32)
+        weights = xp.empty(len(src), self.dtype)
         for first in range(0, len(src), 1 << 24):  # the steps between take eight bytes an edge
             part = slice(first, first + (1 << 24))
             low, high = xp.minimum(src[part], dst[part]), xp.maximum(src[part], dst[part])
@@ -159,7 +161,7 @@ class GeneratedSource:
     def __init__(self, generator: Any, skewed: bool, weights: PairWeights | None = None):
         self.generator, self.skewed, self.weights = generator, skewed, weights
         self.drops_self_loops: bool = getattr(generator, "drops_self_loops", False)
-        self.weight_dtype: np.dtype | None = None if weights is None else np.dtype(np.int32)
+        self.weight_dtype: np.dtype | None = None if weights is None else np.dtype(weights.dtype)
         self.cumulative: bool = getattr(generator, "cumulative", False)
         """Whether a block takes the work of all blocks before it, so that it is not to be cut into small ones."""
         self.num_vertices, self.num_edges = generator.num_vertices, generator.num_edges

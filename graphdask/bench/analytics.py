@@ -32,7 +32,7 @@ from graphdask.errors import InputError, MissingDependency, OverBudget, Unsuppor
 
 SHOWN = (
     "scaling", "graph", "algorithm", "implementation", "ranks", "choice", "ms", "iteration_ms", "ms_min", "ms_max",
-    "call_ms", "first_ms", "mteps_input", "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup",
+    "supersteps_ms", "first_ms", "mteps_input", "mteps_looked", "supersteps", "bytes_sent", "memory_ratio", "speedup",
     "over_graphdask", "verified", "skipped",
 )  # fmt: skip
 """Columns of the table that a person sees; the JSON lines have more."""
@@ -134,15 +134,16 @@ def run(
     Returns
     -------
     list of dict
-        A record for each graph, algorithm and number of ranks, then for each peer: `ms` (of the supersteps) and
-        `call_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`, `supersteps`, `bytes_sent`, `memory_estimate`,
-        `memory_peak`, `memory_ratio`, `memory_allocated` (the algorithm's own arrays in the end), `memory_growths`,
-        `bsp`, ...; of PageRank `iterations`, where they are known, and `iteration_ms`, which is `ms` divided by them;
-        `first_ms`, `first_call_ms`, `first_memory_estimate` and so on are of a run that has to make what runs leave
-        with the partitions for the next ones, where they do. `ms` of a peer is of the call. `over_graphdask` of a peer
-        is its time over ours with the best number of ranks, of the GAP suite over ours with as many ranks as it had
-        threads; the time is `ms`, of `pagerank-20` and `pagerank-weighted` `iteration_ms`. What cannot run has
-        `skipped` and the reason.
+        A record for each graph, algorithm and number of ranks, then for each peer: `clock`, which is "call" for all,
+        `ms` (of the whole call) and `supersteps_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`,
+        `supersteps`, `bytes_sent`, `memory_estimate`, `memory_peak`, `memory_ratio`, `memory_allocated` (the
+        algorithm's own arrays in the end), `memory_growths`, `bsp`, ...; of PageRank `iterations`, where they are
+        known, and `iteration_ms`, which is `ms` divided by them; `first_ms`, `first_supersteps_ms`,
+        `first_memory_estimate` and so on are of a run that has to make what runs leave with the partitions for the next
+        ones, where they do. `over_graphdask` of a peer is its time over ours with the best number of ranks, of the GAP
+        suite over ours with as many ranks as it had threads; the time is `ms`, of `pagerank-20` and `pagerank-weighted`
+        `iteration_ms`. Where a peer is asked for something else, it has `differs`, which says what, and no such ratio.
+        What cannot run has `skipped` and the reason.
 
     Raises
     ------
@@ -201,18 +202,20 @@ def _places(device: str, client: Any) -> int:
 
 def _of_graph(case: Case, plan: Plan) -> Iterator[dict[str, Any]]:
     """The records of one graph: first of the algorithms that take no weights, then of those that do."""
-    for weights in (False, True):
-        algorithms = [algorithm for algorithm in plan.algorithms if algorithm.weights == weights]
+    for weights, dtype in ((False, None), (True, None), (True, "float32")):
+        kind = weights, dtype
+        algorithms = [each for each in plan.algorithms if (each.weights, each.weight_dtype) == kind]
         if not algorithms:
             continue
         graph = case.make(plan.seed)
         if weights:
-            graph = weighted(graph, plan.seed, plan.max_weight)
+            graph = weighted(graph, plan.seed, plan.max_weight, dtype)
         yield from _of_algorithms(case, plan, graph, algorithms)
 
 
 def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorithm]) -> Iterator[dict[str, Any]]:
     about: dict[str, Any] = {"graph": case.name, "directed": graph.directed, "weighted": graph.weighted}
+    about |= {"weights": str(graph.source.weight_dtype)} if graph.weighted else {}
     best: dict[tuple[str, int | None], float] = {}
     numbers = np.zeros(0, np.int64)
     for size, choice in product(case.ranks, plan.choices):
@@ -249,7 +252,8 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
         for record in _others(plan, names, graph, numbers, case.ranks):
             name = str(record.get("algorithm"))
             ours, theirs = best.get((name, record.get("ranks"))), record.get(compared.get(name, "ms"))
-            ratio = {"over_graphdask": theirs / ours} if ours and theirs else {}
+            alike = ours and theirs and "differs" not in record
+            ratio = {"over_graphdask": theirs / ours} if alike else {}
             yield about | record | ratio
 
 
@@ -286,7 +290,7 @@ def _measured(
     if forget_tables(graph):
         (anew,) = timed(once, sources[:1])
         forget_tables(graph)
-        before = {"ms": anew.seconds * 1e3, "call_ms": anew.call_seconds * 1e3, **memory()}
+        before = {"ms": anew.call_seconds * 1e3, "supersteps_ms": anew.seconds * 1e3, **memory()}
     return measure(once, sources, reached) | {
         "options": dict(algorithm.options),
         "sources": len(numbers) if algorithm.source else None,

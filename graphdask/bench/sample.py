@@ -15,10 +15,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from graphdask.bench.analysis.timing import CLOCK, finish
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import FIRE, HEAVIEST, POOL, SAMPLE_SPECS, STEPS, WALK_SPECS, Compared, spec_of
@@ -26,7 +28,8 @@ from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 
 SHOWN = (
     "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
-    "kernel_ms", "draw_ms", "run_ms", "ms", "host_ms", "kernel_mseps", "draw_mseps", "mseps", "times", "draw_times",
+    "kernel_ms", "draw_ms", "run_ms", "ms", "host_ms", "kernel_mseps", "draw_mseps", "mseps", "clock",
+    "graphdask_ms", "over_graphdask", "differs", "times", "draw_times",
     "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
@@ -43,6 +46,8 @@ class Suite:
     """Numbers of instances of one seed each, and their fan-outs."""
     minibatches: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
     """Numbers of minibatches, seeds of each, and fan-outs, for the loader."""
+    own: bool = True
+    """Whether ours are measured by themselves too."""
 
 
 SUITES = {
@@ -60,6 +65,10 @@ SUITES = {
         ((1_000_000, 80), (4000, 2000)),
         ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))),
         ((100, 1000, (15, 10, 5)),),
+    ),
+    ("peers", "cpu"): Suite(16, ((2000, 80),), ((2000, (10, 10)),), own=False),
+    ("peers", "cuda"): Suite(
+        22, ((1_000_000, 80), (4000, 2000)), ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))), own=False
     ),
     ("selection", "cpu"): Suite(12, (), ((2000, (2, 2)), (200, (40, 20)))),
     ("selection", "cuda"): Suite(20, (), ((2000, (2, 2)), (100_000, (10, 10)), (20_000, (64,)))),
@@ -134,10 +143,10 @@ def run(
 
     Parameters
     ----------
-    suite : {"quick", "full", "selection", "out-of-memory"}
-        `selection` compares ways to draw several neighbours of a vertex, by time, tries and looks for collisions
-        (graphdask.bench.selection). The last one draws the same samples from a graph in memory and from one streamed by
-        each scheme (graphdask.bench.out_of_memory).
+    suite : {"quick", "full", "peers", "selection", "out-of-memory"}
+        `peers` has others' samplers alone, each with ours beside it. `selection` compares ways to draw several
+        neighbours of a vertex, by time, tries and looks for collisions (graphdask.bench.selection). The last one draws
+        the same samples from a graph in memory and from one streamed by each scheme (graphdask.bench.out_of_memory).
     scale : int, optional
         Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
     samplers : sequence of str
@@ -154,7 +163,8 @@ def run(
     gather : bool
         Whether samples are brought to the caller, and that is measured; many walks are more than a host takes.
     peers : bool
-        Whether others' samplers are measured too, where they are installed: igraph, NetworkX, torch-cluster, pyg-lib.
+        Whether others' samplers are measured too, where they are installed, without a client: igraph, NetworkX,
+        torch-cluster, pyg-lib; on a GPU pylibcugraph.
     client : distributed.Client, optional
     each : callable, optional
         Given each record as soon as it is there.
@@ -169,9 +179,11 @@ def run(
         was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
         caller); on GPUs of this process `kernel_ms` (of another call what its kernels took on the device, by events
         around each launch) and `kernels` (of each, by name); `mseps`, `run_mseps`, `draw_mseps`, `kernel_mseps` and
-        `host_mseps` (millions of edges per second of each); of others' samplers and of functions of the user `like`
-        (the built-in sampler that draws the same), `times` and `draw_times` (how many times as long an edge takes as
-        with that one in this run, of `ms` and of `draw_ms`); or `skipped`. Out of memory besides: `scheme`, and of the
+        `host_mseps` (millions of edges per second of each); of functions of the user `like` (the built-in sampler that
+        draws the same), `times` and `draw_times` (how many times as long an edge takes as with that one in this run, of
+        `ms` and of `draw_ms`); of others' samplers `like`, `clock` ("call"), `graphdask_ms`, `graphdask_edges` and
+        `graphdask_mseps` of the same walks or seeds by that one, and `over_graphdask`, its `ms` over that, or `differs`
+        and what does; or `skipped`. Out of memory besides: `scheme`, and of the
         last call `transfers` of partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in
         `Stats.streamed`). Of selection besides: `table`, `collisions`, and what graphdask.bench.selection says. Of the
         loader `ms` is that of an epoch, and `at_once` how many batches are drawn together, where it is said.
@@ -241,7 +253,7 @@ class Bench:
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
         graph = self._graph()
         common, compared = {"device": self.device, "scale": self.scale}, Compared()
-        for count in ranks:
+        for count in ranks if self.suite.own else ():
             divided = graph.partition(count, device=self.device)
             for row, call in self._cases(divided):
                 if not samplers or row["sampler"].startswith(samplers):
@@ -249,11 +261,21 @@ class Bench:
             if not samplers or "loader".startswith(samplers):
                 yield from self._minibatches(divided, {"ranks": count} | common)
             divided.replicas = divided.built = divided.on_host = None
-        if peers:
-            whole = graph.partition(1, device="cpu")
-            for row, call in sample_peers(self.suite.walks, self.suite.samples, whole, self._starts, self.repeats):
-                if not samplers or row["like"].startswith(samplers):
-                    yield compared(row | {"ranks": 1} | common | {"device": "cpu"} | call())
+        if peers and self.client is None:
+            whole = graph.partition(1, device=self.device)
+            sizes = self.suite.walks, self.suite.samples
+            for record in sample_peers(
+                *sizes, whole, self._starts, self.repeats, partial(self._alike, whole), self.device, samplers
+            ):
+                yield record | {"ranks": 1} | common
+
+    def _alike(
+        self, graph: Any, like: str, bias: str | None, method: str, starts: np.ndarray, size: Any
+    ) -> Callable[[], Any]:
+        """The call of ours that draws what a peer draws."""
+        if isinstance(size, int):
+            return self._walks(graph, like, bias, method, starts, size)
+        return self._samples(graph, like, bias, method, starts, list(size))
 
     def _minibatches(self, graph: Any, common: dict[str, Any]) -> Iterator[dict[str, Any]]:
         from graphdask.bench.minibatches import minibatches
@@ -361,6 +383,7 @@ class Bench:
             result = None  # many walks fill a device: those of one call at a time
             started = time.perf_counter()
             result = call()
+            finish()
             seconds["ms"].append(time.perf_counter() - started)
             seconds["run_ms"].append(result.stats.seconds)
             seconds["draw_ms"].append(result.stats.bsp.seconds)
@@ -375,9 +398,14 @@ class Bench:
         streamed = {name: result.stats.streamed.get(name) for name in ("transfers", "in_place", "imbalance")}
         streamed |= {"transferred_mb": result.stats.streamed.get("nbytes", 0) / 1e6}
         times = {name: 1e3 * of for name, of in median.items()} | self._of_kernels(call, edges)
-        return {"placement": result.placement, "edges": edges, "first_ms": 1e3 * first, **times, **rates} | (
-            streamed if result.stats.streamed else {}
-        )
+        return {
+            "placement": result.placement,
+            "clock": CLOCK,
+            "edges": edges,
+            "first_ms": 1e3 * first,
+            **times,
+            **rates,
+        } | (streamed if result.stats.streamed else {})
 
     def _is_short(self, seconds: list[float]) -> bool:
         """Whether a call takes so little that its median is better known by more of them."""

@@ -2,7 +2,10 @@
 
 igraph's `random_walk`, one call for each walk and one long walk; what a user of NetworkX writes, a loop that calls
 Python's `random`; torch-cluster's and pyg-lib's operators, which PyTorch Geometric's loaders and Node2Vec call, on CSR
-of tensors that is there already. Slow ones draw fewer instances. Each makes its own graph first, which is not timed.
+of tensors that is there already; on a GPU pylibcugraph. Slow ones draw fewer instances. Each makes its own graph first,
+which is not timed. Beside each, in the same record, stands what ours takes for as many walks or seeds, from the same
+starts, with the same lengths or fan-outs, on the same kind of device: whole calls both, from starts in the memory of
+the host to the answer where it was computed.
 """
 
 from __future__ import annotations
@@ -13,16 +16,20 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.bench.analysis.peers import Edges
+from graphdask.bench.analysis.timing import CLOCK, finish
+from graphdask.bench.sample_cugraph import by_weight, made, node2vec, pool, samples, walks
 
 FEW = 200
 """Instances of those that draw one at a time."""
+ALIKE = 0.05
+"""By how much the edges that two draw may differ and still be called as many."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,21 @@ class Peer:
     method: str
     make: Callable[[Edges], Any]
     """Gives its graph."""
-    draw: Callable[[Any, np.ndarray, Any], Callable[[], int]]
-    """`draw(graph, starts, size)` gives the call that is timed, which returns how many edges it drew."""
-    few: bool = False
+    draw: Callable[[Any, np.ndarray, Any], Callable[[], int | Callable[[], int]]]
+    """`draw(graph, starts, size)` gives the call that is timed, which returns how many edges it drew, or what counts
+    them."""
+    most: int | None = None
+    """Instances that it is asked for at most, and then only in the first case."""
+    bias: str | None = None
+    how: str = "auto"
+    """The method of ours that draws the same."""
+    device: str = "cpu"
+    largest: int = 200_000_000
+    """Edges of the largest graph that it is given."""
+    differs: str | None = None
+    """How what it draws differs from what ours does."""
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
+    """What its graph is made and run in."""
 
     @property
     def walks(self) -> bool:
@@ -47,51 +66,95 @@ class Peer:
         return not self.like.startswith("neighbors")
 
 
+Ours = Callable[[str, str | None, str, np.ndarray, Any], Callable[[], Any]]
+"""`ours(like, bias, method, starts, size)` gives a call of ours."""
+
+
 def peers(
-    walks: Sequence[tuple[int, int]],
-    samples: Sequence[tuple[int, tuple[int, ...]]],
+    of_walks: Sequence[tuple[int, int]],
+    of_samples: Sequence[tuple[int, tuple[int, ...]]],
     graph: Any,
     starts: Callable[[int], np.ndarray],
     repeats: int,
-) -> Iterator[tuple[dict[str, Any], Callable[[], dict[str, Any]]]]:
-    """For each case of each peer what it is, and a call that measures it."""
-    edges = Edges.of(graph)
-    made: dict[tuple[str, Any], Any] = {}
-    for peer in PEERS:
-        cases: Sequence[tuple[int, Any]] = walks if peer.walks else samples
-        for count, size in cases[:1] if peer.few else cases:
-            number = min(count, FEW) if peer.few else count
-            row: dict[str, Any] = {
-                "sampler": peer.name,
-                "like": peer.like,
-                "bias": None,
-                "method": peer.method,
-                "instances": number,
-            }
-            row["size"] = size if peer.walks else list(size)
-            if importlib.util.find_spec(peer.module) is None:
-                yield row, partial(_skipped, peer.module)
+    ours: Ours,
+    device: str = "cpu",
+    samplers: tuple[str, ...] = (),
+) -> Iterator[dict[str, Any]]:
+    """A record for each case of each peer, with ours in it."""
+    edges: Edges | None = None
+    with ExitStack() as stack:
+        graphs: dict[tuple[str, Any], Any] = {}
+        entered: set[Any] = set()
+        for peer in PEERS:
+            if peer.device != device or (samplers and not peer.like.startswith(samplers)):
                 continue
-            if (peer.module, peer.make) not in made:
-                made[peer.module, peer.make] = peer.make(edges)
-            call = peer.draw(made[peer.module, peer.make], starts(number), row["size"])
-            yield row, partial(_timed, call, 1 if peer.few else repeats)
+            cases: Sequence[tuple[int, Any]] = of_walks if peer.walks else of_samples
+            for count, size in cases if peer.most is None else cases[:1]:
+                number = count if peer.most is None else min(count, peer.most)
+                row: dict[str, Any] = {
+                    "sampler": peer.name,
+                    "like": peer.like,
+                    "bias": peer.bias,
+                    "method": peer.method,
+                    "instances": number,
+                    "size": size if peer.walks else list(size),
+                    "device": device,
+                }
+                if importlib.util.find_spec(peer.module) is None:
+                    yield row | {"skipped": f"{peer.module} is not installed"}
+                    continue
+                if graph.num_edges > peer.largest:
+                    most = f"{graph.num_edges:,} edges are more than the {peer.largest:,} that it is given"
+                    yield row | {"skipped": most}
+                    continue
+                edges = edges or Edges.of(graph)
+                begin = starts(number)
+                mine = _timed(ours(peer.like, peer.bias, peer.how, begin, row["size"]), repeats)
+                try:
+                    if peer.within not in entered:
+                        stack.enter_context(peer.within())
+                        entered.add(peer.within)
+                    if (peer.module, peer.make) not in graphs:
+                        graphs[peer.module, peer.make] = peer.make(edges)
+                    call = peer.draw(graphs[peer.module, peer.make], begin, row["size"])
+                    theirs = _timed(call, 1 if peer.most is not None else repeats)
+                except Exception as error:  # whatever another library raises is its result
+                    yield row | {"skipped": f"{type(error).__name__}: {error}"}
+                    continue
+                yield row | _beside(theirs, mine, peer.differs)
 
 
-def _skipped(module: str) -> dict[str, Any]:
-    return {"skipped": f"{module} is not installed"}
+def _beside(theirs: dict[str, Any], mine: dict[str, Any], differs: str | None) -> dict[str, Any]:
+    """Both in one record; a ratio where they have drawn as much of the same."""
+    found = theirs | {"clock": CLOCK} | {f"graphdask_{name}": value for name, value in mine.items()}
+    few, many = sorted((theirs["edges"], mine["edges"]))
+    if differs is None and few < (1 - ALIKE) * many:
+        differs = "it draws another number of edges"
+    return found | ({"over_graphdask": theirs["ms"] / mine["ms"]} if differs is None else {"differs": differs})
 
 
-def _timed(call: Callable[[], int], repeats: int) -> dict[str, Any]:
-    if repeats > 1:
-        call()  # what is made at the first call
+def _timed(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
+    """Milliseconds of whole calls, their median, until the devices have finished; the first is not counted."""
+    answer = call()  # what is made at the first call
     seconds = []
     for _ in range(repeats):
+        answer = None
+        finish()
         started = time.perf_counter()
-        edges = call()
+        answer = call()
+        finish()
         seconds.append(time.perf_counter() - started)
-    median = statistics.median(seconds)
+    edges, median = _edges(answer), statistics.median(seconds)
     return {"edges": edges, "ms": 1e3 * median, "mseps": edges / median / 1e6}
+
+
+def _edges(answer: Any) -> int:
+    """How many edges were drawn; the steps that walks were to make are not counted where they ended before."""
+    if isinstance(answer, int):
+        return answer
+    if callable(answer):
+        return int(answer())
+    return int(answer.lengths.sum()) if "lengths" in answer.columns else int(answer.stats.edges)
 
 
 def _igraph_of(edges: Edges) -> Any:
@@ -120,7 +183,7 @@ def _tensors_of(edges: Edges) -> tuple[Any, Any]:
 
 
 def _igraph_calls(graph: Any, starts: np.ndarray, length: int) -> Callable[[], int]:
-    return lambda: sum(len(graph.random_walk(int(start), length, stuck="return")) - 1 for start in starts[:20])
+    return lambda: sum(len(graph.random_walk(int(start), length, stuck="return")) - 1 for start in starts)
 
 
 def _igraph_long(graph: Any, starts: np.ndarray, length: int) -> Callable[[], int]:
@@ -202,13 +265,23 @@ def _pyg_samples(graph: Any, seeds: np.ndarray, sizes: list[int]) -> Callable[[]
     return call
 
 
+TOGETHER = "all seeds are one instance, and what is reached from several is expanded as often"
+
 PEERS: tuple[Peer, ...] = (
-    Peer("igraph", "igraph", "random_walk", "a call each", _igraph_of, _igraph_calls, few=True),
-    Peer("igraph", "igraph", "random_walk", "one long walk", _igraph_of, _igraph_long, few=True),
-    Peer("networkx", "networkx", "random_walk", "random.choice", _networkx_of, _networkx_walks, few=True),
-    Peer("networkx", "networkx", "neighbors", "random.sample", _networkx_of, _networkx_samples, few=True),
+    Peer("igraph", "igraph", "random_walk", "a call each", _igraph_of, _igraph_calls, FEW, how="uniform"),
+    Peer(
+        "igraph", "igraph", "random_walk", "one long walk", _igraph_of, _igraph_long, FEW, how="uniform",
+        differs="one walk as long as all together",
+    ),
+    Peer(
+        "networkx", "networkx", "random_walk", "random.choice", _networkx_of, _networkx_walks, FEW, how="uniform",
+        largest=2_000_000,
+    ),
+    Peer(
+        "networkx", "networkx", "neighbors", "random.sample", _networkx_of, _networkx_samples, FEW, largest=2_000_000
+    ),
     *(
-        Peer(name, module, like, "random_walk", _tensors_of, _tensor_walks(module, operator, p, q))
+        Peer(name, module, like, "random_walk", _tensors_of, _tensor_walks(module, operator, p, q), how="uniform")
         for name, module, operator in (
             ("torch-cluster", "torch_cluster", "torch_cluster.random_walk"),
             ("pyg-lib", "pyg_lib", "pyg.random_walk"),
@@ -216,4 +289,34 @@ PEERS: tuple[Peer, ...] = (
         for like, p, q in (("random_walk", 1.0, 1.0), ("node2vec 2 0.5", 2.0, 0.5))
     ),
     Peer("pyg-lib", "pyg_lib", "neighbors", "neighbor_sample", _tensors_of, _pyg_samples),
-)
+)  # fmt: skip
+
+CUGRAPH = Peer(
+    "cugraph", "pylibcugraph", "random_walk", "", made, walks("uniform_random_walks"), how="uniform", device="cuda",
+    within=pool, largest=1_000_000_000,
+)  # fmt: skip
+BY_WEIGHT = replace(CUGRAPH, make=by_weight, bias="weight")
+PEERS += (
+    replace(CUGRAPH, method="uniform_random_walks"),
+    replace(BY_WEIGHT, method="biased_random_walks", draw=walks("biased_random_walks"), how="alias"),
+    replace(
+        BY_WEIGHT, like="node2vec 2 0.5", method="node2vec_random_walks", draw=node2vec(2.0, 0.5), how="rejection",
+        most=2000,
+    ),
+    *(
+        replace(
+            CUGRAPH, like="neighbors", method=f"uniform, {called}{of}", draw=samples("uniform", again, apart), how=how,
+            differs=differs,
+        )
+        for called, again, how in (("without replacement", False, "auto"), ("with replacement", True, "replace"))
+        for of, apart, differs in (("", True, None), (", seeds together", False, TOGETHER))
+    ),
+    *(
+        replace(
+            BY_WEIGHT, like="neighbors", method=f"biased, {called}{of}", draw=samples("biased", again, apart), how=how,
+            differs=differs,
+        )
+        for called, again, how in (("without replacement", False, "auto"), ("with replacement", True, "replace"))
+        for of, apart, differs in (("", True, None), (", seeds together", False, TOGETHER))
+    ),
+)  # fmt: skip

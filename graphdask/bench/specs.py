@@ -108,8 +108,6 @@ BUILT_IN: dict[tuple[bool, str | None, str], tuple[str, str | None, str]] = {
     (False, "frontier_sampling", "uniform"): ("frontier_sampling", None, "auto"),
 }
 """The built-in sampler that draws the same as functions, by whether they walk, their bias and method."""
-OF_PEERS = {"random_walk": "uniform", "node2vec 2 0.5": "uniform", "neighbors": "auto"}
-"""The method of the built-in sampler that draws the same as others'."""
 
 
 @dataclass
@@ -123,17 +121,14 @@ class Compared:
         if "skipped" in record:
             return record
         walks, size = isinstance(record["size"], int), str(record["size"])
-        if "like" in record:
-            key: Any = (record["like"], None, OF_PEERS[record["like"]], size, 1)
-        else:
-            asked = record["bias"], record["method"]
-            key = BUILT_IN.get((walks, *asked)) if record["sampler"] == "spec" else None
-            if key is None:
-                if record.get("starts") != "range":
-                    self.seen[record["sampler"], *asked, size, record["ranks"], record["instances"]] = record
-                return record
-            record["like"] = key[0]
-            key = (*key, size, record["ranks"])
+        asked = record["bias"], record["method"]
+        key: Any = BUILT_IN.get((walks, *asked)) if record["sampler"] == "spec" else None
+        if key is None:
+            if record.get("starts") != "range":
+                self.seen[record["sampler"], *asked, size, record["ranks"], record["instances"]] = record
+            return record
+        record["like"] = key[0]
+        key = (*key, size, record["ranks"])
         instances = record["instances"]
         built_in = self.seen.get((*key, instances)) or next(
             (each for name, each in self.seen.items() if name[:-1] == key), None

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import platform
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
+from graphdask.commands.described import header
 from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, writable
 from graphdask.errors import InputError
 
@@ -134,7 +132,8 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     "--suite",
     default="quick",
     show_default=True,
-    help="quick: a minute on 2 cores; full: to compare; selection: ways to draw neighbours without replacement; "
+    help="quick: a minute on 2 cores; full: to compare; peers: others' samplers, each with ours beside it; "
+    "selection: ways to draw neighbours without replacement; "
     "out-of-memory: streamed graphs beside those in memory.",
 )
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
@@ -157,7 +156,10 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graph, weights, starts and samples.")
 @click.option("--gather/--no-gather", default=True, show_default=True, help="Bring samples here, and measure that too.")
 @click.option(
-    "--peers/--no-peers", default=True, show_default=True, help="Measure igraph, NetworkX, torch-cluster, pyg-lib too."
+    "--peers/--no-peers",
+    default=True,
+    show_default=True,
+    help="Measure igraph, NetworkX, torch-cluster, pyg-lib too; on a GPU pylibcugraph.",
 )
 @device_option
 @cluster_options
@@ -399,37 +401,6 @@ def _bar(steps: Iterable[Any]) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(steps, unit=" cases", leave=False)
-
-
-def header(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Describe the machine, the versions and the commit of a measurement."""
-    from graphdask.cluster.doctor import examine
-
-    seen = examine()
-    return {
-        "record": "header",
-        "benchmark": name,
-        "arguments": arguments,
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "system": platform.platform(),
-        "commit": commit(),
-    } | {key: seen[key] for key in ("processor", "cores", "memory", "gpus", "cuda", "python", "versions")}
-
-
-def commit() -> str | None:
-    """The commit of the source tree that runs, `+` where it was changed; None where it is no git checkout."""
-    folder = Path(__file__).parents[2]
-    if not (folder / ".git").exists():
-        return None
-
-    def git(*arguments: str) -> str:
-        call = ["git", "-c", f"safe.directory={folder}", "-C", str(folder), *arguments]
-        return subprocess.run(call, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-
-    try:
-        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain") else "")
-    except (OSError, subprocess.SubprocessError):
-        return None
 
 
 def _table(records: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:

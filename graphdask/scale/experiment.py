@@ -180,7 +180,7 @@ def _warn_of_shared_cores(most: int) -> None:
 def about_machine() -> dict[str, Any]:
     """This host, its versions, and the commit of graphdask's source."""
     from graphdask.cluster.doctor import examine
-    from graphdask.commands.bench import commit
+    from graphdask.commands.described import commit
 
     seen = examine()
     return {

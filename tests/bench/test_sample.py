@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from draw_models import found as found_at
 from draw_models import numbers_of
 
 import graphdask as gd
-from graphdask.bench import minibatches, sample
+from graphdask.bench import minibatches, sample, sample_peers
 from graphdask.bench.kernel_time import Watch
 from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
 from graphdask.bench.sample_peers import PEERS, peers
@@ -36,7 +37,7 @@ def test_every_way_is_measured():
     kept = []
     rows = sample.run(device="cpu", repeats=1, each=kept.append)
     assert rows == kept
-    others = {peer.name for peer in PEERS}
+    others = {peer.name for peer in PEERS if peer.device == "cpu"}
     ours = [row for row in rows if row["sampler"] not in others]
     assert len(ours) == len(WALKS) + len(WALK_SPECS) + len(FROM_RANGE) + 2 * (len(NEIGHBORHOODS) + len(SAMPLE_SPECS))
     walks = [row for row in ours if row["size"] == 5 and row["starts"] == "array"]
@@ -46,13 +47,13 @@ def test_every_way_is_measured():
     assert all(row["edges"] > 0 and row["host_mseps"] > 0 for row in ours)
     assert all(row["run_ms"] <= row["ms"] <= row["host_ms"] for row in ours)
     assert {row["sampler"] for row in rows} >= others
-    compared = [row for row in rows if "like" in row and "skipped" not in row]
-    own = [row for row in compared if row["sampler"] == "spec"]
+    own = [row for row in rows if row["sampler"] == "spec"]
     assert {(row["like"], row["method"]) for row in own} == {
         (name, method) for (_, _, method), (name, *_) in BUILT_IN.items()
     }
-    assert all(row["times"] > 0 for row in compared)
-    assert all(row["draw_times"] > 0 for row in own)
+    assert all(row["times"] > 0 < row["draw_times"] for row in own)
+    beside = [row for row in rows if row["sampler"] in others and "skipped" not in row]
+    assert all(row["clock"] == "call" and row["graphdask_ms"] > 0 for row in beside)
     assert not any("kernel_ms" in row for row in ours)
     for bias in (None, "weight"):
         one_hop = [
@@ -259,21 +260,114 @@ def torch_of_tests(monkeypatch):
 def test_operators_of_torch_are_given_the_graph_and_their_edges_counted(torch_of_tests):
     src, dst = np.array([3, 0, 1, 5]), np.array([0, 2, 0, 5])
     graph = gd.from_edges(src, dst, num_vertices=6, directed=False)
-    rows = list(peers(((9, 4),), ((5, (3, 2)),), graph, lambda count: np.arange(count) % 6, 1))
-    found = [
-        (row["sampler"], row["like"], call()) for row, call in rows if row["sampler"] in ("torch-cluster", "pyg-lib")
-    ]
-    edges = {(name, like): measured["edges"] for name, like, measured in found}
+    rows = beside(graph, walks=(9, 4), samples=(5, (3, 2)))
+    edges = {(r["sampler"], r["like"]): r["edges"] for r in rows if r["sampler"] in ("torch-cluster", "pyg-lib")}
     walks = 4 * 8  # vertex 4 has no edges
     assert edges == {
         ("torch-cluster", "random_walk"): walks, ("torch-cluster", "node2vec 2 0.5"): walks,
         ("pyg-lib", "random_walk"): walks, ("pyg-lib", "node2vec 2 0.5"): walks, ("pyg-lib", "neighbors"): 7,
     }  # fmt: skip
-    assert torch_of_tests == [
+    assert torch_of_tests[::2] == torch_of_tests[1::2]  # the first call is not counted
+    assert torch_of_tests[::2] == [
         ("torch_cluster", 9, (4, 1.0, 1.0), {}), ("torch_cluster", 9, (4, 2.0, 0.5), {}),
         ("pyg", 9, (4, 1.0, 1.0), {}), ("pyg", 9, (4, 2.0, 0.5), {}),
         ("neighbor_sample", 5, ([3, 2],), {"disjoint": True, "return_edge_id": False}),
     ]  # fmt: skip
+
+
+def beside(graph, walks, samples, device="cpu", kept=None):
+    """Records of others' samplers, with ours of the same starts beside them."""
+    asked = [] if kept is None else kept
+
+    def ours(like, bias, method, starts, size):
+        asked.append((like, bias, method, len(starts), size))
+        bench = sample.Bench(Suite(3, (), ()), 3, "auto", "cpu", 1, 0, False, None)
+        return bench._alike(graph.partition(1, device="cpu"), like, bias, method, starts, size)
+
+    return list(peers((walks,), (samples,), graph, lambda count: np.arange(count) % 6, 1, ours, device))
+
+
+@pytest.fixture
+def cugraph_of_tests(monkeypatch):
+    """A pylibcugraph, and a cupy, that keep what they are asked for; walks end before they are as long as may be."""
+    asked = []
+    cupy, plc = types.ModuleType("cupy"), types.ModuleType("pylibcugraph")
+    cupy.asarray, cupy.arange = np.asarray, np.arange
+    plc.ResourceHandle, plc.GraphProperties = object, dict
+    plc.SGGraph = lambda *ends, weight_array, **options: None if weight_array is None else weight_array.dtype.name
+
+    def walk(name):
+        def call(handle, graph, starts, length, *rest):
+            asked.append((name, graph, starts.dtype.name, len(starts), length, rest))
+            paths = np.full((len(starts), length + 1), -1)
+            paths[:, :2] = 0
+            return paths.ravel(), None, length
+
+        return call
+
+    def draw(name):
+        def call(handle, graph, seeds, bounds, fanouts, **named):
+            told = None if bounds is None else bounds.tolist()
+            asked.append((name, graph, len(seeds), told, fanouts.tolist(), named["with_replacement"], len(named)))
+            return {"majors": np.zeros(11), "minors": np.zeros(11)}
+
+        return call
+
+    for name in ("uniform_random_walks", "biased_random_walks", "node2vec_random_walks"):
+        setattr(plc, name, walk(name))
+    for name in ("homogeneous_uniform_neighbor_sample", "homogeneous_biased_neighbor_sample"):
+        setattr(plc, name, draw(name))
+    for module in (cupy, plc):
+        module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    here = tuple(replace(peer, within=contextlib.nullcontext) for peer in PEERS if peer.device == "cuda")
+    monkeypatch.setattr(sample_peers, "PEERS", here)
+    return asked
+
+
+def test_cugraph_is_asked_for_the_same_walks_and_seeds_as_ours(cugraph_of_tests):
+    graph = gd.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 6], directed=False)
+    ours = []
+    rows = beside(graph, (6, 4), (3, (2, 2)), device="cuda", kept=ours)
+    assert not any("skipped" in row for row in rows)
+    theirs = cugraph_of_tests[::2]
+    assert theirs == cugraph_of_tests[1::2]
+    assert theirs[:3] == [
+        ("uniform_random_walks", None, "int32", 6, 4, (0,)),
+        ("biased_random_walks", "float32", "int32", 6, 4, (0,)),
+        ("node2vec_random_walks", "float32", "int32", 6, 4, (2.0, 0.5, 0)),
+    ]
+    assert ours[:3] == [
+        ("random_walk", None, "uniform", 6, 4), ("random_walk", "weight", "alias", 6, 4),
+        ("node2vec 2 0.5", "weight", "rejection", 6, 4),
+    ]  # fmt: skip
+    of_seeds = {(kind, again): "replace" if again else "auto" for kind in (None, "float32") for again in (False, True)}
+    for (_, graph_of, seeds, bounds, fanouts, again, named), (like, bias, how, count, size) in zip(
+        theirs[3:], ours[3:], strict=True
+    ):
+        assert (graph_of, bias) in ((None, None), ("float32", "weight"))
+        assert (like, how, count, size) == ("neighbors", of_seeds[graph_of, again], seeds, fanouts)
+        assert (bounds, named) in (([0, 1, 2, 3], 5), (None, 3))
+    assert {row["edges"] for row in rows[:3]} == {6}
+    assert {row["graphdask_edges"] for row in rows[:3]} == {24}
+    assert all(row["clock"] == "call" for row in rows)
+    assert all("over_graphdask" not in row and row["differs"] for row in rows)  # as they draw fewer edges
+
+
+def test_a_ratio_is_that_of_the_two_times_of_its_record():
+    graph = gd.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0], directed=False)
+    rows = [row for row in beside(graph, (6, 4), (3, (2, 2))) if row["sampler"] == "networkx"]
+    assert [(row["like"], row["edges"], row["graphdask_edges"]) for row in rows] == [
+        ("random_walk", 24, 24), ("neighbors", 18, 18),
+    ]  # fmt: skip
+    assert all(row["over_graphdask"] == pytest.approx(row["ms"] / row["graphdask_ms"]) for row in rows)
+
+
+def test_peers_alone_are_measured_with_ours_in_their_records(monkeypatch):
+    monkeypatch.setitem(SUITES, ("peers", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), own=False))
+    rows = sample.run("peers", device="cpu", repeats=1)
+    assert {row["sampler"] for row in rows} == {peer.name for peer in PEERS if peer.device == "cpu"}
+    assert all({"graphdask_ms", "clock"} <= set(row) or "skipped" in row for row in rows)
 
 
 def test_launches_are_timed_by_events_around_them():

@@ -32,7 +32,9 @@ class Algorithm:
     directed: bool | None = None
     """Whether the graph must be directed, or must not be; None: either."""
     compared: str = "ms"
-    """The time that is compared with that of others: of the whole run, or `iteration_ms`."""
+    """The time that is compared with that of others: of the whole call, or `iteration_ms`."""
+    weight_dtype: str | None = None
+    """What the weights are cast to, for libraries that take no others; None: as they are."""
 
     def run(self, graph: Any, source: Any = None, **where: Any) -> Any:
         """Run it, from the caller's id of a vertex where it starts from one."""
@@ -67,6 +69,7 @@ ALGORITHMS = (
     Algorithm("cdlp", "label_propagation"),
     Algorithm("sssp", "sssp", source=_one, weights=True),
     Algorithm("pagerank-weighted", "pagerank", PAGERANK_WEIGHTED, weights=True, compared="iteration_ms"),
+    Algorithm("sssp-float32", "sssp", source=_one, weights=True, weight_dtype="float32"),
 )
 """Those with weights stand last: their graph replaces the one without."""
 

@@ -69,20 +69,24 @@ class Case:
         return construct.from_edges(src, dst, num_vertices=side * side, directed=False)
 
 
-def weighted(graph: Any, seed: int, most: int) -> Any:
+def weighted(graph: Any, seed: int, most: int, dtype: str | None = None) -> Any:
     """The graph itself where it has weights; else with whole weights drawn uniformly from 1 to `most`.
 
-    Those of a generated graph are made with its edges, where these are made.
+    Those of a generated graph are made with its edges, where these are made. With a dtype, they are cast to that.
     """
     from graphdask.construct import from_edges
 
     if graph.weighted:
-        return graph
+        if dtype in (None, graph.source.weight_dtype):
+            return graph
+        src, dst, given = graph.edges("cpu")
+        ends = (graph.ids.to_internal(ends) for ends in (src, dst))
+        return from_edges(*ends, given.astype(dtype), num_vertices=graph.num_vertices, directed=graph.directed)
     if isinstance(graph.source, GeneratedSource):
-        source = GeneratedSource(graph.source.generator, graph.source.skewed, PairWeights(most, seed))
+        source = GeneratedSource(graph.source.generator, graph.source.skewed, PairWeights(most, seed, dtype or "int32"))
         return replace(graph, source=source, report=dict(graph.report), built=None)
     src, dst = (graph.ids.to_internal(ends) for ends in graph.edges("cpu")[:2])
-    drawn = np.random.default_rng(seed).integers(1, most, len(src), np.int32, endpoint=True)
+    drawn = np.random.default_rng(seed).integers(1, most, len(src), np.int32, endpoint=True).astype(dtype or "int32")
     return from_edges(src, dst, drawn, num_vertices=graph.num_vertices, directed=graph.directed)
 
 

@@ -1,7 +1,8 @@
 """Other libraries on the same graph, as their users call them, and the times that they take.
 
-Each makes its own graph first, which is not timed, and is called once before it counts. Those that answer slowly are
-asked for small graphs only.
+Each makes its own graph first, which is not timed, and is called once before it counts; then whole calls are timed, as
+ours are. Those that answer slowly are asked for small graphs only. Where a library cannot be asked for the same, the
+record says how its answer `differs`, and is compared with nothing.
 """
 
 from __future__ import annotations
@@ -13,17 +14,20 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from graphdask.bench.analysis.algorithms import EACH_ITERATION, PAGERANK, PAGERANK_20, PAGERANK_WEIGHTED
-from graphdask.bench.analysis.timing import per_iteration
+from graphdask.bench.analysis.timing import CLOCK, per_iteration
 
 LIMIT = 10.0
 """Seconds that a peer is given for one algorithm on one graph; at least one run is made."""
+
+
+FLOAT64 = "its ranks are float64, ours float32"
 
 
 class Iterations(int):
@@ -74,6 +78,8 @@ class Peer:
     """What the version is asked of, where the module does not say it; None: the package of its name."""
     within: Callable[[], AbstractContextManager[Any]] = nullcontext
     """What its graph is made, run and let go in."""
+    differs: Mapping[str, str] = field(default_factory=dict)
+    """For the name of an algorithm, how what it does differs from ours."""
 
 
 def measure(
@@ -112,13 +118,15 @@ def _measured(
         except Exception as error:  # the same
             yield {"algorithm": name, "skipped": f"{type(error).__name__}: {error}"}
             continue
-        yield {"algorithm": name} | in_milliseconds(seconds, iterations)
+        unlike = {"differs": peer.differs[name]} if name in peer.differs else {}
+        yield {"algorithm": name} | in_milliseconds(seconds, iterations) | unlike
 
 
 def in_milliseconds(seconds: Sequence[float], iterations: Sequence[int | None] = ()) -> dict[str, Any]:
     """What is recorded of the runs of others."""
     return {
         "runs": len(seconds),
+        "clock": CLOCK,
         "ms": statistics.median(seconds) * 1e3,
         "ms_min": min(seconds) * 1e3,
         "ms_max": max(seconds) * 1e3,
@@ -194,7 +202,10 @@ def _networkit(networkit: Any, edges: Edges) -> Any:
 
 
 def _networkit_pagerank(nk: Any, graph: Any, **stop: Any) -> Iterations:
-    rank = nk.centrality.PageRank(graph, tol=stop["tol"])
+    """Stopped by the sum of the changes, ends that lead nowhere spread over all, as by ours."""
+    spread = nk.centrality.SinkHandling.DistributeSinks
+    rank = nk.centrality.PageRank(graph, tol=stop["tol"], distributeSinks=spread)
+    rank.norm = nk.centrality.Norm.L1_NORM
     if "max_iter" in stop:
         rank.maxIterations = stop["max_iter"]
     rank.run()
@@ -207,7 +218,7 @@ def _without_weights(graph: Any) -> Any:
     return graph
 
 
-class _CuGraph:
+class CuGraph:
     """A graph of pylibcugraph, on the GPU; PageRank has one of its own, stored by in-edges, as it wants it."""
 
     def __init__(self, plc: Any, edges: Edges):
@@ -253,6 +264,12 @@ class _CuGraph:
     def betweenness(self, source: int) -> None:
         self.plc.betweenness_centrality(self.handle, self.by_source, _ids([source]), None, False, False, False)
 
+    def triangles(self) -> None:
+        self.plc.triangle_count(self.handle, self.by_source, None, False)
+
+    def core(self) -> None:
+        self.plc.core_number(self.handle, self.by_source, "outgoing", False)
+
     def pagerank(self, dtype: str, tol: float, max_iter: int, weighted: bool | None = None) -> Iterations | None:
         """Return the iterations where it made all that it may; of fewer it does not say how many.
 
@@ -269,7 +286,7 @@ class _CuGraph:
 
 
 @contextmanager
-def _pool() -> Iterator[None]:
+def pool() -> Iterator[None]:
     """Give pylibcugraph memory from RMM's pool, of half of what is free and more if need be, and not beyond the end."""
     import cupy
     import rmm
@@ -309,26 +326,38 @@ PEERS = (
         {
             "bfs": lambda nx, g, s: nx.single_source_shortest_path_length(g, s),
             "sssp": lambda nx, g, s: nx.single_source_dijkstra_path_length(g, s),
+            "sssp-float32": lambda nx, g, s: nx.single_source_dijkstra_path_length(g, s),
             "components": _networkx_components,
-            "betweenness": lambda nx, g, s: nx.betweenness_centrality(g, k=1, normalized=False, seed=s),
+            "betweenness": lambda nx, g, s: nx.betweenness_centrality_subset(g, [s], list(g)),
             "pagerank": lambda nx, g, s: nx.pagerank(g, tol=1e-4 / len(g), weight=None),
             "pagerank-20": lambda nx, g, s: _networkx_pagerank(nx, g, None),
             "pagerank-weighted": lambda nx, g, s: _networkx_pagerank(nx, g, "weight"),
             "triangles": lambda nx, g, s: nx.triangles(g),
+            "lcc": lambda nx, g, s: nx.clustering(g),
+            "core": lambda nx, g, s: nx.core_number(g),
             "strong": lambda nx, g, s: list(nx.strongly_connected_components(g)),
         },
+        differs={"pagerank": FLOAT64, "pagerank-20": FLOAT64},
     ),
     Peer(
         "igraph", "igraph", 20_000_000, _igraph,
         {
             "bfs": lambda igraph, g, s: g.bfs(s),
             "sssp": lambda igraph, g, s: g.distances([s], weights="weight"),
+            "sssp-float32": lambda igraph, g, s: g.distances([s], weights="weight"),
             "components": lambda igraph, g, s: g.connected_components("weak"),
             "betweenness": lambda igraph, g, s: g.betweenness(sources=[s]),
             "pagerank": lambda igraph, g, s: g.pagerank(),
             "pagerank-weighted": lambda igraph, g, s: g.pagerank(weights="weight"),
             "triangles": lambda igraph, g, s: len(g.list_triangles()),
+            "lcc": lambda igraph, g, s: g.transitivity_local_undirected(mode="zero"),
+            "core": lambda igraph, g, s: g.coreness(),
             "strong": lambda igraph, g, s: g.connected_components("strong"),
+        },
+        differs={
+            "pagerank": "it solves for the ranks, in float64, and knows no tolerance",
+            "pagerank-weighted": "it solves for the ranks, and makes no iterations",
+            "triangles": "it lists them all",
         },
     ),
     Peer(
@@ -336,6 +365,7 @@ PEERS = (
         {
             "bfs": lambda csgraph, g, s: csgraph.breadth_first_order(g, s),
             "sssp": lambda csgraph, g, s: csgraph.dijkstra(g, indices=s),
+            "sssp-float32": lambda csgraph, g, s: csgraph.dijkstra(g, indices=s),
             "components": lambda csgraph, g, s: csgraph.connected_components(g, connection="weak"),
             "strong": lambda csgraph, g, s: csgraph.connected_components(g, connection="strong"),
         },
@@ -346,32 +376,46 @@ PEERS = (
         {
             "bfs": lambda nk, g, s: nk.distance.BFS(g, s, storePaths=True).run(),
             "sssp": lambda nk, g, s: nk.distance.Dijkstra(g, s, storePaths=True).run(),
+            "sssp-float32": lambda nk, g, s: nk.distance.Dijkstra(g, s, storePaths=True).run(),
             "components": lambda nk, g, s: (
                 nk.components.WeaklyConnectedComponents(g) if g.isDirected()
                 else nk.components.ParallelConnectedComponents(g)
             ).run(),
             "strong": lambda nk, g, s: nk.components.StronglyConnectedComponents(g).run(),
             "betweenness": lambda nk, g, s: nk.centrality.EstimateBetweenness(g, 1).run(),
+            "lcc": lambda nk, g, s: nk.centrality.LocalClusteringCoefficient(g, True).run(),
+            "core": lambda nk, g, s: nk.centrality.CoreDecomposition(g).run(),
+            "cdlp": lambda nk, g, s: nk.community.PLP(g, updateThreshold=0, maxIterations=10).run(),
             "pagerank": lambda nk, g, s: _networkit_pagerank(nk, g, tol=1e-4),
             "pagerank-20": lambda nk, g, s: _networkit_pagerank(nk, _without_weights(g), **EACH_ITERATION),
             "pagerank-weighted": lambda nk, g, s: _networkit_pagerank(nk, g, **EACH_ITERATION),
         },
+        differs={
+            "betweenness": "it chooses the source itself",
+            "pagerank": FLOAT64,
+            "pagerank-20": FLOAT64,
+            "cdlp": "its labels follow each other within an iteration, in no order, so that it ends at others",
+        },
     ),
     Peer(
-        "cugraph", "pylibcugraph", 1_000_000_000, _CuGraph,
+        "cugraph", "pylibcugraph", 1_000_000_000, CuGraph,
         {
             "bfs": _done(lambda plc, g, s: g.bfs(s, not g.edges.directed)),
             "bfs-push": _done(lambda plc, g, s: g.bfs(s, False)),
             "sssp": _done(lambda plc, g, s: g.sssp(s)),
+            "sssp-float32": _done(lambda plc, g, s: g.sssp(s)),
             "components": _done(lambda plc, g, s: g.components()),
+            "triangles": _done(lambda plc, g, s: g.triangles()),
+            "core": _done(lambda plc, g, s: g.core()),
             "betweenness": _done(lambda plc, g, s: g.betweenness(s)),
             "pagerank": _done(lambda plc, g, s: g.pagerank(**PAGERANK)),
             "pagerank-20": _done(lambda plc, g, s: g.pagerank(**PAGERANK_20)),
             "pagerank-weighted": _done(lambda plc, g, s: g.pagerank(**PAGERANK_WEIGHTED)),
         },
-        within=_pool,
+        within=pool,
+        differs={"sssp": "its weights are float32, ours whole numbers"},
     ),
 )  # fmt: skip
 
-FROM_SOURCES = ("bfs", "bfs-push", "sssp", "betweenness")
+FROM_SOURCES = ("bfs", "bfs-push", "sssp", "sssp-float32", "betweenness")
 """Algorithms that start from a vertex."""

@@ -1,14 +1,16 @@
 """How long an algorithm takes from each source, how much it looks at and sends, and its memory against the estimate.
 
-Two times are taken of each run: that of its supersteps, which is what others report of theirs, and that of the whole
-call, which adds the client, the start of the ranks and the results. TEPS has two conventions: edges of the input in
-the component that was reached, by Graph500, and edges that were really looked at.
+Two clocks are read in each run. `call` is the whole call, from the caller's arguments to the answer where it was
+computed, until the devices have finished: what others are timed by too, and what is compared. `supersteps` leaves out
+the client, the start of the ranks and the results, and stands beside it. TEPS has two conventions: edges of the input
+in the component that was reached, by Graph500, and edges that were really looked at; both are of the call.
 """
 
 from __future__ import annotations
 
 import gc
 import statistics
+import sys
 import threading
 import time
 import tracemalloc
@@ -19,7 +21,11 @@ from dataclasses import asdict, dataclass
 from operator import truediv
 from typing import Any
 
+from graphdask.backend import cuda_device_count
 from graphdask.errors import GraphdaskWarning
+
+CLOCK = "call"
+"""What is compared is timed by: whole calls, from the caller's arguments to the answer, where it was computed."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Timed:
     seconds: float
     """Of its supersteps."""
     call_seconds: float
-    """Of the whole call."""
+    """Of the whole call, until the devices of this process have finished."""
     stats: Any
     iterations: int | None = None
     """None where the algorithm counts none."""
@@ -41,10 +47,23 @@ def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
     for source in sources:
         begin = time.perf_counter()
         with quiet():
-            stats, iterations = _told(run(source))
+            result = run(source)
+            finish()
         call_seconds = time.perf_counter() - begin
+        stats, iterations = _told(result)
+        del result
         runs.append(Timed(stats.bsp.seconds, call_seconds, stats, iterations))
     return runs
+
+
+def finish() -> None:
+    """Wait until the GPUs of this process have done what they were given; nothing where it uses none."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None or not hasattr(cupy, "get_default_memory_pool"):
+        return
+    for number in range(cuda_device_count()):
+        with cupy.cuda.Device(number):
+            cupy.cuda.runtime.deviceSynchronize()
 
 
 def _told(result: Any) -> tuple[Any, int | None]:
@@ -53,7 +72,7 @@ def _told(result: Any) -> tuple[Any, int | None]:
 
 
 def middle(runs: Sequence[Timed]) -> Timed:
-    """The run of median length."""
+    """The run of median length, by its supersteps."""
     return sorted(runs, key=lambda each: each.seconds)[len(runs) // 2]
 
 
@@ -71,18 +90,20 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
     Returns
     -------
     dict
-        Milliseconds of the supersteps (`ms`, `ms_min`, `ms_max`) and of the whole call (`call_ms`, ...), medians of
-        counts, rates, and the BSP terms of the run of median length; of what iterates, `iterations` and `iteration_ms`.
-        Mean rates over sources are harmonic, as Graph500 takes them; where no edge is reached there is none.
+        `clock`, which is "call"; milliseconds of the whole call (`ms`, `ms_min`, `ms_max`) and of the supersteps
+        (`supersteps_ms`, ...), medians of counts, rates, and the BSP terms of the run of median length; of what
+        iterates, `iterations` and `iteration_ms`, a call divided by them. Mean rates over sources are harmonic, as
+        Graph500 takes them; where no edge is reached there is none.
     """
     runs = timed(run, sources)
-    seconds = [each.seconds for each in runs]
+    seconds = [each.call_seconds for each in runs]
     typical = middle(runs).stats
     return {
         "runs": len(runs),
+        "clock": CLOCK,
         **_milliseconds("ms", seconds),
         **per_iteration(seconds, [each.iterations for each in runs]),
-        **_milliseconds("call_ms", [each.call_seconds for each in runs]),
+        **_milliseconds("supersteps_ms", [each.seconds for each in runs]),
         "mteps_input": rate(edges, seconds),
         "mteps_looked": rate([each.stats.edges for each in runs], seconds),
         "supersteps": statistics.median(len(each.stats) for each in runs),
