@@ -269,6 +269,11 @@ class Traversal(Fanouts[State]):
         if not self.numbered:
             return *out, offsets, None
         src, places, tag = out
+        if state.edge_rows is not None:
+            numbers = xp.empty(total, np.int64)
+            told = env.kernels("edge_rows", index_t=dtype, row_t=state.edge_rows.dtype).edge_rows_told
+            told(total, places, state.rows.indices, state.kept, state.edge_rows, numbers)
+            return src, places, tag, offsets, numbers
         slots = state.rows.indices[places]
         return src, slots, tag, offsets, state.numbers_at(places)
 
@@ -369,8 +374,8 @@ class Traversal(Fanouts[State]):
                 len(edges.dst), hop, first, shifts, edges.src, edges.dst, edges.instances, src, dst, hop_of, instance,
             )  # fmt: skip
             if edges.numbers is not None:
-                places = xp.arange(len(edges.dst), dtype=np.int64)
-                number[places + shifts[edges.instances - first]] = edges.numbers
+                kernels = env.kernels("edge_rows", index_t=part.vertex_map.dtype, row_t=np.dtype(np.int64))
+                kernels.edge_rows_placed(len(edges.dst), first, shifts, edges.instances, edges.numbers, number)
         columns = {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
         return columns | {"edge": number} if self.numbered else columns
 

@@ -228,3 +228,30 @@ def test_edges_are_found_by_their_ends(backend, dtype, rng):
     for at, end, start, times in zip(row, target, backend.to_host(first), backend.to_host(count), strict=True):
         there = np.flatnonzero(ids[slots[indptr[at] : indptr[at + 1]]] == end) + indptr[at]
         assert (start, times) == ((there[0], len(there)) if len(there) else (-1, 0))
+
+
+@pytest.mark.parametrize("row_t", [np.int32, np.int64])
+@pytest.mark.parametrize("some", [False, True])
+def test_rows_are_told_and_put_in_their_places(backend, dtype, rng, row_t, some):
+    """Against NumPy's own indexing."""
+    n, m = 3000, 500
+    kept = np.sort(rng.choice(2 * m, m, replace=False)) if some else None
+    rows, indices = rng.integers(0, 2**31 - 1, 2 * m).astype(row_t), rng.integers(0, 99, m).astype(dtype)
+    places = rng.integers(0, m, n).astype(dtype)
+    told, numbers = backend.from_host(places.copy()), backend.from_host(np.full(n, -77, np.int64))
+    kernels = backend.kernels("edge_rows", index_t=dtype, row_t=np.dtype(row_t))
+    given = None if kept is None else backend.from_host(kept)
+    kernels.edge_rows_told(n, told, backend.from_host(indices), given, backend.from_host(rows), numbers)
+    backend.synchronize()
+    expected = rows[places if kept is None else kept[places]]
+    assert backend.to_host(numbers).tolist() == expected.tolist()
+    assert backend.to_host(told).tolist() == indices[places].tolist()
+    instances = np.sort(rng.integers(5, 25, n))
+    shifts = np.cumsum(rng.integers(0, 9, 20))
+    out = backend.from_host(np.full(n + 200, -77, np.int64))
+    columns = (backend.from_host(a) for a in (shifts, instances, np.ascontiguousarray(expected, np.int64)))
+    kernels.edge_rows_placed(n, 5, *columns, out)
+    backend.synchronize()
+    reference = np.full(n + 200, -77, np.int64)
+    reference[np.arange(n) + shifts[instances - 5]] = expected
+    assert backend.to_host(out).tolist() == reference.tolist()
