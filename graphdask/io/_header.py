@@ -248,10 +248,9 @@ def decide(
     if rows and all(_style(line[c]) and not any(_style(line[c]) & _style(row[e]) for row in rows for e in ends)
                     for c in ends):  # fmt: skip
         return Verdict(csv, "its words are written as no id below is", False)
+    if len(seen) < len(rows) * len(ends) and all(_NAME.match(line[c]) for c in ends):
+        return Verdict(csv, "ids below stand there again, its words do not", False)
     if csv and rows:
-        ids = [row[c] for row in rows for c in ends]
-        if len(seen) < len(ids) and all(_NAME.match(line[c]) for c in ends):
-            return Verdict(True, "ids below stand there again, its words do not", False)
         return Verdict(False, "nothing tells its words from ids", False)
     return Verdict(False, "nothing in it is of a header")
 

@@ -118,6 +118,7 @@ def test_evidence_against_a_header(tmp_path, lines, why):
         ("g.csv", ["word,other", "ann,bob", "bob,dan"], True),  # ids stand again, the words do not
         ("g.csv", ["someId,otherKey", "ann,bob", "eve,dan"], True),  # written as no id is
         ("g.txt", ["some_id other_key", "ann bob", "eve dan"], False),
+        ("g.txt", ["word other", "ann bob", "bob dan"], False),
         ("g.csv", ["source,target", "ann,bob", "source,target", "bob,cleo"], True),  # two files in one
         ("g.txt", ["foo bar", "1 2"], True),
         ("g.csv", ["node1,node2"], False),
