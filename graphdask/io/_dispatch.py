@@ -50,4 +50,4 @@ def _read(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -
         return read_npz(path, request)
     from .native import read_native
 
-    return read_native(path, request)
+    return read_native(path, request, reading.spill is not None)

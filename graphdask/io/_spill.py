@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.errors import FormatError
 
 from ._open import NotKept, reading
+from ._pages import check_part
 
 SLICE = 1 << 20
 """Values that are gone through at a time."""
@@ -82,6 +83,7 @@ class SpilledColumn:
 def part(array: np.ndarray, first: int, last: int) -> np.ndarray:
     """A slice; what is mapped from a file is read, so that it does not stay in memory."""
     if isinstance(array, np.memmap) and array.filename is not None and array.base is not None:
+        check_part(array, first, last)
         begin = array.offset + first * array.itemsize
         with reading(array.filename):
             values = np.fromfile(array.filename, array.dtype, last - first, offset=begin)

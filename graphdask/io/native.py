@@ -6,6 +6,11 @@ the JSON text, 4 bytes zero, the JSON text; then each array at a multiple of 64 
 each array its name, dtype, length and offset, and `directed` and `report`; and where the vertices are
 consecutive ids, `vertex_range`: the first and their number. Strings are UTF-8 in `NAME.bytes`,
 cut at `NAME.offsets`.
+
+From version 2 on, the CRC-32 of the header covers its first 24 bytes as well. The last array, `checksums`, uint32, has
+the CRC-32 of each page of 1 MiB of the arrays before it, in the order of the JSON text (the last page of an array is
+what is left of it), and then the CRC-32 of these. A column is checked when it is read. Files of version 1 have no
+checksums of data: they are read, and their report says `checksums: False`.
 """
 
 from __future__ import annotations
@@ -24,14 +29,20 @@ from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
 from ._open import existing_file, reading
+from ._pages import CheckedMap, Checksums, PageChecks, pages_of
 from ._table import string_array
-from .edges import EdgeList, consecutive_vertices
+from .edges import EdgeList, stated_vertices
 
 MAGIC = b"\x93GDG\r\n\x1a\n"
-VERSION = 1
+VERSION = 2
+UNCHECKED = 1
+"""The version without checksums of the data, which is still read."""
 ALIGNMENT = 64
+CHECKSUMS = "checksums"
 _HEADER = struct.Struct("<8sIIQI4x")
-_DTYPES = {"<i8", "<i4", "<f8", "<f4", "|u1"}
+_SUMMED = 24
+"""Bytes of the header before its checksum."""
+_DTYPES = {"<i8", "<i4", "<f8", "<f4", "|u1", "<u4"}
 _NAMES = ("src", "dst", "weights", "times", "vertices")
 
 
@@ -59,9 +70,15 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
     columns = {name: (values.dtype.str, len(values)) for name, values in arrays.items()}
     header, offsets = native_header(columns, edges.directed, report)
     stream.write(header)
+    sums = Checksums()
     for name, values in arrays.items():
         stream.write(bytes(offsets[name] - stream.tell()))
-        stream.write(values.data.cast("B") if len(values) else b"")
+        data = values.data.cast("B") if len(values) else b""
+        stream.write(data)
+        sums.add(data)
+        sums.end()
+    stream.write(bytes(offsets[CHECKSUMS] - stream.tell()))
+    stream.write(sums.table())
 
 
 def native_header(
@@ -74,6 +91,8 @@ def native_header(
 
     `vertex_range` is (first id, number of vertices) where the vertices are consecutive and need no array.
     """
+    pages = sum(pages_of(length * np.dtype(dtype).itemsize) for dtype, length in columns.values())
+    columns = columns | {CHECKSUMS: ("<u4", pages + 1)}
     offsets = dict.fromkeys(columns, 0)
 
     def text() -> bytes:  # offsets have a fixed width in it, so that its length does not depend on them
@@ -89,12 +108,14 @@ def native_header(
         offsets[name] = _aligned(end)
         end = offsets[name] + length * np.dtype(dtype).itemsize
     final = text()
-    return _HEADER.pack(MAGIC, VERSION, len(final), end, zlib.crc32(final)) + final, offsets
+    head = _HEADER.pack(MAGIC, VERSION, len(final), end, 0)
+    return _HEADER.pack(MAGIC, VERSION, len(final), end, zlib.crc32(head[:_SUMMED], zlib.crc32(final))) + final, offsets
 
 
-def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
+def read_native(path: str | os.PathLike[str], request: Request, spill: bool = False) -> EdgeList:
     """Map the file; the arrays are read-only and stay on disk until they are used. The header is checked
-    against the size of the file."""
+    against the size of the file, each column against its checksums: here, or where `spill` says that the graph may be
+    larger than memory when `_spill.part` reads it."""
     file = existing_file(path)
     size = file.stat().st_size
     with reading(file), file.open("rb") as stream:
@@ -106,21 +127,27 @@ def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
         magic, version, length, declared, checksum = _HEADER.unpack(start)
         if magic != MAGIC:
             raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
-        if version != VERSION:
-            raise FormatError(f"format version {version}; this graphdask reads version {VERSION}", file)
-        text = stream.read(length)
+        if version not in (UNCHECKED, VERSION):
+            raise FormatError(f"format version {version}; this graphdask reads versions 1 and {VERSION}", file)
+        text = stream.read(min(length, size))
     if size != declared:
         raise FormatError(
             f"the header declares {declared} bytes, the file has {size}; it is truncated or changed", file
         )
-    if zlib.crc32(text) != checksum:
+    summed = zlib.crc32(text)
+    if (zlib.crc32(start[:_SUMMED], summed) if version != UNCHECKED else summed) != checksum:
         raise FormatError("the header is damaged (its checksum does not match)", file)
     header = json.loads(text)
-    arrays = {name: _map(file, size, name, entry) for name, entry in header["arrays"].items()}
+    arrays: dict[str, Any] = {name: _map(file, size, name, entry) for name, entry in header["arrays"].items()}
+    wanted = [name for name in _NAMES if name != "weights" or request.weights is not False]
+    if version == UNCHECKED:
+        header["report"]["checksums"] = False
+    else:
+        arrays = _checked(arrays, header["arrays"], wanted, spill, file)
     values: dict[str, Any] = {name: arrays.get(name) for name in _NAMES}
     for name in _NAMES:
         if f"{name}.offsets" in arrays:
-            values[name] = _strings(arrays[f"{name}.offsets"], arrays[f"{name}.bytes"])
+            values[name] = _strings(arrays[f"{name}.offsets"], arrays[f"{name}.bytes"], name, file)
     if values["src"] is None or values["dst"] is None or len(values["src"]) != len(values["dst"]):
         raise FormatError("src and dst are missing or not equally long", file)
     for name, wanted in (("weights", request.weights), ("times", request.times)):
@@ -129,7 +156,7 @@ def read_native(path: str | os.PathLike[str], request: Request) -> EdgeList:
     if request.weights is False:
         values["weights"] = None
     if values["vertices"] is None and header.get("vertex_range"):
-        values["vertices"] = consecutive_vertices(header["vertex_range"][0], header["vertex_range"][1], file)
+        values["vertices"] = stated_vertices(header["vertex_range"], file)
     directed = header["directed"] if request.directed is None else request.directed
     return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
 
@@ -149,6 +176,41 @@ def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:
     return np.memmap(file, entry["dtype"], "r", offset, (length,))
 
 
-def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
-    text, cuts = data.tobytes(), offsets.tolist()
-    return string_array([text[a:b].decode() for a, b in pairwise(cuts)])
+def _checked(
+    arrays: dict[str, Any], entries: dict[str, Any], wanted: list[str], spill: bool, file: Path
+) -> dict[str, Any]:
+    """The wanted arrays, held to their checksums; numbers of a graph that may be larger than memory when they are
+    read."""
+    table = arrays.get(CHECKSUMS)
+    if table is None or not len(table) or table.dtype != np.uint32:
+        raise FormatError("the header names no checksums", file)
+    if zlib.crc32(table[:-1].tobytes()) != int(table[-1]):
+        raise FormatError("the checksums are damaged; get the file again", file)
+    found: dict[str, Any] = {}
+    first = 0
+    for name, entry in entries.items():
+        array = arrays[name]
+        if name == CHECKSUMS:
+            continue
+        pages = pages_of(array.nbytes)
+        if first + pages > len(table) - 1:
+            raise FormatError("the header names fewer checksums than there are pages", file)
+        if name.partition(".")[0] in wanted:
+            checks = PageChecks(file, name, int(entry["offset"]), array.nbytes, np.array(table[first : first + pages]))
+            if spill and len(array) and name in ("src", "dst", "weights"):
+                array = CheckedMap.of(array, checks)
+            else:
+                checks.check_all()
+            found[name] = array
+        first += pages
+    return found
+
+
+def _strings(offsets: np.ndarray, data: np.ndarray, name: str, file: Path) -> np.ndarray:
+    cuts, text = offsets.tolist(), data.tobytes()
+    if not cuts or cuts[0] != 0 or cuts[-1] != len(text) or bool((np.diff(offsets) < 0).any()):
+        raise FormatError(f"the names of {name} are not cut where the file says; get it again", file)
+    try:
+        return string_array([text[a:b].decode() for a, b in pairwise(cuts)])
+    except UnicodeDecodeError:
+        raise FormatError(f"the names of {name} are not UTF-8; get the file again", file) from None

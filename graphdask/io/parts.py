@@ -22,6 +22,7 @@ import numpy as np
 from graphdask.ids import VertexIds
 
 from ._kept import refuse_names
+from ._pages import Checksums, Summed
 from ._text_out import csv_header, edgelist_header, vertices_line, with_direction, write_lines
 from .edges import EdgeList
 
@@ -151,7 +152,7 @@ def part_bytes(part: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _append(path: Path, out: IO[bytes]) -> None:
+def _append(path: Path, out: IO[bytes] | Summed) -> None:
     with path.open("rb") as part:
         shutil.copyfileobj(part, out, 1 << 20)
 
@@ -281,19 +282,26 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
     arrays = list(zip(content.columns, names, dtypes, strict=True))
     extra = {} if content.ids.table is None else {"vertices": content.ids.values}
     if content.format == "native":
-        from .native import native_header
+        from .native import CHECKSUMS, native_header
 
         columns = {name: (dtype.str, length) for _, name, dtype in arrays}
         columns |= {name: (values.dtype.str, len(values)) for name, values in extra.items()}
         header, offsets = native_header(columns, content.directed, {}, content.vertex_range)
         with target.open("wb") as out:
             out.write(header)
+            sums = Checksums()
             for column, name, _ in arrays:
                 out.write(bytes(offsets[name] - out.tell()))
-                _drain(parts, column, out)
+                _drain(parts, column, Summed(out, sums))
+                sums.end()
             for name, values in extra.items():
                 out.write(bytes(offsets[name] - out.tell()))
-                out.write(np.ascontiguousarray(values).data)
+                data = np.ascontiguousarray(values).data
+                out.write(data)
+                sums.add(data)
+                sums.end()
+            out.write(bytes(offsets[CHECKSUMS] - out.tell()))
+            out.write(sums.table())
         return
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for column, name, dtype in arrays:
@@ -309,7 +317,7 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
                 np.lib.format.write_array(out, np.asanyarray(values), allow_pickle=False)
 
 
-def _drain(parts: Sequence[Path], column: str, out: IO[bytes]) -> None:
+def _drain(parts: Sequence[Path], column: str, out: IO[bytes] | Summed) -> None:
     """Append one column of all parts, and remove what it was in."""
     for part in parts:
         file = _column(part, column)
