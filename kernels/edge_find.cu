@@ -13,7 +13,13 @@ extern "C" __global__ void edge_find(long long n, const index_t *row, const inde
             else last = middle;
         }
         last = begin;
-        long long upper = wanted >= 0 ? end : begin;
+        long long step = 1;
+        while (wanted >= 0 && last < end && ids[indices[last]] == wanted) {  // farther and farther: there are few mostly
+            last += step;
+            step *= 2;
+        }
+        long long upper = last < end ? last : end;
+        last -= step >> 1;
         while (last < upper) {
             const long long middle = (last + upper) >> 1;
             if (ids[indices[middle]] <= wanted) last = middle + 1;

@@ -23,7 +23,10 @@ def edge_find(n, row, target, indptr, indices, ids, first, count):
                 begin = middle + 1
             else:
                 last = middle
-        last, upper = begin, end if wanted >= 0 else begin
+        last, step = begin, 1
+        while wanted >= 0 and last < end and ids[indices[last]] == wanted:  # farther and farther: there are few mostly
+            last, step = last + step, 2 * step
+        last, upper = last - (step >> 1), min(last, end)
         while last < upper:
             middle = (last + upper) >> 1
             if ids[indices[middle]] <= wanted:

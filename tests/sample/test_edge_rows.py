@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -10,7 +12,9 @@ import scipy.sparse as sp
 
 import graphdask as gd
 from graphdask.backend import CpuBackend
+from graphdask.edge_rows import memory
 from graphdask.errors import OverBudget
+from graphdask.gang import building
 from graphdask.sample import NeighborLoader, Streamed
 
 N, M = 50, 400
@@ -183,3 +187,32 @@ def test_the_memory_for_rows_is_announced(monkeypatch):
     monkeypatch.setattr(CpuBackend, "free_memory", lambda self: 20_000)
     with pytest.raises(OverBudget, match=r"the rows of the edges need about .* sample without edge rows"):
         list(NeighborLoader(G, [2], batch_size=1, batches_per_run=1, placement="partitioned", direction="out"))
+
+
+@pytest.mark.parametrize("wide_ids", [False, True])
+def test_rows_that_32_bits_are_too_few_for_take_64(monkeypatch, wide_ids):
+    monkeypatch.setattr(building, "rows_given", lambda source: 2**31)
+    for placement in PLACEMENTS:
+        G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N).partition(3, id_width=64 if wide_ids else None)
+        of_the_edges(NeighborLoader(G, [3, 2], batch_size=9, placement=placement, bias="weight"), SRC, DST, True)
+        held = G.built.parts[0] if placement == "partitioned" else G.replicas.held[0]
+        assert held.inward.rows.dtype == np.int64
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+@pytest.mark.parametrize("width", [32, 64])
+def test_finding_rows_takes_no_more_than_is_announced(directed, weights, width):
+    rng, n, m = np.random.default_rng(3), 1 << 10, 1 << 16
+    given = None if weights is None else rng.integers(0, 9, m).astype(weights)
+    made = gd.from_edges(rng.integers(0, n, m), rng.integers(0, n, m), given, num_vertices=n, directed=directed)
+    G = made.partition(1, id_width=width).persist()
+    announced = memory(G.built.parts[0], building.rows_plan(G, False), 1)
+    tracemalloc.start()
+    try:
+        found = building.with_edge_rows(G, G.built, False, False)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found.parts[0].out.rows) == G.built.parts[0].out.num_edges
+    assert peak <= announced
