@@ -86,6 +86,9 @@ class Chunks:
         InputError
             Where the folder is there already and not empty.
         """
+        for name, value in (("verify", verify), ("edge_rows", edge_rows)):
+            if not isinstance(value, bool):
+                raise InputError(f"{name}={value!r} is neither True nor False")
         folder, started = new_folder(path), time.perf_counter()
         rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
         last: tuple[Any, str] = (None, "")
