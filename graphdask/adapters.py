@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.construct import checked_ids, checked_weights, from_edges
-from graphdask.errors import InputError, MissingDependency
+from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.sources import ChunkSource
@@ -35,7 +35,14 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
         raise InputError(f"from_scipy takes a scipy.sparse matrix, not {type(A).__name__}")
     if A.shape[0] != A.shape[1]:
         raise InputError(f"the matrix has the shape {A.shape}; a graph's is square")
-    coo = A.tocoo()
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed={shown(directed)} must be True or False")
+    try:
+        if hasattr(A, "check_format"):  # or bad indices are followed to wherever they lead
+            A.check_format(full_check=True)
+        coo = A.tocoo()
+    except Exception as error:
+        raise InputError(f"the matrix is damaged ({error}); make it again") from error
     src, dst, data = coo.row.astype(np.int64), coo.col.astype(np.int64), coo.data
     if not directed:
         upper = src <= dst
@@ -90,6 +97,10 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
             raise InputError(f"node {node!r} is neither a whole number nor a string; relabel with networkx first")
     values = None
     if weight is not None:
+        try:
+            hash(weight)
+        except (TypeError, ValueError):
+            raise InputError(f"weight={shown(weight)} is no name of an attribute") from None
         for u, v, data in pairs:
             if weight not in data:
                 raise InputError(f"the edge from {u!r} to {v!r} has no attribute {weight!r}")
@@ -167,6 +178,11 @@ def from_dask_dataframe(
         raise MissingDependency('from_dask_dataframe needs pip install "graphdask[dataframe]"') from error
     if not hasattr(ddf, "to_delayed") or not hasattr(ddf, "columns"):
         raise InputError(f"from_dask_dataframe takes a Dask DataFrame, not {type(ddf).__name__}")
+    for argument, name in (("src", src), ("dst", dst), ("weight", weight)):
+        if not isinstance(name, str | int) and not (name is None and argument == "weight"):
+            raise InputError(f"{argument}={shown(name)} is no name of a column")
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed={shown(directed)} must be True or False")
     missing = [name for name in (src, dst, weight) if name is not None and name not in ddf.columns]
     if missing:
         raise InputError(f"the data frame has no column {missing[0]!r}; it has {', '.join(map(str, ddf.columns))}")

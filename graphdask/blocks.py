@@ -15,7 +15,7 @@ import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.config import Config
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.ids import VertexIds
 from graphdask.larger import of_graph
 from graphdask.partition import index_dtype
@@ -57,7 +57,9 @@ def parse_size(value: Any, name: str, least: int = SMALLEST) -> int:
             raise ValueError
         size = int(parse_bytes(value))
     except (ValueError, TypeError, AttributeError, OverflowError):
-        raise InputError(f'{name}={value!r} is no number of bytes; give one, such as 268435456 or "256MiB"') from None
+        raise InputError(
+            f'{name}={shown(value)} is no number of bytes; give one, such as 268435456 or "256MiB"'
+        ) from None
     if size < least:
         raise InputError(f"{name}={value!r} is too small: it must be {least} bytes or more")
     return size

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, shown
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, read_edges
@@ -101,10 +101,10 @@ def _assemble(
     describe: Callable[[int], str] = "edge number {}".format,
 ) -> Graph:
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
-        if value not in allowed:
-            raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+        if not isinstance(value, str) or value not in allowed:
+            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
     if not isinstance(directed, bool | np.bool_):
-        raise InputError(f"directed={directed!r} must be True or False")
+        raise InputError(f"directed={shown(directed)} must be True or False")
     ids, src, dst = number_vertices(src, dst, vertices, num_vertices)
     report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
     loops = src == dst
@@ -187,7 +187,7 @@ def _array(name: str, values: Any) -> np.ndarray:
         return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     try:
         return np.asarray(values)
-    except ValueError as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise InputError(f"{name} is no array: {error}") from error
 
 
@@ -214,8 +214,9 @@ def checked_ids(name: str, values: Any) -> np.ndarray:
         place = int(np.argmax(np.isnan(array)))
         raise InputError(f"{name}[{place}] is missing, or NaN; fill it in, or leave the edge out")
     why = "; where ids are missing, whole numbers become floats" if array.dtype.kind == "f" else ""
+    first = shown(array[0])
     raise InputError(
-        f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {array[0]!r}){why}"
+        f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {first}){why}"
     )
 
 
@@ -243,13 +244,13 @@ def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
             continue
         gone = value is None or type(value).__name__ in ("NAType", "NaTType")
         if gone or (isinstance(value, float) and np.isnan(value)):
-            raise InputError(f"{name}[{place}] = {value!r} is missing; fill it in, or leave the edge out")
+            raise InputError(f"{name}[{place}] = {shown(value)} is missing; fill it in, or leave the edge out")
         number = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if names or not number:
             kind = "neither a whole number nor a string"
             if number or isinstance(value, str):
                 kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
-            raise InputError(f"{name}[{place}] = {value!r} is {kind}")
+            raise InputError(f"{name}[{place}] = {shown(value)} is {kind}")
         if not 0 <= value <= np.iinfo(np.int64).max:
             bound = "negative; vertex ids start at 0" if value < 0 else "above the largest vertex id, 2**63 - 1"
             raise InputError(f"{name}[{place}] = {value} is {bound}")

@@ -6,6 +6,16 @@
 from __future__ import annotations
 
 import os
+from typing import Any
+
+
+def shown(value: Any) -> str:
+    """A value as an error names it: short, also where it cannot say itself what it is."""
+    try:
+        text = repr(value)
+    except Exception:  # of whatever a caller gives; NumPy's times without a unit are such
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 class GraphdaskError(Exception):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, VertexNotFound
+from graphdask.errors import InputError, OverBudget, VertexNotFound, shown
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,13 @@ class VertexIds:
         """All ids in graphdask's order, shape (count,)."""
         if self.table is not None:
             return self.table
-        return np.arange(self.start, self.start + self.count, dtype=np.int64)
+        try:
+            return np.arange(self.start, self.start + self.count, dtype=np.int64)
+        except (MemoryError, ValueError):
+            needed = 8 * self.count / 2**30
+            raise OverBudget(
+                f"the ids of {self.count:,} vertices need {needed:,.1f} GiB, which there are not"
+            ) from None
 
     def to_internal(self, ids: Any, what: str = "vertex", copy: bool = True) -> np.ndarray:
         """Number the given ids.
@@ -149,6 +155,11 @@ class VertexIds:
         return out
 
 
+def is_whole(value: Any) -> bool:
+    """Whether an argument is a whole number; NumPy's durations are a kind of its integers, and are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def _plain(value: Any) -> Any:
     """A NumPy scalar as Python's own, as the caller most likely wrote it."""
     return value.item() if isinstance(value, np.generic) else value
@@ -177,8 +188,10 @@ def number_vertices(
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
-        if isinstance(num_vertices, bool) or not isinstance(num_vertices, int | np.integer) or num_vertices < 0:
-            raise InputError(f"num_vertices={num_vertices!r} must be a whole number, 0 or more")
+        if not is_whole(num_vertices) or num_vertices < 0:
+            raise InputError(f"num_vertices={shown(num_vertices)} must be a whole number, 0 or more")
+        if num_vertices > 2**63 - 1:
+            raise InputError(f"num_vertices={shown(num_vertices)} is above 2**63 - 1, the most that vertex ids allow")
         ids = VertexIds(int(num_vertices))
         return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
     if vertices is not None:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.construct import from_edges
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph import Graph
+from graphdask.ids import is_whole
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,15 @@ def read_stream(
     """
     from graphdask.io import read_edges
 
-    if not 0 <= preload < 1:
-        raise InputError(f"preload={preload} is not a share of 0 or more and below 1")
-    if not 0 < batch <= 1:
-        raise InputError(f"batch={batch} is not a share above 0 and up to 1")
-    if batches is not None and batches < 1:
-        raise InputError(f"batches={batches} must be at least 1")
+    if not _is_share(preload) or not 0 <= preload < 1:
+        raise InputError(f"preload={shown(preload)} is not a share of 0 or more and below 1")
+    if not _is_share(batch) or not 0 < batch <= 1:
+        raise InputError(f"batch={shown(batch)} is not a share above 0 and up to 1")
+    if batches is not None and (not is_whole(batches) or batches < 1):
+        raise InputError(f"batches={shown(batches)} must be a whole number of at least 1")
+    for name, value in (("directed", directed), ("appear", appear)):
+        if not isinstance(value, bool | np.bool_):
+            raise InputError(f"{name}={shown(value)} must be True or False")
     edges = read_edges(path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values)
     assert edges.times is not None
     order = np.argsort(edges.times, kind="stable")
@@ -123,3 +127,7 @@ def read_stream(
         raise InputError(f"{path}: no edge is left of {len(order)} for a batch; take a smaller preload")
     number = number if batches is None else min(number, batches)
     return EdgeStream(edges.src[order], edges.dst[order], first, size, number, directed, appear)
+
+
+def _is_share(value: Any) -> bool:
+    return is_whole(value) or isinstance(value, float | np.floating)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
 
 from ._dispatch import read_format as _read
 from ._formats import FORMATS, Format, detect_format, format_of, refuse_compressed
@@ -135,7 +135,9 @@ def read_edges(
             ("skip_rows", skip_rows or None), ("na_values", na_values),
         ):  # fmt: skip
             if value is not None:
-                raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
+                raise InputError(
+                    f"{argument}={shown(value)} means nothing for a folder that says itself how to read it"
+                )
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS), refusing_damage(path):
             return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
@@ -155,7 +157,9 @@ def read_edges(
         ("na_values", na_values, text),
     ):
         if value is not None and not fits:
-            raise InputError(f"{argument}={value!r} means nothing for the format {chosen.name}{_own(argument, chosen)}")
+            raise InputError(
+                f"{argument}={shown(value)} means nothing for the format {chosen.name}{_own(argument, chosen)}"
+            )
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     refuse_compressed(path, chosen)
@@ -218,7 +222,9 @@ def spilled_edges(
         if is_graph_folder(path):
             for argument, value in of_text.items():
                 if value is not None:
-                    raise InputError(f"{argument}={value!r} means nothing for a folder that says itself how to read it")
+                    raise InputError(
+                        f"{argument}={shown(value)} means nothing for a folder that says itself how to read it"
+                    )
             return read_folder(path, None, request, reading)
         name = detect_format(path)
         if name not in LARGER:
@@ -227,7 +233,7 @@ def spilled_edges(
             fits = name in ("edgelist", "csv", "temporal") or (name == "ldbc" and argument in ("header", "skip_rows"))
             if value is not None and not fits:
                 raise InputError(
-                    f"{argument}={value!r} means nothing for the format {name}{_own(argument, FORMATS[name])}"
+                    f"{argument}={shown(value)} means nothing for the format {name}{_own(argument, FORMATS[name])}"
                 )
         request = Request(
             wanted, False, None, ids, directed, None, None, header, int(skip_rows), _missing(na_values), third
@@ -244,11 +250,11 @@ def _is(value: Any, word: str) -> bool:
 def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
     """Return `weights`, once it and the others are what they may be."""
     if not (weights is None or isinstance(weights, bool)):
-        raise InputError(f"weights={weights!r}: it must be None, True, False, 'auto' or 'time'")
+        raise InputError(f"weights={shown(weights)}: it must be None, True, False, 'auto' or 'time'")
     if not (directed is None or isinstance(directed, bool)):
-        raise InputError(f"directed={directed!r}: it must be None, True or False")
+        raise InputError(f"directed={shown(directed)}: it must be None, True or False")
     if not (ids is None or _is(ids, "int") or _is(ids, "str")):
-        raise InputError(f"ids={ids!r}: it must be None, 'int' or 'str'")
+        raise InputError(f"ids={shown(ids)}: it must be None, 'int' or 'str'")
     chosen: bool | None = weights
     return chosen
 
@@ -260,10 +266,10 @@ def _missing(na_values: Any) -> frozenset[str] | None:
     words = (na_values,) if isinstance(na_values, str) else na_values
     try:
         found = frozenset(words)
-    except TypeError:
+    except (TypeError, ValueError):
         found = frozenset([None])
     if not all(isinstance(word, str) for word in found):
-        raise InputError(f"na_values={na_values!r}: it must be a word or a sequence of words")
+        raise InputError(f"na_values={shown(na_values)}: it must be a word or a sequence of words")
     return found
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, InputError, shown
+from graphdask.ids import is_whole
 
 from ._header import MISSING_WORDS, clean, find_ends
 from ._spill import slices
@@ -138,9 +139,9 @@ def _position(column: str | int, names: Sequence[str] | None, count: int, path: 
 def check_lines(header: Any, skip_rows: Any) -> None:
     """Raise InputError where the arguments that speak of the first lines are not what they may be."""
     if not (header is None or isinstance(header, bool)):
-        raise InputError(f"header={header!r}: it must be None, True or False")
-    if isinstance(skip_rows, bool) or not hasattr(skip_rows, "__index__") or skip_rows < 0:
-        raise InputError(f"skip_rows={skip_rows!r}: it must be a number of lines, 0 or more")
+        raise InputError(f"header={shown(header)}: it must be None, True or False")
+    if not is_whole(skip_rows) or not 0 <= skip_rows < 2**63:
+        raise InputError(f"skip_rows={shown(skip_rows)}: it must be a number of lines, 0 or more")
 
 
 def count_infinite(weights: np.ndarray | None) -> dict[str, int]:

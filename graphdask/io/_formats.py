@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
     checked_path(path)
     name = detect_format(path) if name is None else name
     if not isinstance(name, str) or name not in FORMATS:
-        raise InputError(f"format={name!r} is not known; it must be one of {', '.join(FORMATS)}")
+        raise InputError(f"format={shown(name)} is not known; it must be one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from graphdask.errors import FormatError, GraphdaskError, InputError
+from graphdask.errors import FormatError, GraphdaskError, InputError, shown
 
 from ._budget import budget
 
@@ -76,7 +76,7 @@ def checked_path(path: Any) -> Path:
             raise ValueError("it has a NUL")
         file.is_dir()  # which no name that is too long gets past
     except TypeError:
-        raise InputError(f"{path!r} is not a path; give a str or a pathlib.Path") from None
+        raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from None
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
         raise InputError(f"{str(path)[:80]!r} is not a path: {error}") from None
     except OSError as error:
