@@ -138,7 +138,8 @@ class NeighborLoader:
         Batches that are drawn together. Default: as many as have about 2 million edges. It changes no batch.
     edge_rows : bool
         Whether batches have `e_id`. The first batch of a loader with it has the workers find the row of every edge:
-        they make the edges again, and keep 4 bytes for each that is stored, 8 where there are 2^31 or more.
+        they make the edges again, and keep 4 bytes for each that is stored, 8 where there are 2^31 or more. A file
+        that is streamed tells them if it was built with `edge_rows=True`.
     placement, client
         As for `neighbors`.
 
@@ -157,7 +158,8 @@ class NeighborLoader:
     MissingDependency
         Without PyTorch or PyTorch Geometric, where `output` asks for them.
     Unsupported
-        With times, for a `Streamed` placement that speaks of partitions.
+        With times, for a `Streamed` placement that speaks of partitions. When batches are made, for a graph that does
+        not know the rows of its edges, if they are not left out.
 
     Notes
     -----
