@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import cuda_device_count
+from graphdask.bench.analysis.timing import CLOCK, finish
 from graphdask.errors import InputError
 from graphdask.graph import Graph
 
@@ -87,6 +89,7 @@ def run(
     methods: tuple[str, ...] = (),
     stops: tuple[str, ...] = (),
     error: float = 1e-6,
+    graphs: tuple[str, ...] = (),
     scale: int | None = None,
     shares: tuple[float, ...] = (),
     batches: int | None = None,
@@ -110,6 +113,8 @@ def run(
         Default: the first two.
     files : tuple of str
         Files of `source destination time`, for the temporal experiment in place of generated graphs.
+    graphs : tuple of str
+        Files of graphs without times, for the random experiment in place of R-MAT.
     methods : tuple of str
         Default: all, and at the same error "auto" too. Static and nd are measured in any case, to compare with.
     stops : tuple of {"tolerance", "error"}
@@ -140,7 +145,8 @@ def run(
     Returns
     -------
     list of dict
-        For each graph, share, number of ranks, stop and method: `ms` of PageRank, `iteration_ms` of its iterations, and
+        For each graph, share, number of ranks, stop and method: `clock` ("call"), `ms` of a whole call of PageRank,
+        `run_ms` of it on the ranks, `iteration_ms` of its iterations, and
         `update_ms` of the batch, medians; `iterations` and `affected`, means; `done`, iterations by method; `error`,
         the largest L1 error, `bound`, the largest one that was proved; `static_over_it` and `nd_over_it`, ratios of
         `ms`.
@@ -171,13 +177,16 @@ def run(
         raise InputError(f"error={error} must be above 0")
     if files and experiments and "temporal" not in experiments:
         raise InputError("files are for the temporal experiment; name it, or leave experiments out")
+    if graphs and experiments and "random" not in experiments:
+        raise InputError("graphs are for the random experiment; name it, or leave experiments out")
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
     wanted = methods or (*METHODS, "auto")
     size = SUITES[suite, device]
     if shares:
         size = replace(size, shares=shares, random_shares=shares)
-    streams = _streams(size, experiments or DEFAULT, files, scale, batches, seed)
+    chosen = experiments or (("random",) if graphs and not files else DEFAULT)
+    streams = _streams(size, chosen, files, scale, batches, seed, graphs)
     records: list[dict[str, Any]] = []
     for stream in progress(streams):
         made = stream()
@@ -236,7 +245,7 @@ class Bench:
                     "benchmark": "dynamic", "experiment": stream.experiment, "graph": stream.name,
                     "vertices": stream.vertices, "batch": stream.share, "ranks": self.ranks, "device": self.device,
                     "partition_by": self.partition_by,
-                    "stop": stop, "method": method, **row,
+                    "stop": stop, "clock": CLOCK, "method": method, **row,
                 } | {f"{m}_over_it": compared[m] / row["ms"] for m in ("static", "nd") if m in compared}  # fmt: skip
 
     def _follow(
@@ -248,14 +257,18 @@ class Bench:
         where: dict[str, Any] = {"client": self.client, "progress": False}
         D = DynamicGraph(base)
         pagerank(D, method="static", damping=DAMPING, **how, **where)
-        seconds, updating, iterations, affected, errors, bounds = [], [], [], [], [], []
+        seconds, running, updating, iterations, affected, errors, bounds = [], [], [], [], [], [], []
         done: dict[str, int] = {}
         for k, (insert, delete) in enumerate(zip(self.stream.insert, self.stream.delete, strict=True)):
             update = D.update(insert=insert, delete=delete, **where)
+            began = time.perf_counter()
             result: Any = pagerank(D, method=method, damping=DAMPING, partition_by=self.partition_by, **how, **where)
+            finish()
+            spent = time.perf_counter() - began
             if k == 0:  # kernels are compiled
                 continue
-            seconds.append(result.stats.seconds)
+            seconds.append(spent)
+            running.append(result.stats.seconds)
             updating.append(update.seconds)
             iterations.append(result.iterations)
             affected.append(result.affected)
@@ -272,7 +285,8 @@ class Bench:
             "edges": D.num_edges, "batch_edges": len(self.stream.insert[-1][0]) + len(self.stream.delete[-1][0]),
             "batches": len(seconds), "ms": 1e3 * statistics.median(seconds), "ms_mean": 1e3 * statistics.mean(seconds),
             "iteration_ms": 1e3 * statistics.median(map(truediv, seconds, iterations)),
-            "update_ms": 1e3 * statistics.median(updating), "iterations": statistics.mean(iterations),
+            "run_ms": 1e3 * statistics.median(running), "update_ms": 1e3 * statistics.median(updating),
+            "iterations": statistics.mean(iterations),
             "affected": statistics.mean(affected), "error": max(errors), "bound": max(bounds), "done": done,
         }  # fmt: skip
         D.rows = None
@@ -280,7 +294,13 @@ class Bench:
 
 
 def _streams(
-    size: Suite, experiments: Sequence[str], files: Sequence[str], scale: int | None, batches: int | None, seed: int
+    size: Suite,
+    experiments: Sequence[str],
+    files: Sequence[str],
+    scale: int | None,
+    batches: int | None,
+    seed: int,
+    graphs: Sequence[str] = (),
 ) -> list[Callable[[], Stream]]:
     """What makes each stream, so that one is in memory at a time."""
     made: list[Callable[[], Stream]] = []
@@ -289,6 +309,9 @@ def _streams(
         names = files or (f"R-MAT {scale or size.temporal}", f"PA 2^{scale or size.temporal}")
         made += [partial(_temporal, name, bool(files), share, count, seed) for name in names for share in size.shares]
     count, scales = 1 + (batches or size.random_batches), (scale,) if scale else size.random
+    if "random" in experiments and graphs:
+        made += [partial(_random, 0, share, count, seed, path) for path in graphs for share in size.random_shares]
+        experiments = [name for name in experiments if name != "random"]
     for name, make in (("random", _random), ("generated", _inserted)):
         if name in experiments:
             made += [partial(make, each, share, count, seed) for each in scales for share in size.random_shares]
@@ -331,17 +354,29 @@ def _generated(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
     return src[order], dst[order], 1 << int(size)
 
 
-def _random(scale: int, share: float, count: int, seed: int) -> Stream:
+def _random(scale: int, share: float, count: int, seed: int, path: str | None = None) -> Stream:
     """Batches of random edges to insert, and edges of the first graph to delete, each once."""
-    src, dst, vertices = _generated(f"R-MAT {scale}", seed)
+    name = f"R-MAT {scale}" if path is None else Path(path).name
+    src, dst, vertices = _generated(name, seed) if path is None else _plain(path, seed)
     rng = np.random.default_rng([seed, scale])
     size = max(1, round(share * len(src)))
     gone = max(1, round(0.2 * size))
     if gone * count > len(src):
-        raise InputError(f"R-MAT {scale} has {len(src):,} edges, too few for {count} batches of {share:g}")
+        raise InputError(f"{name} has {len(src):,} edges, too few for {count} batches of {share:g}")
     insert = [tuple(rng.integers(0, vertices, (2, max(1, size - gone)))) for _ in range(count)]
     delete = [(src[cut], dst[cut]) for cut in (slice(k * gone, (k + 1) * gone) for k in range(count))]
-    return Stream("random", f"R-MAT {scale}", share, vertices, (src, dst), insert, delete)  # type: ignore[arg-type]
+    return Stream("random", name, share, vertices, (src, dst), insert, delete)  # type: ignore[arg-type]
+
+
+def _plain(path: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Edges of a file in random order, in both directions where it is undirected, vertices numbered."""
+    from graphdask.bench.analysis.graphs import of_file
+    from graphdask.bench.analysis.peers import Edges
+
+    edges = Edges.of(of_file(path))
+    src, dst, _ = edges.arcs
+    order = np.random.default_rng(seed).permutation(len(src))
+    return src[order], dst[order], edges.n
 
 
 def _inserted(scale: int, share: float, count: int, seed: int) -> Stream:

@@ -2,7 +2,8 @@
 
 The experiments stand in `generation/cases.py`, what is timed in `generation/timing.py`. Of the copy model the targets
 alone are made, 4 bytes an edge while the ids fit 32 bits; of other models both ends. The others build the graph that
-they return, on the CPU; beside them graphdask is measured on the same cores.
+they return, on a core of the CPU, or the arrays of its edges; beside them graphdask is measured on a core too.
+`product` says what a run ends with: targets that are dropped, the arrays of both ends in memory, or a graph object.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 
 SHOWN = (
-    "experiment", "generator", "n", "degree", "p", "threads", "devices", "blocks", "seconds", "edges_per_second",
-    "bytes_per_second", "memory_over_output", "speedup", "skipped",
+    "experiment", "generator", "n", "degree", "p", "product", "threads", "devices", "blocks", "seconds",
+    "edges_per_second", "bytes_per_second", "memory_over_output", "speedup", "skipped",
 )  # fmt: skip
 """Columns of the table that a person sees; the JSON lines have more."""
 
@@ -141,9 +142,10 @@ def _impossible(case: Case, device: str, most: int) -> str:
 
 
 def _beside(n: int, degree: int) -> list[Case | others.Peer]:
-    """graphdask's own generators on the CPU, its sequential references, and those of others."""
-    own = [Case(PEERS, "cuPPA-Hash", n, degree, 0.5), Case(PEERS, "cuPPA", n, degree, 0.5)]
-    own += [Case(PEERS, "R-MAT", 1 << others.scale(n), degree), Case(PEERS, "G(n, m)", n, degree)]
+    """graphdask's own generators on a core, its sequential references, and those of others."""
+    own = [Case(PEERS, "cuPPA-Hash", n, degree, 0.5, 1), Case(PEERS, "cuPPA", n, degree, 0.5, 1)]
+    own += [Case(PEERS, "cuPPA-Hash, edges", n, degree, 0.5, 1)]
+    own += [Case(PEERS, "R-MAT", 1 << others.scale(n), degree, devices=1), Case(PEERS, "G(n, m)", n, degree, devices=1)]
     return [*own, *others.PEERS]
 
 
@@ -166,7 +168,7 @@ def _measured(case: Case, device: str, most: int, repeats: int, shortest: float 
     record = {
         "benchmark": "generate", "experiment": case.experiment, "generator": case.generator, "n": case.n,
         "degree": case.degree, "p": case.p, "threads": case.threads, "device": backends[0].description,
-        "devices": used, "edges": work.num_edges,
+        "devices": used, "edges": work.num_edges, "product": work.product,
     }  # fmt: skip
     try:
         found = measure(work, backends, repeats, shortest=shortest)
@@ -193,7 +195,7 @@ def _peer(peer: others.Peer, n: int, degree: int, repeats: int) -> dict[str, Any
     """The record of a generator of others, on the CPU."""
     record = {
         "benchmark": "generate", "experiment": PEERS, "generator": peer.title, "device": "CPU",
-        "devices": 1,
+        "devices": 1, "product": peer.product,
     }  # fmt: skip
     found = others.measure(peer, n, degree, min(repeats, 3))
     if "skipped" in found:

@@ -11,6 +11,7 @@ Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -127,6 +128,8 @@ def run(
     suite: str = "quick",
     *,
     scale: int | None = None,
+    graph: str | os.PathLike[str] | None = None,
+    directed: bool | None = None,
     samplers: Sequence[str] = (),
     walks: Sequence[int] = (),
     ranks: Sequence[int] = (1,),
@@ -149,6 +152,10 @@ def run(
         the same samples from a graph in memory and from one streamed by each scheme (graphdask.bench.out_of_memory).
     scale : int, optional
         Of an R-MAT graph with 2**scale vertices and 16 edges for each. Default: the suite's.
+    graph : path-like, optional
+        A graph from this file instead, its weights or such as R-MAT is given.
+    directed : bool, optional
+        How the file is read; default: as it says.
     samplers : sequence of str
         Only those whose names begin so; default: all.
     walks : sequence of int
@@ -222,9 +229,17 @@ def run(
         from graphdask.bench.selection import Selection
 
         made = Selection
+    if graph is not None and scale is not None:
+        raise InputError(f"scale={scale} is of R-MAT graphs; leave it out with graph={os.fspath(graph)!r}")
     bench = made(size, size.scale if scale is None else scale, placement, device, repeats, seed, gather, client)
+    if graph is not None:
+        from graphdask.bench.analysis.graphs import of_file
+
+        bench.read, bench.scale = of_file(graph, directed), None
     records = []
+    named = {} if graph is None else {"graph": os.path.basename(graph)}
     for record in bench.records(tuple(samplers), ranks, peers):
+        record |= named
         records.append(record)
         if each is not None:
             each(record)
@@ -236,18 +251,23 @@ class Bench:
     """The cases of a suite."""
 
     suite: Suite
-    scale: int
+    scale: int | None
+    """Of the R-MAT graph; None where the graph is that of a file."""
     placement: Any
     device: str
     repeats: int
     seed: int
     gather: bool
     client: Any
+    read: Any = None
+    """The graph of a file."""
 
     def _graph(self) -> Any:
         from graphdask.bench.analysis.graphs import weighted
         from graphdask.generate import rmat
 
+        if self.scale is None:
+            return weighted(self.read, self.seed, HEAVIEST)
         return weighted(rmat(self.scale, edge_factor=16, seed=self.seed), self.seed, HEAVIEST)
 
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
@@ -285,7 +305,11 @@ class Bench:
             yield record | common | {"placement": self.placement}
 
     def _starts(self, count: int) -> np.ndarray:
-        return np.random.default_rng(self.seed).integers(0, 1 << self.scale, count)
+        return np.random.default_rng(self.seed).integers(0, self._vertices, count)
+
+    @property
+    def _vertices(self) -> int:
+        return int(self.read.num_vertices) if self.scale is None else 1 << self.scale
 
     def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
         for count, length in self.suite.walks:
@@ -293,7 +317,7 @@ class Bench:
                 starts = self._starts(-(-count // FEWER) if method == "reservoir" else count)
                 row = {"sampler": sampler, "bias": bias, "method": method, "instances": len(starts), "size": length}
                 yield row | {"starts": "array"}, self._walks(graph, sampler, bias, method, starts, length)
-            each = -(-count >> self.scale)
+            each = -(-count // self._vertices)
             every = range(count // each)
             for sampler, bias, method in FROM_RANGE:
                 row = {"sampler": sampler, "bias": bias, "method": method, "instances": each * len(every)}

@@ -239,6 +239,8 @@ def _tensor_walks(module: str, name: str, p: float, q: float) -> Callable[[Any, 
         import torch
 
         (indptr, indices), walk = graph, _operator(module, name)
+        if int((indptr[1:] == indptr[:-1]).sum()) and bool((indptr[indices + 1] == indptr[indices]).any()):
+            raise ValueError("walks end in this directed graph, and it does not say where")
         begin = torch.from_numpy(starts.astype(np.int64))
         steps = length * int((indptr[begin + 1] > indptr[begin]).sum())
 

@@ -31,7 +31,10 @@ from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.pagerank import PageRank
 from graphdask.algorithms.ranking import pagerank
+from graphdask.algorithms.sssp import sssp
 from graphdask.backend import get_backend
+from graphdask.bench.analysis.graphs import of_file, weighted
+from graphdask.bench.analysis.timing import CLOCK
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
 from graphdask.stream import components, paths
@@ -53,9 +56,12 @@ BLOCK = 8 << 20
 """Bytes of a block of the sequential read."""
 STATES = {
     "bfs from the root": paths.SEARCH, "bfs from elsewhere": paths.SEARCH, "components": components.BYTES,
-    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)),
+    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)), "sssp from the root": paths.WIDE,
 }  # fmt: skip
 """Bytes per vertex of a budget, beside the share of the edges."""
+WEIGHTED = ("sssp from the root",)
+"""What is run on a graph with weights, which are drawn where it has none."""
+HEAVIEST = 64
 ITERATIONS = 5
 """Of PageRank."""
 
@@ -70,6 +76,7 @@ def run(
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
     device: str = "cpu",
+    graph_file: str | os.PathLike[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Measure building and streaming.
 
@@ -77,6 +84,8 @@ def run(
     ----------
     scale, edge_factor, seed : int
         Of an undirected R-MAT graph.
+    graph_file : path-like, optional
+        An undirected graph from this file instead; its directions are left out.
     shares : sequence of float
         Budgets, as shares of the bytes of the edges, beside what an algorithm keeps per vertex.
     chunks : sequence of int
@@ -105,11 +114,12 @@ def run(
     VerificationError
         If an answer is not the one in memory.
     """
+    made = rmat(scale, edge_factor, seed=seed) if graph_file is None else of_file(graph_file).to_undirected()
     if device == "cuda":
         from graphdask.bench.stream_device import measured
 
-        return list(measured(rmat(scale, edge_factor, seed=seed), shares, repeats, directory))
-    graph = rmat(scale, edge_factor, seed=seed).partition(1, device="cpu")
+        return list(measured(made, shares, repeats, directory))
+    graph = made.partition(1, device="cpu")
     graph.persist(progress=False)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
@@ -140,7 +150,15 @@ def run(
                 found = _timed(iterate(opened(path, "pagerank, 5 iterations", 0.0, ahead)), path, repeats)
                 row = _beside(record_of("pagerank, 5 iterations", *found[:2]) | _worked(*found[1:]), rates)
                 rows.append(row | described | {"read_ahead": ahead})
-    return rows
+        heavy = weighted(made, seed, HEAVIEST).partition(1, device="cpu")
+        heavy.persist(progress=False)
+        build(heavy, path, chunk=sizes[0], memory=_building(heavy, sizes[0]), overwrite=True).close()
+        described |= {"chunk": sizes[0], "weights": str(heavy.source.weight_dtype)}
+        for share in shares:
+            of_weights = _algorithms(heavy, path, share, repeats, WEIGHTED)
+            rows += [row | described | {"share": share} for row in of_weights]
+    of = {"graph": f"rmat {scale} x {edge_factor}" if graph_file is None else os.path.basename(graph_file)}
+    return [row | of | {"clock": CLOCK} for row in rows]
 
 
 def _building(graph: Any, chunk: int) -> int:
@@ -169,8 +187,10 @@ def iterate(G: Any) -> Callable[[], Any]:
     return call
 
 
-def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[dict[str, Any]]:
-    """Each algorithm over the file, and in memory."""
+def _algorithms(
+    graph: Any, path: Path, share: float, repeats: int, of: tuple[str, ...] = ()
+) -> Iterator[dict[str, Any]]:
+    """Each algorithm over the file, or those that are named, and in memory."""
     with open_(path, device="cpu") as S:
         root = int(S.store.header["root"])
     label = connected_components(graph, progress=False).label
@@ -180,8 +200,11 @@ def _algorithms(graph: Any, path: Path, share: float, repeats: int) -> Iterator[
         "bfs from elsewhere": lambda G: lambda: bfs(G, elsewhere, progress=False),
         "components": lambda G: lambda: connected_components(G, progress=False),
         "pagerank, 5 iterations": iterate,
+        "sssp from the root": lambda G: lambda: sssp(G, root, progress=False),
     }
     for name, call in calls.items():
+        if name not in (of or set(calls) - set(WEIGHTED)):
+            continue
         rates, streamed = _rates(path, repeats), opened(path, name, share)
         seconds, result, cpu = _timed(call(streamed), path, repeats)
         peak, budget = _grown(call(streamed)), streamed.memory

@@ -21,8 +21,10 @@ import numpy as np
 
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components
+from graphdask.algorithms.sssp import sssp
 from graphdask.backend import Backend, get_backend
-from graphdask.bench.stream import iterate, record_of
+from graphdask.bench.analysis.graphs import weighted
+from graphdask.bench.stream import HEAVIEST, WEIGHTED, iterate, record_of
 from graphdask.errors import InputError, VerificationError
 from graphdask.residency import page_locked_room
 from graphdask.stream.construct import build
@@ -41,7 +43,7 @@ COPIED = ", copied"
 """Where chunks are copied whose rows would be read in place."""
 STATES = {
     "bfs from the root": 9, "bfs from elsewhere": 9, "bfs from the root" + COPIED: 9, "bfs from elsewhere" + COPIED: 9,
-    "components": 4, "components" + COPIED: 4, "pagerank, 5 iterations": 53,
+    "components": 4, "components" + COPIED: 4, "pagerank, 5 iterations": 53, "sssp from the root": 53,
 }  # fmt: skip
 """Bytes per vertex beside chunks, of which so many are needed in all: 68 by PageRank, 20 by the others."""
 
@@ -76,7 +78,7 @@ def measured(
         link = _link(backend, chunk, repeats)
         yield {"record": "host to device", "chunk": chunk, "mb": MOVED / 1e6, "mb_per_s": link / 1e6}
         for share in shares:
-            for row in _algorithms(inside, path, share, repeats, link):
+            for row in _algorithms(inside, path, share, repeats, link, set(STATES) - set(WEIGHTED)):
                 yield row | {"share": share, "chunk": chunk}
         for size in (chunk, *chunks):
             if size != chunk:
@@ -85,6 +87,19 @@ def measured(
                 with _opened(path, "pagerank, 5 iterations", 0.0, ahead) as S:
                     row = record_of("pagerank, 5 iterations", *_timed(iterate(S), repeats))
                 yield _beside(row, link) | {"chunk": size, "read_ahead": ahead}
+        yield from _with_weights(graph, path, shares, repeats, link, chunk)
+
+
+def _with_weights(
+    graph: Any, path: Path, shares: Sequence[float], repeats: int, link: float, chunk: int
+) -> Iterator[dict[str, Any]]:
+    """What is run on a graph with weights."""
+    heavy = weighted(graph, 0, HEAVIEST).partition(1, device="cuda")
+    heavy.persist(progress=False)
+    _built(heavy, path, chunk)
+    for share in shares:
+        for row in _algorithms(heavy, path, share, repeats, link, set(WEIGHTED)):
+            yield row | {"share": share, "chunk": chunk, "weights": str(heavy.source.weight_dtype)}
 
 
 def _built(graph: Any, path: Path, chunk: int) -> dict[str, Any]:
@@ -122,17 +137,21 @@ def _opened(path: Path, name: str, share: float, ahead: int | None = None) -> An
         n, section = S.num_vertices, S.store.sections["out"]
         edges = sum(section.edge_bytes(int(count)) for count in section.table["edges"])
         buffers = (3 if ahead is None else ahead + 1) * section.most_bytes + 48 * section.most_rows + (1 << 20)
-    memory = max(STATES[name] * n + buffers + int(share * edges), (68 if name.startswith("pagerank") else 20) * n)
+    memory = max(
+        STATES[name] * n + buffers + int(share * edges), (68 if name.startswith(("pagerank", "sssp")) else 20) * n
+    )
     return open_(path, memory, device="cuda", read_ahead=ahead)
 
 
-def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float) -> Iterator[dict[str, Any]]:
+def _algorithms(
+    inside: Any, path: Path, share: float, repeats: int, link: float, names: set[str]
+) -> Iterator[dict[str, Any]]:
     """Each algorithm over the file, and in memory."""
     label = connected_components(inside, progress=False).label
-    for name in STATES:
+    for name in (name for name in STATES if name in names):
         with _opened(path, name, share, DEFAULT_AHEAD if name.endswith(COPIED) else None) as S:
             root = int(S.store.header["root"])
-            start = root if name.startswith("bfs from the root") else int(np.flatnonzero(label == label[root])[-1])
+            start = root if "from the root" in name else int(np.flatnonzero(label == label[root])[-1])
             call = _call(name, start)
             seconds, result = _timed(call(S), repeats)
             expected_seconds, expected = _timed(call(inside), repeats)
@@ -148,6 +167,8 @@ def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float
 def _call(name: str, start: int) -> Callable[[Any], Callable[[], Any]]:
     if name.startswith("components"):
         return lambda G: lambda: connected_components(G, progress=False)
+    if name.startswith("sssp"):
+        return lambda G: lambda: sssp(G, start, progress=False)
     if name.startswith("bfs"):
         return lambda G: lambda: bfs(G, start, progress=False)
     return iterate

@@ -65,6 +65,7 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
+@click.option("--graph", "graph_file", metavar="FILE", help="A graph from a file instead, without its directions.")
 @click.option("--directory", type=click.Path(path_type=Path), help="On the disk that is measured.")
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
@@ -139,6 +140,8 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--walks", type=Numbers(), default=(), help="1000000,40000000: walks of each case; default: the suite's.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
+@click.option("--graph", metavar="FILE", help="A graph from a file instead.")
+@click.option("--directed/--undirected", "directed", default=None, help="How it is read; default: as it says.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option(
     "--placement",
@@ -269,6 +272,8 @@ def analytics(
               "R-MAT made by the workers.  [default: the first two]")  # fmt: skip
 @click.option("--temporal", "files", multiple=True, metavar="FILE", help="`source destination time`, in place of "
               "generated temporal graphs; may be repeated.")  # fmt: skip
+@click.option("--graph", "graphs", multiple=True, metavar="FILE", help="A graph without times, for random batches in "
+              "place of R-MAT; may be repeated.")  # fmt: skip
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Besides static and nd; may be repeated.")
 @click.option("--stop", "stops", multiple=True, metavar="NAME", help="tolerance or error.  [default: both]")
 @click.option("--error", type=float, default=1e-6, show_default=True, help="L1, at which methods are compared.")

@@ -79,3 +79,17 @@ def test_generated_graphs_are_followed_on_several_ranks():
 def test_what_cannot_be_measured_is_refused(wrong, reason):
     with pytest.raises(InputError, match=reason):
         dynamic.run(device="cpu", **wrong)
+
+
+def test_batches_are_random_in_a_graph_of_a_file_too(tmp_path):
+    path = tmp_path / "plain.txt"
+    path.write_text(
+        "".join(f"{a} {(a * 7 + 3) % 50}\n" for a in range(50)) + "".join(f"{a} {(a + 1) % 50}\n" for a in range(50))
+    )
+    rows = dynamic.run(
+        graphs=(str(path),), shares=(0.1,), batches=2, methods=("dfp",), stops=("error",), errors=1, device="cpu"
+    )
+    assert [(row["experiment"], row["graph"], row["vertices"], row["method"]) for row in rows] == [
+        ("random", "plain.txt", 50, method) for method in ("static", "nd", "dfp")
+    ]
+    assert all(row["clock"] for row in rows)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import graphdask as gd
 from graphdask.backend import get_backend
 from graphdask.bench import generate
 from graphdask.bench.generation import peers
@@ -207,3 +208,20 @@ def test_two_gpus_make_their_shares_at_the_same_time():
     work = work_of(Case("scaling", "cuPPA-Hash", 10**8, 4, 0.5))
     alone, both = (measure(work, [get_backend("cuda", k) for k in range(size)], 3) for size in (1, 2))
     assert both.median < alone.median / 1.5
+
+
+def test_others_are_measured_beside_as_many_cores_and_each_says_what_it_ends_with():
+    records = generate.run("tiny", experiments=("peers",), device="cpu", repeats=1)
+    assert {record["devices"] for record in records} == {1}
+    products = {record["generator"]: record["product"] for record in records}
+    assert (products["cuPPA-Hash"], products["cuPPA-Hash, edges"]) == ("targets", "edges")
+    assert (products["BA by networkx"], products["SBA"]) == ("graph", "targets")
+
+
+def test_both_ends_are_those_of_the_graph():
+    work = work_of(Case("peers", "cuPPA-Hash, edges", 300, 4, 0.5, 1))
+    src, dst = work.block(get_backend("cpu"), 0, 1)[:2]
+    expected = gd.generate.preferential_attachment(300, 4, 0.5, seed=1)
+    src_of, dst_of = expected.partition(1, device="cpu").edges("cpu")[:2]
+    ends = sorted(zip(np.maximum(src, dst).tolist(), np.minimum(src, dst).tolist(), strict=True))
+    assert ends == sorted(zip(np.maximum(src_of, dst_of).tolist(), np.minimum(src_of, dst_of).tolist(), strict=True))

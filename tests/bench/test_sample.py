@@ -395,3 +395,14 @@ def test_kernels_take_less_than_the_call():
     for row in rows:
         assert 0 < row["kernel_ms"] == pytest.approx(sum(row["kernels"].values()))
         assert row["kernel_ms"] < 2 * row["first_ms"]
+
+
+def test_a_graph_of_a_file_is_sampled(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("source,target,weight\n" + "".join(f"v{a},v{(a * 7 + 3) % 50},{1 + a % 5}\n" for a in range(50)))
+    rows = sample.run(graph=path, directed=False, device="cpu", repeats=1, samplers=("random_walk",))
+    assert {(row["graph"], row["scale"]) for row in rows} == {("names.csv", None)}
+    walks = [row for row in rows if row["sampler"] == "random_walk" and row["method"] != "reservoir"]
+    assert all(row["edges"] == row["instances"] * row["size"] for row in walks)  # no vertex is without an edge
+    with pytest.raises(InputError, match="scale=5 is of R-MAT graphs"):
+        sample.run(graph=path, scale=5, device="cpu")

@@ -17,13 +17,19 @@ def test_every_run_is_measured_beside_memory_and_a_sequential_read(tmp_path):
     assert names.count("build") == names.count("sequential read") == 2
     assert {row["read_ahead"] for row in rows if "read_ahead" in row} == {0, 2}
     measured = [row for row in rows if "in_memory" in row]
-    assert len(measured) == 4
+    assert len(measured) == 5
     assert all(row["over_least"] >= 1 and row["of_sequential"] > 0 and row["times"] > 0 for row in measured)
     for row in measured:
         rate = max(row["cached_mb_per_s"], row["direct_mb_per_s"])
         assert row["of_sequential"] == pytest.approx(row["mb_per_s"] / rate)
     assert all(row["ns_per_edge"] > 0 and 0 < row["within_reach"] <= 1 for row in measured)
-    states = {"bfs from the root": 18, "bfs from elsewhere": 18, "components": 16, "pagerank, 5 iterations": 52}
+    states = {
+        "bfs from the root": 18,
+        "bfs from elsewhere": 18,
+        "components": 16,
+        "pagerank, 5 iterations": 52,
+        "sssp from the root": 37,
+    }
     for row in measured:  # the edges of R-MAT 8 are fewer bytes than a few chunks
         assert states[row["record"]] * 256 < row["budget_mb"] * 1e6 < states[row["record"]] * 256 + 100_000
         assert row["of_budget"] is None or row["of_budget"] >= 0  # Linux counts many pages at a time
@@ -53,7 +59,7 @@ def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkey
     rows = list(stream_device.measured(graph, (0.5,), 1, tmp_path, 1 << 12, (1 << 13,)))
     assert [row["read_ahead"] for row in rows if "read_ahead" in row] == [0, 1, 2, 3, 0, 2]
     measured = [row for row in rows if "in_memory" in row]
-    assert len(measured) == 7
+    assert len(measured) == 8
     assert [row["record"] for row in measured if row["in_place"]] == [
         "bfs from the root",
         "bfs from elsewhere",
@@ -61,3 +67,13 @@ def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkey
     ]
     assert all(row["of_link"] > 0 and row["over_least"] > 0 and row["from_disk"] == 0 for row in measured)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_graph_of_a_file_is_streamed_and_its_weights_are_used(tmp_path):
+    path = tmp_path / "weighted.txt"
+    path.write_text("".join(f"{a} {(a * 7 + 3) % 50} {1 + a % 5}\n" for a in range(50)))
+    rows = stream.run(graph_file=path, shares=(0.5,), chunks=(1 << 12,), repeats=1, directory=tmp_path)
+    assert {(row["graph"], row["clock"]) for row in rows} == {("weighted.txt", "call")}
+    (paths,) = [row for row in rows if row["record"] == "sssp from the root"]
+    assert paths["seconds"] > 0 < paths["in_memory"]
+    assert paths["vertices"] == 50

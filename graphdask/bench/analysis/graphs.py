@@ -69,6 +69,16 @@ class Case:
         return construct.from_edges(src, dst, num_vertices=side * side, directed=False)
 
 
+def of_file(path: str | os.PathLike[str], directed: bool | None = None) -> Any:
+    """The graph of a file, its vertices numbered from 0 on."""
+    from graphdask import construct
+
+    graph = construct.read_graph(path, directed=directed)
+    src, dst, weights = graph.edges("cpu")
+    ends = (graph.ids.to_internal(ends) for ends in (src, dst))
+    return construct.from_edges(*ends, weights, num_vertices=graph.num_vertices, directed=graph.directed)
+
+
 def weighted(graph: Any, seed: int, most: int, dtype: str | None = None) -> Any:
     """The graph itself where it has weights; else with whole weights drawn uniformly from 1 to `most`.
 

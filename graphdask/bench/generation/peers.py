@@ -27,6 +27,8 @@ class Peer:
     """(the module, n, edges per vertex) -> number of edges."""
     most: int
     """Vertices that it is asked for at most."""
+    product: str = "graph"
+    """What it returns: a graph object, the arrays of both ends, or targets."""
 
     @property
     def title(self) -> str:
@@ -91,18 +93,18 @@ def scale(n: int) -> int:
 
 
 PEERS = (
-    Peer("BA", "SBA", _sba, 2_000_000),
-    Peer("BA", "SCM", _scm, 2_000_000),
+    Peer("BA", "SBA", _sba, 2_000_000, "targets"),
+    Peer("BA", "SCM", _scm, 2_000_000, "targets"),
     Peer("BA", "networkx", _networkx, 20_000),
     Peer("BA", "igraph", _igraph, 250_000),
     Peer("BA", "networkit", _networkit, 2_000_000),
-    Peer("BA", "kagen", _kagen, 2_000_000),
+    Peer("BA", "kagen", _kagen, 2_000_000, "edges"),
     Peer("R-MAT", "networkit", _networkit_rmat, 500_000),
-    Peer("R-MAT", "kagen", _kagen_rmat, 500_000),
+    Peer("R-MAT", "kagen", _kagen_rmat, 500_000, "edges"),
     Peer("G(n, m)", "networkx", _networkx_gnm, 30_000),
     Peer("G(n, m)", "igraph", _igraph_gnm, 500_000),
     Peer("G(n, p)", "networkit", _networkit_gnp, 500_000),
-    Peer("G(n, m)", "kagen", _kagen_gnm, 500_000),
+    Peer("G(n, m)", "kagen", _kagen_gnm, 500_000, "edges"),
 )
 """What is measured beside graphdask."""
 

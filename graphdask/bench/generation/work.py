@@ -32,6 +32,10 @@ class Work(Protocol):
     def bytes_per_edge(self) -> int: ...
 
     @property
+    def product(self) -> str:
+        """What a run ends with."""
+
+    @property
     def divisible(self) -> bool:
         """Whether blocks are made without the others; if not, one device makes all."""
 
@@ -46,6 +50,8 @@ def work_of(case: Case) -> Work:
     """Return the graph of a case, as something to be made."""
     if case.generator == "cuPPA-Hash":
         return Targets(PreferentialAttachment(case.n, case.degree, case.p or 0.0, SEED))
+    if case.generator == "cuPPA-Hash, edges":
+        return Pairs(PreferentialAttachment(case.n, case.degree, case.p or 0.0, SEED))
     if case.generator == "cuPPA":
         return Distinct(QueueCopyModel(case.n, case.degree, case.p or 0.0, SEED), case.threads)
     if case.generator == "R-MAT":
@@ -57,6 +63,7 @@ class Targets:
     """The targets of cuPPA-Hash: one id for each edge, the source being known."""
 
     divisible = True
+    product = "targets"
 
     def __init__(self, graph: PreferentialAttachment):
         self.graph = graph
@@ -87,6 +94,7 @@ class Distinct:
     threads: int | None = None
     """Threads that share the vertices of a segment; None: as many as the device runs."""
     divisible = False
+    product = "targets"
 
     @property
     def num_edges(self) -> int:
@@ -114,11 +122,12 @@ class Distinct:
 
 
 class Pairs:
-    """Both ends of the edges of R-MAT or G(n, m)."""
+    """Both ends of all edges."""
 
     divisible = True
+    product = "edges"
 
-    def __init__(self, generator: RMat | ErdosRenyi):
+    def __init__(self, generator: RMat | ErdosRenyi | PreferentialAttachment):
         self.generator: Any = generator
         self.num_edges, self.bytes_per_edge = generator.num_edges, 2 * generator.dtype.itemsize
 
