@@ -158,12 +158,12 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
         return _Repeats(empty, empty, empty)
     low, high = (src, dst) if directed else (np.minimum(src, dst), np.maximum(src, dst))
     if n < 2**31:
-        key = (low.astype(np.int64) << 32) | high.astype(np.int64)
-        in_order = key.copy()
-        in_order.sort()
-        if not (in_order[1:] == in_order[:-1]).any():
+        key = _keys(low, high)
+        key.sort()
+        if not (key[1:] == key[:-1]).any():
             every = np.arange(len(src))
             return _Repeats(every, every, every)
+        key = _keys(low, high)
         order = np.argsort(key, kind="stable")
         differs = key[order][1:] != key[order][:-1]
     else:
@@ -177,6 +177,14 @@ def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: in
         lightest = np.lexsort((order, weights[order], group))
         kept = order[lightest[starts]]
     return _Repeats(np.sort(kept), order, starts)
+
+
+def _keys(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Both ends of each edge in one int64."""
+    key = low.astype(np.int64)
+    key <<= 32
+    key |= high
+    return key
 
 
 def _array(name: str, values: Any) -> np.ndarray:

@@ -180,7 +180,7 @@ def number_vertices(
     Returns
     -------
     ids : VertexIds
-    src, dst : numpy.ndarray of int64, shape (m,)
+    src, dst : numpy.ndarray of int64 or int32, shape (m,)
         The edges in graphdask's numbers.
     """
     check_same_kind(src, dst)
@@ -209,15 +209,20 @@ def number_vertices(
     span = high - low + 1
     if span <= 8 * len(src) + 1024:
         present = np.zeros(span, bool)
-        present[src - low] = True
-        present[dst - low] = True
+        places = (src, dst) if not low else (src - low, dst - low)
+        for place in places:
+            present[place] = True
         if present.all():
             ids = VertexIds(span, low)
+            if not low:
+                own = span >= 2**31 - 1  # else they are copied as int32 later
+                return ids, src.astype(np.int64, copy=own), dst.astype(np.int64, copy=own)
             shift = np.int64(low)
             return ids, src.astype(np.int64) - shift, dst.astype(np.int64) - shift
-        number_of = np.cumsum(present, dtype=np.int64) - 1
+        number_of = np.cumsum(present, dtype=np.int32 if span < 2**31 - 1 else np.int64)
+        number_of -= 1
         ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
-        return ids, number_of[src - low], number_of[dst - low]
+        return ids, number_of[places[0]], number_of[places[1]]
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
 

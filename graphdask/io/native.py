@@ -139,11 +139,11 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
         raise FormatError("the header is damaged (its checksum does not match)", file)
     header = json.loads(text)
     arrays: dict[str, Any] = {name: _map(file, size, name, entry) for name, entry in header["arrays"].items()}
-    wanted = [name for name in _NAMES if name != "weights" or request.weights is not False]
+    taken = [name for name in _NAMES if name != "weights" or request.weights is not False]
     if version == UNCHECKED:
         header["report"]["checksums"] = False
     else:
-        arrays = _checked(arrays, header["arrays"], wanted, spill, file)
+        arrays = _checked(arrays, header["arrays"], taken, spill, file)
     values: dict[str, Any] = {name: arrays.get(name) for name in _NAMES}
     for name in _NAMES:
         if f"{name}.offsets" in arrays:
