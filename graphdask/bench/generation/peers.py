@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,14 +117,29 @@ def measure(peer: Peer, n: int, degree: int, repeats: int) -> dict[str, Any]:
     except ImportError as error:
         return {"skipped": f"cannot be imported: {error}"}
     n = max(min(n, peer.most), degree + 1)
-    peer.make(module, max(1000, degree + 1), degree)
-    edges, seconds = 0, []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        edges = peer.make(module, n, degree)
-        seconds.append(time.perf_counter() - begin)
+    with _one_core(module):
+        peer.make(module, max(1000, degree + 1), degree)
+        edges, seconds = 0, []
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            edges = peer.make(module, n, degree)
+            seconds.append(time.perf_counter() - begin)
     package = "graphdask" if peer.name in OWN else peer.name
     return {"n": n, "degree": degree, "edges": edges, "seconds": seconds, "version": version(package)}
+
+
+@contextmanager
+def _one_core(module: Any) -> Iterator[None]:
+    """Keep NetworKit from using more than one."""
+    if not hasattr(module, "setNumberOfThreads"):
+        yield
+        return
+    before = module.getMaxNumberOfThreads()
+    module.setNumberOfThreads(1)
+    try:
+        yield
+    finally:
+        module.setNumberOfThreads(before)
 
 
 def version(package: str) -> str:
