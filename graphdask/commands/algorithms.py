@@ -8,6 +8,7 @@ import click
 
 from graphdask.commands import neighbourhoods, terminal
 from graphdask.commands.entry import Entry, public
+from graphdask.errors import InputError
 
 
 def _depths(result: Any) -> dict[str, Any]:
@@ -76,6 +77,13 @@ def _rank_words(found: dict[str, Any]) -> str:
     return f"{ended}, highest rank {found['highest_rank']:.4g} at {found['highest']}" if "highest" in found else ended
 
 
+def _betweenness(G: Any, weighted: bool | None, **options: Any) -> Any:
+    if weighted and not G.weighted:
+        raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
+    start: Any = public("betweenness")
+    return start(G, weight=None if weighted is False else "weight", **options)
+
+
 source_option = click.option(
     "--source", required=True, metavar="ID", help="Vertex to start from, as the file names it."
 )
@@ -109,15 +117,17 @@ ENTRIES: tuple[Entry, ...] = (
         public("strongly_connected_components"), component_summary, component_words,
     ),
     Entry(
-        "betweenness", "Betweenness: how many shortest paths pass through a vertex.", public("betweenness"), _scores,
+        "betweenness", "Betweenness: how many shortest paths pass through a vertex.", _betweenness, _scores,
         _score_words,
         (
             click.option("--sources", type=click.IntRange(min=1), metavar="K",
                          help="Estimate from K vertices; default: all, exact."),
             click.option("--seed", type=int, default=0, show_default=True, help="Of the choice of these."),
             click.option("--normalized", is_flag=True, help="Divide by the number of pairs of other vertices."),
+            click.option("--weighted/--unweighted", default=None,
+                         help="Shortest paths by the sums of weights, or by hops.  [default: where there are weights]"),
         ),
-        ("sources", "seed", "normalized"),
+        ("sources", "seed", "normalized", "weighted"), weights=True,
     ),
     Entry(
         "pagerank", "PageRank of every vertex.", public("pagerank"), _ranks, _rank_words,

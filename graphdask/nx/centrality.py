@@ -94,11 +94,9 @@ def pagerank(
 
 
 def _betweenness_refuses(arguments: Mapping[str, Any]) -> str:
-    if arguments["weight"] is not None:
-        return "graphdask's betweenness counts paths in hops; weight= is not None"
     if arguments["endpoints"] and arguments["G"].is_directed():
         return "of a directed graph graphdask does not count how many nodes reach each; endpoints= is true"
-    return ""
+    return no_function()(arguments)
 
 
 def _as_ends(graph: Graph, sampled: np.ndarray) -> np.ndarray:
@@ -110,18 +108,32 @@ def _as_ends(graph: Graph, sampled: np.ndarray) -> np.ndarray:
     return ends
 
 
+def _by_lengths(G: NxGraph, weight: Any) -> Graph:
+    """The graph with an attribute as weights, which NetworkX wants above 0; without, for None."""
+    if weight is not None and not (G.weights(weight) > 0).all():
+        raise NotImplementedError(f"graphdask takes numbers above 0 as {weight!r}: others make shortest paths endless")
+    return G.weighted(weight)
+
+
+def _betweenness(graph: Graph, sources: np.ndarray | None, normalized: bool = False) -> np.ndarray:
+    try:
+        return betweenness(graph, sources, normalized=normalized).score
+    except InputError as error:  # weights that are infinite, or lost in rounding
+        raise NotImplementedError(str(error)) from None
+
+
 @offered(edges=500, converted=100, refuses=_betweenness_refuses)
 def betweenness_centrality(
     G: NxGraph, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict[Any, float]:
-    n, graph = len(G), G.plain()
+    n, graph = len(G), _by_lengths(G, weight)
     every = k is None or k == n
     if every and not endpoints:
-        score = betweenness(graph, normalized=bool(normalized)).score if n else np.zeros(0)
+        score = _betweenness(graph, None, bool(normalized)) if n else np.zeros(0)
         return dict(zip(G.nodes, score.tolist(), strict=True))
     numbers = range(n) if every else [G.number(node) for node in seed.sample(G.nodes, k)]
     sampled = np.array(numbers, np.int64)
-    score = betweenness(graph, None if every else sampled).score if len(sampled) else np.zeros(n)
+    score = _betweenness(graph, None if every else sampled) if len(sampled) else np.zeros(n)
     both = 1.0 if G.is_directed() else 2.0
     score = score * both  # paths from the sample to anywhere, each once
     if endpoints:

@@ -12,7 +12,7 @@ NOTES = {
     "average_clustering": "Of undirected graphs, without weights.",
     "average_shortest_path_length": "A search per node; weights are numbers of 0 or more.",
     "bellman_ford_path_length": "By delta-stepping; weights are numbers of 0 or more.",
-    "betweenness_centrality": "Without weights; endpoints of undirected graphs only; k and seed draw as NetworkX does.",
+    "betweenness_centrality": "Weights are above 0; endpoints of undirected graphs; k and seed draw as NetworkX does.",
     "center": "A search per node: not of trees, nor with usebounds=True.",
     "closeness_centrality": "A search per node; distances are numbers of 0 or more.",
     "clustering": "Of undirected graphs, without weights.",

@@ -19,6 +19,7 @@ from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.blocks import parse_size
 from graphdask.config import Config
@@ -367,6 +368,11 @@ class StoredPiece:
 
 def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any, fused: Any) -> None:
     """Raise Unsupported for what cannot be streamed, before any work."""
+    if isinstance(primitive, WeightedBetweenness):
+        raise Unsupported(
+            "betweenness by weight has no streamed form; use weight=None (--unweighted) to count hops, or take "
+            "S.in_memory(), which is the same graph in memory"
+        )
     if type(primitive) not in STREAMED:
         raise Unsupported(
             f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"

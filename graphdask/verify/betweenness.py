@@ -39,8 +39,8 @@ def paired(primitive: Betweenness) -> Betweenness:
     return Betweenness(twice, max(primitive.lanes, 2), primitive.scale)
 
 
-def scaled_alike(score: Array, ids: Array, primitive: Betweenness, xp: Any) -> Array:
-    """Scores of these vertices, those of sources scaled as all others are."""
+def scaled_alike(score: Array, ids: Array, primitive: Any, xp: Any) -> Array:
+    """Scores of these vertices, those of sources scaled as all others are; of betweenness by hops or by weight."""
     if primitive.of_sources == primitive.scale:
         return score
     ratio = primitive.scale / primitive.of_sources if primitive.of_sources else 1.0  # a single source scores 0
@@ -128,8 +128,11 @@ def impossible(score: Array, dead_end: Array, ids: Array) -> Violation | None:
     return None
 
 
-def sums(context: RankContext, part: Part, score: Array, xp: Any, search: InnerVertices) -> Violation | None:
-    """Whether the scores of own vertices, arrays of `xp` in the order of their positions, add up to what was found."""
+def sums(context: RankContext, part: Part, score: Array, xp: Any, search: Any) -> Violation | None:
+    """Whether the scores of own vertices, arrays of `xp` in the order of their positions, add up to what was found.
+
+    `search` has found it: InnerVertices, here or in graphdask.verify.weighted_betweenness.
+    """
     weighed, scale = 0.0, search.scale
     if search.pairs:
         places = xp.arange(len(score), dtype=np.int64) + part.first_position

@@ -12,7 +12,7 @@ from graphs import GRAPHS
 import graphdask as gd
 import graphdask.partition
 import graphdask.sources
-from graphdask.algorithms import bfs, pull
+from graphdask.algorithms import _weighted_paths, bfs, pull
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
 from graphdask.runtime import runtime
 
@@ -148,6 +148,15 @@ def test_ranks_and_betweenness(make, parts):
         gd.betweenness(graph, min(70 if parts == 1 else 9, graph.num_vertices)) for graph in pair.values()
     )
     np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("above zero", 1), ("above zero", 3), ("single", 1), ("double", 3)])
+@pytest.mark.parametrize("make", CASES)
+def test_betweenness_by_weight(make, parts, kind, monkeypatch):
+    monkeypatch.setattr(_weighted_paths, "CHUNKED", 64)  # rows of more edges have several threads
+    pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
+    sources = np.unique(np.linspace(0, pair["on_cpu"].num_vertices - 1, 5).astype(int))
+    same(lambda g: gd.betweenness(g, sources), "score", **pair)
 
 
 @pytest.mark.parametrize("kind", ["none", "integers"])

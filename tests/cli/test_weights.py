@@ -131,3 +131,24 @@ def test_times_are_found_where_a_sampler_needs_them(call, tmp_path):
     file.write_text("1 2 1082040961\n2 3 1082155839\n")
     found = answer(call("sample", "temporal", file, "--time", 1082155840, "--verify", "--json"))
     assert (found["weights"], found["weighted"]) == ("used", True)
+
+
+def test_betweenness_uses_them_unless_it_is_told_otherwise(call, tmp_path):
+    file = tmp_path / "triangle.txt"
+    file.write_text("1 2 1\n2 3 1\n1 3 5\n")
+    graph = nx.read_weighted_edgelist(file, nodetype=int)
+    for options, weight, status in (
+        ((), "weight", "used"), (("--no-weights",), None, "ignored"), (("--unweighted",), None, "ignored"),
+        (("--weights", "--weighted"), "weight", "used"),
+    ):  # fmt: skip
+        found = answer(call("run", "betweenness", file, "--undirected", *options, "--verify", "--json"))
+        assert found["answer"]["score"] == max(nx.betweenness_centrality(graph, None, False, weight).values())
+        assert found["weights"] == status
+    said = call("run", "betweenness", file, "--no-weights", "--weighted")
+    assert said.exit_code != 0
+    assert "--weighted needs weights" in said.stderr
+    call("stream", "build", file, tmp_path / "triangle.gdl", "--undirected")
+    said = call("run", "betweenness", tmp_path / "triangle.gdl")
+    assert "use weight=None (--unweighted) to count hops" in " ".join(said.stderr.split())
+    found = answer(call("run", "betweenness", tmp_path / "triangle.gdl", "--unweighted", "--json"))
+    assert found["answer"]["score"] == 0

@@ -181,7 +181,8 @@ def test_what_is_read_is_no_less_than_the_edges_that_are_looked_at(stored, memor
         source = int(S.ids.to_caller(np.array([S.store.header["root"]]))[0])
         for run in (S, S.partition(2)):
             for found in (
-                gd.bfs(run, source), gd.sssp(run, source), gd.connected_components(run), gd.betweenness(run, 3),
+                gd.bfs(run, source), gd.sssp(run, source), gd.connected_components(run),
+                gd.betweenness(run, 3, weight=None),
                 gd.pagerank(run, max_iter=1, tol=1),
             ):  # fmt: skip
                 streamed = found.stats.streamed

@@ -82,9 +82,9 @@ def test_betweenness_is_that_in_memory_on_a_device(streamed, name, sources, orde
     n, src, dst, directed = MADE[name]()
     G = gd.from_edges(src, dst, weights_of("whole", len(src)), num_vertices=n, directed=directed)
     S = streamed(G, "4MiB", parts=parts, order=order, chunk=4096 if name == "hubs" else 1024)
-    found = gd.betweenness(S, sources)
-    equal(found, gd.betweenness(G.partition(1, device="cuda"), sources))
-    np.testing.assert_allclose(found.score, gd.betweenness(G, sources).score, rtol=1e-12, atol=1e-12)
+    found = gd.betweenness(S, sources, weight=None)
+    equal(found, gd.betweenness(G.partition(1, device="cuda"), sources, weight=None))
+    np.testing.assert_allclose(found.score, gd.betweenness(G, sources, weight=None).score, rtol=1e-12, atol=1e-12)
     assert (found.stats.ranks, found.stats.streamed["device"]) == (parts, "cuda")
     found.verify()
 
@@ -194,7 +194,7 @@ def test_a_worker_streams_through_its_device(streamed):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     G = gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed)
     distance, rank, at = gd.sssp(G, 2).distance, gd.pagerank(G, max_iter=3).rank, G.vertex_ids[::9]
-    score = gd.betweenness(G.partition(1, device="cuda"), 3)
+    score = gd.betweenness(G.partition(1, device="cuda"), 3, weight=None)
     with dask_cluster(1, processes=False) as client, client.as_current():
         for parts in (1, 2):
             S = streamed(G, "3MiB", parts=parts)
@@ -206,7 +206,7 @@ def test_a_worker_streams_through_its_device(streamed):
                 assert (found.stats.streamed["from_disk"] == 0) == again
                 found.verify()
             np.testing.assert_array_equal(gd.pagerank(S, max_iter=3).rank, rank)
-            equal(gd.betweenness(S, 3).verify(), score)
+            equal(gd.betweenness(S, 3, weight=None).verify(), score)
             equal(WALKS["alias"](S, at), WALKS["alias"](G, at))
 
 
@@ -219,7 +219,7 @@ def test_a_process_for_each_gpu(stored, comm):
     path = stored(G, chunk="64KiB", building="1GiB").store.path
     alone, at = G.partition(1, device="cuda"), G.vertex_ids
     calls = CALLS | {
-        "betweenness": lambda G: gd.betweenness(G, 8),
+        "betweenness": lambda G: gd.betweenness(G, 8, weight=None),
         "walk": lambda G: gd.sample.random_walk(G, at, 20, bias="weight"),
         "neighbors": lambda G: gd.sample.neighbors(G, at[::7], [9, 5]),
     }

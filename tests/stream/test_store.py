@@ -286,7 +286,7 @@ def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
     said = memory_for(n)
     S = gd.stream.build(G, tmp_path / "graph.gdl", memory=said)
     for run in (S, S.partition(2)):
-        gd.betweenness(run, [0])
+        gd.betweenness(run, [0], weight=None)
         assert gd.bfs(run, 0).depth.max() > 0
         assert len(gd.pagerank(run, max_iter=1, tol=1, dangling="self-loop", personalization={0: 1.0}).rank) == n
 
@@ -313,7 +313,8 @@ def enough_at_once(opened):
     """Each algorithm runs in what it says that it needs, when it is told so for the first time."""
     calls = {
         "bfs": lambda S: gd.bfs(S, 0), "sssp": lambda S: gd.sssp(S, 0), "components": gd.connected_components,
-        "betweenness": lambda S: gd.betweenness(S, 64), "betweenness of one": lambda S: gd.betweenness(S, [0]),
+        "betweenness": lambda S: gd.betweenness(S, 64, weight=None),
+        "betweenness of one": lambda S: gd.betweenness(S, [0], weight=None),
         "pagerank": lambda S: gd.pagerank(S, max_iter=1, tol=3),
         "pagerank with loops": lambda S: gd.pagerank(S, max_iter=1, tol=3, dangling="self-loop", weighted=False),
     }  # fmt: skip

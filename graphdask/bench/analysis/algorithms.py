@@ -60,7 +60,7 @@ ALGORITHMS = (
     Algorithm("bfs-push", "bfs", {"direction": "push"}, source=_one),
     Algorithm("components", "connected_components"),
     Algorithm("strong", "strongly_connected_components", directed=True),
-    Algorithm("betweenness", "betweenness", source=_list),
+    Algorithm("betweenness", "betweenness", {"weight": None}, source=_list),
     Algorithm("pagerank", "pagerank", PAGERANK),
     Algorithm("pagerank-20", "pagerank", PAGERANK_20, compared="iteration_ms"),
     Algorithm("triangles", "triangles", directed=False),

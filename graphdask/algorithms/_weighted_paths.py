@@ -1,0 +1,292 @@
+"""Numbers of shortest paths by weight, and dependencies on their sources, of a batch whose distances are known.
+
+Tight edges, d(u) + weight = d(v), form a graph without cycles in each lane. Forward, a superstep counts the vertices of
+which the last predecessor has just been counted: edges out of these, and out of ghosts that were told, count down how
+many each own vertex still waits for. A vertex that is ready sums over its in-edges, and tells its ghosts. Back, the
+same groups of vertices go in the opposite order: all successors of a vertex stand in later ones. Owners sum over whole
+rows, so that a sum has one order, whatever the partitions, the lanes and the device.
+
+Where edges that add nothing to a distance form a cycle, its vertices wait for each other, and nothing more is ready:
+that ends the batch, and `graphdask.algorithms.weighted_betweenness` says why.
+
+Source: Brandes, A faster algorithm for betweenness centrality (2001), Section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms._levels import Level
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.backend import Array
+from graphdask.buffers import ROW, Allocation, Room, mail_bytes
+from graphdask.build import row_of_each
+from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.part import Csr, Part
+
+NEVER = 1 << 30
+"""What a source waits for: no path comes back to it."""
+FOUND, LEFT, BEYOND = 0, 1, 2
+"""Votes: vertices counted in this superstep, vertices and lanes that are not counted yet, edges to a vertex that has no
+distance because that was too large."""
+
+
+@dataclass
+class Rows:
+    """The edges of a partition without self-loops, and of parallel ones the lightest."""
+
+    inward: Csr
+    out: Csr
+    after: Csr
+    """Per slot, the own vertices that an edge leads to."""
+
+    @classmethod
+    def of(cls, part: Part, env: Environment) -> Rows:
+        """Those of a partition."""
+        assert part.inward is not None
+        inward = _simple(part.inward, env)
+        out = inward if part.inward is part.out else _simple(part.out, env)
+        return cls(inward, out, out if part.size == 1 else _turned(inward, part.num_slots, env))
+
+
+def _simple(csr: Csr, env: Environment) -> Csr:
+    xp, rows, ends = env.xp, row_of_each(env.backend, csr, 0), csr.indices
+    kept = ends != rows
+    kept[1:] &= (ends[1:] != ends[:-1]) | (rows[1:] != rows[:-1])  # the lightest of parallel edges stands first
+    return csr if bool(kept.all()) else csr.only(xp, kept)
+
+
+def _turned(csr: Csr, slots: int, env: Environment) -> Csr:
+    xp = env.xp
+    order = xp.argsort(csr.indices, kind="stable")
+    indptr = xp.zeros(slots + 1, np.int64)
+    xp.cumsum(xp.bincount(csr.indices, minlength=slots), out=indptr[1:])
+    assert csr.weights is not None
+    return Csr(indptr, row_of_each(env.backend, csr, 0)[order], csr.weights[order])
+
+
+def rows_memory(part: Part) -> int:
+    """Bytes for making and keeping Rows."""
+    assert part.out.weights is not None
+    edges = max(csr.num_edges for csr in part.directions)
+    index, weight = part.vertex_map.dtype.itemsize, part.out.weights.dtype.itemsize
+    kept = len(part.directions) * (edges * (index + weight) + 8 * part.num_owned)
+    turned = 0 if part.size == 1 else edges * (index + weight) + 8 * part.num_slots
+    return kept + turned + edges * (16 + 2 * index)
+
+
+@dataclass
+class State:
+    front: Array
+    """uint64 mask per slot, of those that were counted last."""
+    paths: Array
+    dependency: Array
+    """Tables, see kernels/weighted_paths.py."""
+    pending: Array
+    ready: Array
+    queue: Room
+    hubs: Array
+    counters: Array
+    left: int
+    """Own vertices and lanes that are not counted yet."""
+    beyond: int
+    shorter: int
+    """Edges that would make a distance smaller: none, if distances are right."""
+    levels: list[Level] = field(default_factory=list)
+    starts: list[Level] = field(default_factory=list)
+    """Ghosts of the sources."""
+    back: int = -1
+    """Level whose dependencies come next; negative on the way forward."""
+    stuck: bool = False
+    """Whether vertices wait for each other; the same on all ranks."""
+    too_far: bool = False
+    """Whether a distance was too large; the same on all ranks."""
+
+
+def counting_memory(part: Part, lanes: int, allocation: Allocation) -> int:
+    """Bytes for a batch of so many lanes, its distances among them."""
+    slots, owned, index = part.num_slots, part.num_owned, part.vertex_map.dtype.itemsize
+    tables = (16 * lanes + 8) * slots + (12 * lanes + 16) * owned
+    levels = lanes * (index + 8) * owned  # in the worst case a vertex is ready at another time in every lane
+    lists = allocation.first(owned) * index + index * slots + index * _hubs(part)
+    return tables + levels + lists + mail_bytes(part, 8 + 8 * lanes)
+
+
+def _hubs(part: Part) -> int:
+    return max(csr.num_edges for csr in part.directions) // CHUNKED + 1
+
+
+CHUNKED = 1024
+"""Edges of a row above which several threads of a GPU sum it."""
+assert CHUNKED <= ROW
+
+
+class PathCounts(Primitive[State]):
+    """The primitive of a batch: dependencies on each of the sources."""
+
+    name = "shortest paths counted"
+    columns: ClassVar[Mapping[str, Any]] = {}
+    votes = 3
+    tells_ghosts = True
+
+    def __init__(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array):
+        """`sources` are one for each lane, or for fewer than there are; `distance` is the table over slots."""
+        self.sources, self.lanes, self.rows, self.distance = sources, lanes, rows, distance
+
+    @property
+    def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {"mask": np.uint64, "value": (np.float64, (self.lanes,))}
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        return counting_memory(part, self.lanes, allocation) - self.distance.nbytes
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        xp, slots, owned, lanes, index = env.xp, part.num_slots, part.num_owned, self.lanes, part.vertex_map.dtype
+        rows, masks, places = self._own_sources(part)
+        state = State(
+            front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
+            pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
+            queue=env.room("a level of betweenness", owned, index), hubs=xp.empty(_hubs(part), index),
+            counters=xp.zeros(6, np.int64), left=0, beyond=0, shorter=0,
+        )  # fmt: skip
+        csr = self.rows.inward
+        shared = (
+            csr.indptr, csr.indices, csr.weights, self.distance, lanes, state.pending, state.hubs, state.counters,
+        )  # fmt: skip
+        kernels = self._kernels(part, env)
+        kernels.paths_pending(owned, *shared)
+        kernels.paths_pending_hubs(HUB_THREADS, *shared)
+        _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
+        at = env.backend.from_host(places)
+        state.pending.reshape(-1)[at] = NEVER
+        state.paths.reshape(-1)[at] = 1.0
+        reached = self.distance[:owned] != unreached(self.distance.dtype)
+        state.left = int(reached.sum()) - len(places)
+        level = Level(env.backend.from_host(rows), env.backend.from_host(masks))
+        return state, self._counted(part, state, level, env, edges)
+
+    def _own_sources(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Own vertices that are sources; their lanes; and where these stand in a table."""
+        lanes: dict[int, int] = {}
+        places = []
+        for lane, source in enumerate(self.sources):
+            rank, local = part.vertex_map.locate(source)
+            if rank == part.rank:
+                lanes[local] = lanes.get(local, 0) | 1 << lane
+                places.append(local * self.lanes + lane)
+        rows = np.array(list(lanes), part.vertex_map.dtype)
+        return rows, np.array(list(lanes.values()), np.uint64), np.array(places, np.int64)
+
+    def _kernels(self, part: Part, env: Environment) -> Any:
+        weights = self.rows.out.weights
+        assert weights is not None
+        return env.kernels(
+            "weighted_paths", index_t=part.vertex_map.dtype, weight_t=weights.dtype, dist_t=self.distance.dtype
+        )
+
+    def _counted(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+        """Take in a level whose paths are counted."""
+        state.levels.append(level)
+        return self._tell(state, level, edges)
+
+    def _tell(self, state: State, level: Level, edges: int) -> Messages:
+        state.front[level.rows] = level.masks
+        rows, votes = level.rows, (float(len(level.rows)), float(state.left), float(state.beyond))
+        values = {"mask": state.front, "value": state.paths}
+        return Messages(rows, rows[:0], values, True, len(rows), edges, to="ghosts", votes=votes)
+
+    def _end(self, state: State, frontier: int = 0, edges: int = 0) -> Messages:
+        none = state.levels[0].rows[:0]
+        values = {"mask": state.front, "value": state.paths}
+        return Messages(none, none, values, False, frontier, edges, to="ghosts")
+
+    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+        kernels = self._kernels(part, env)
+        for letter in inbox.letters:
+            kernels.paths_arrive(
+                letter.count, letter.slots, letter.columns["mask"], letter.columns["value"], self.lanes, state.front,
+                state.paths, per_item=self.lanes,
+            )  # fmt: skip
+        if state.back >= 0:
+            state.back -= 1
+            return self._backward(part, state, env)
+        found, left, beyond = inbox.votes.sum(axis=0).tolist()
+        if beyond:
+            state.too_far = True
+            return self._end(state)
+        if found:
+            told = [letter.slots for letter in inbox.letters]
+            if len(state.levels) == 1:
+                state.starts += [Level(x.slots.copy(), x.columns["mask"].copy()) for x in inbox.letters]
+            return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *told]), env)
+        if left:
+            state.stuck = True
+            return self._end(state)
+        state.levels.pop()  # the last level of all ranks is empty
+        state.back = len(state.levels) - 1
+        for level in (state.levels[0], *state.starts):
+            # An edge of weight 0 back to a source is on no shortest path: sources give their neighbours nothing.
+            count = len(level.rows)
+            nothing = env.xp.zeros((count, self.lanes))
+            kernels.paths_arrive(
+                count, level.rows, level.masks, nothing, self.lanes, state.front, state.paths, per_item=self.lanes
+            )
+        return self._backward(part, state, env) if state.back else self._end(state)
+
+    def _forward(self, part: Part, state: State, slots: Array, env: Environment) -> Messages:
+        """Count the vertices that were waiting for these slots only."""
+        after, kernels = self.rows.after, self._kernels(part, env)
+        if env.allocation.partial:  # no more vertices become ready than edges lead to them
+            state.queue.fit(int((after.indptr[slots + 1] - after.indptr[slots]).sum()))
+        queue = state.queue.array
+        state.counters.fill(0)
+        shared = (
+            slots, state.front, after.indptr, after.indices, after.weights, self.distance, self.lanes, state.pending,
+            state.ready, queue, state.hubs, state.counters,
+        )  # fmt: skip
+        kernels.paths_release(len(slots), *shared)
+        kernels.paths_release_hubs(HUB_THREADS, *shared)
+        _, edges, _, _, found, lanes = env.backend.to_host(state.counters).tolist()
+        rows = queue[:found].copy()
+        level = Level(rows, state.ready[rows])
+        state.ready[rows] = 0
+        state.left -= lanes
+        self._gather(part, state, level, self.rows.inward, state.paths, 0, env)
+        return self._counted(part, state, level, env, edges + self._edges(state, env))
+
+    def _backward(self, part: Part, state: State, env: Environment) -> Messages:
+        """Find the dependencies of a level; the sources, which come last, have none."""
+        level = state.levels[state.back]
+        self._gather(part, state, level, self.rows.out, state.dependency, 1, env)
+        self._kernels(part, env).paths_depend(
+            len(level.rows), level.rows, level.masks, self.lanes, state.paths, state.dependency, per_item=self.lanes
+        )
+        edges = self._edges(state, env)
+        return self._tell(state, level, edges) if state.back > 1 else self._end(state, len(level.rows), edges)
+
+    def _gather(
+        self, part: Part, state: State, level: Level, csr: Csr, out: Array, back: int, env: Environment
+    ) -> None:
+        kernels = self._kernels(part, env)
+        state.counters.fill(0)
+        shared = (
+            level.rows, level.masks, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, back,
+            state.paths, out, CHUNKED, state.hubs, state.counters,
+        )  # fmt: skip
+        kernels.paths_gather(len(level.rows), *shared, per_item=self.lanes)
+        if len(level.rows):
+            kernels.paths_gather_hubs(HUB_THREADS, *shared)
+
+    def _edges(self, state: State, env: Environment) -> int:
+        return int(env.backend.to_host(state.counters)[1])
+
+    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+        waiting = state.pending if state.stuck else state.pending[:0]
+        return {
+            "dependency": state.dependency, "waiting": waiting, "stuck": state.stuck, "too_far": state.too_far,
+            "shorter": -env.least(-state.shorter),
+        }  # fmt: skip

@@ -1,0 +1,225 @@
+"""Betweenness by weight: how many shortest paths, as sums of weights, pass through a vertex.
+
+A batch of up to 64 sources: a search by buckets (`sssp`) from each finds the distances, which are exchanged once, and
+all of them together then count paths and accumulate dependencies (_weighted_paths.py). A score adds up the dependencies
+on the sources in their order, so that its bits depend on nothing but the graph and the sources.
+
+Source: Brandes, A faster algorithm for betweenness centrality (2001), Section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms._weighted_paths import NEVER, PathCounts, Rows, counting_memory, rows_memory
+from graphdask.algorithms.betweenness import BetweennessResult
+from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.algorithms.sssp import State as SearchState
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.build import row_of_each
+from graphdask.engine import Environment, Inbox, Messages, Primitive, RankResult
+from graphdask.errors import InputError
+from graphdask.graph import Graph
+from graphdask.part import Csr, Part
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How a search keeps distances and what it makes of weights; see ShortestPaths."""
+
+    unit: float
+    distance: np.dtype
+    flat: bool
+    most: float
+
+    @classmethod
+    def of(cls, G: Graph, client: Any, progress: bool | None) -> Lengths:
+        """Those of a graph, whose weights must be neither negative nor infinite."""
+        facts = fit_weights(G, "; betweenness takes weights of 0 or more", client, progress)
+        distance, most = distance_range(G, facts)
+        return cls(bucket_unit(G, facts), distance, facts.least == 0, most)
+
+
+class Distances(ShortestPaths):
+    """A search for distances alone."""
+
+    def __init__(self, source: int, lengths: Lengths):
+        super().__init__(source, None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
+        self.lengths = lengths
+
+    def result(self, part: Part, state: SearchState, env: Environment) -> dict[str, Any]:
+        xp, owned = env.xp, part.num_owned
+        state.work = None
+        if state.too_far:
+            del state.labels
+            wide = Lengths(self.unit, np.dtype(np.int64), self.flat, np.inf)
+            return dict(env.run(part, Distances(self.source, wide)).columns)
+        own = state.labels[:owned]
+        if self.distance.kind == "f":
+            return {"distance": own}
+        none = unreached(self.label)
+        wide = own >> 32 if self.with_parents else own.astype(np.int64)
+        return {"distance": xp.where(own == none, np.int64(np.iinfo(np.int64).max), wide)}
+
+
+@dataclass
+class Nothing:
+    """The state: everything is done by the primitives that `result` runs."""
+
+    none: Array
+
+
+class WeightedBetweenness(Primitive[Nothing]):
+    """The primitive: dependencies on the given sources, summed and scaled."""
+
+    name = "betweenness by weight"
+    columns: ClassVar[Mapping[str, Any]] = {}
+    verifier = "graphdask.verify.weighted_betweenness"
+    result_type = BetweennessResult
+    needs_fused = (
+        "each search takes many supersteps, and vertices then sum what others give over rows of their own, with no "
+        "filter behind them"
+    )
+    copies = 1
+    """Lanes for each source."""
+
+    def __init__(
+        self, sources: Sequence[int], lanes: int, scale: float, of_sources: float, lengths: Lengths
+    ):  # fmt: skip
+        """`lanes` is how many sources a batch has; for the scales see Betweenness."""
+        self.sources, self.lanes, self.scale, self.of_sources = tuple(sources), lanes, scale, of_sources
+        self.lengths = lengths
+
+    @property
+    def inward(self) -> bool:
+        return True
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        search = Distances(0, self.lengths).memory(part, allocation)
+        counting = counting_memory(part, self.lanes * self.copies, allocation)
+        return rows_memory(part) + 8 * part.num_owned + search + 16 * part.num_slots + counting
+
+    def init(self, part: Part, env: Environment) -> tuple[Nothing, Messages]:
+        none = part.ids[:0]
+        return Nothing(none), Messages(none, none, {}, False)
+
+    def superstep(self, part: Part, state: Nothing, inbox: Inbox, env: Environment) -> Messages:
+        raise AssertionError("the run ends before a superstep")
+
+    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+        xp, owned = env.xp, part.num_owned
+        rows, score = Rows.of(part, env), xp.zeros(owned)
+        if part.inward is part.out:
+            first = _first_edge(part, env, rows.inward, rows.inward.weights == 0)
+            if first is not None:
+                return self._answer(score, first)
+        for sources, distance, found in self.batches(part, rows, env):
+            if found.values["too_far"]:
+                return self._answer(score, too_far=_too_far(part, env, rows.inward, distance))
+            if found.values["stuck"]:
+                return self._answer(score, _flat_edge(part, env, rows.inward, distance, found.columns["waiting"]))
+            self._kernels(part, rows, env).paths_score(
+                owned, found.columns["dependency"], distance.shape[1], len(sources), score
+            )
+        if self.of_sources != self.scale:
+            places = (part.vertex_map.locate(source) for source in self.sources)
+            own = env.backend.from_host(np.array([local for rank, local in places if rank == part.rank], np.int64))
+            sums = score[own]
+            score *= self.scale
+            score[own] = sums * self.of_sources
+        else:
+            score *= self.scale
+        return self._answer(score)
+
+    def _answer(self, score: Array, edge: tuple[int, int] | None = None, too_far: int = NO_VERTEX) -> dict[str, Any]:
+        """The scores, or why there are none."""
+        u, v = edge or (NO_VERTEX, NO_VERTEX)
+        return {"score": score, "too_far": too_far, "flat_from": u, "flat_to": v}
+
+    def _kernels(self, part: Part, rows: Rows, env: Environment) -> Any:
+        assert rows.out.weights is not None
+        types = {"index_t": part.vertex_map.dtype, "weight_t": rows.out.weights.dtype}
+        return env.kernels("weighted_paths", **types, dist_t=self._table)
+
+    @property
+    def _table(self) -> np.dtype:
+        """The dtype of tables of distances."""
+        return np.dtype(np.float64 if self.lengths.distance.kind == "f" else np.int64)
+
+    def batches(self, part: Part, rows: Rows, env: Environment) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
+        """Of each batch its sources, their distances over slots, and what PathCounts finds."""
+        xp, copies, lanes = env.xp, self.copies, self.lanes * self.copies
+        for begin in range(0, len(self.sources), self.lanes):
+            sources = self.sources[begin : begin + self.lanes]
+            distance = xp.full((part.num_slots, lanes), unreached(self._table), self._table)
+            for number, source in enumerate(sources):
+                own = env.run(part, Distances(source, self.lengths)).columns["distance"]
+                (whole,) = env.fetch_ghosts(part, [own])
+                distance[:, copies * number : copies * (number + 1)] = whole[:, None]
+            of_lanes = [source for source in sources for _ in range(copies)]
+            yield sources, distance, env.run(part, self.counts(of_lanes, lanes, rows, distance))
+
+    def counts(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array) -> PathCounts:
+        """What goes through a batch."""
+        return PathCounts(sources, lanes, rows, distance)
+
+
+def raise_undefined(G: Graph, result: BetweennessResult) -> None:
+    """Refuse a graph whose shortest paths are infinitely many, or too long."""
+    too_far, u, v = (result._value(name) for name in ("too_far", "flat_from", "flat_to"))
+    if too_far != NO_VERTEX:
+        raise InputError(
+            f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} from a source is too large; scale the "
+            f"weights down"
+        )
+    if u != NO_VERTEX:
+        a, b = G.ids.to_caller(np.array([u, v]))
+        raise InputError(
+            f"edges that add nothing to the length of a path, such as that from {a} to {b} (its weight is 0, or lost "
+            f"in rounding), form a cycle, so that the number of shortest paths is not defined; merge the vertices that "
+            f"they join, give them larger weights, or use weight=None to count hops"
+        )
+
+
+def _first_edge(part: Part, env: Environment, inward: Csr, wanted: Array) -> tuple[int, int] | None:
+    """Of the wanted edges the first, by the ids of its ends; of all ranks. Every rank calls it."""
+    if env.least(0 if bool(wanted.any()) else 1):
+        return None
+    (ids,) = env.fetch_ghosts(part, [part.ids])
+    src, dst = ids[inward.indices[wanted]], part.ids[row_of_each(env.backend, inward, 0)[wanted]]
+    u = env.least(int(src.min()) if len(src) else NO_VERTEX)
+    ends = dst[src == u]
+    return u, env.least(int(ends.min()) if len(ends) else NO_VERTEX)
+
+
+def _flat_edge(
+    part: Part, env: Environment, inward: Csr, distance: Array, waiting: Array
+) -> tuple[int, int] | None:  # fmt: skip
+    """An edge between equal distances, at the end of which a vertex waits in vain."""
+    rows = row_of_each(env.backend, inward, 0)
+    wanted = env.xp.zeros(inward.num_edges, bool)
+    for lane in range(distance.shape[1]):
+        d = distance[:, lane]
+        here = d[rows]
+        column = waiting[:, lane]
+        waits = ((column > 0) & (column < NEVER // 2))[rows] & (here != unreached(distance.dtype))
+        wanted |= waits & (d[inward.indices] == here) & (here + inward.weights == here)
+    return _first_edge(part, env, inward, wanted)
+
+
+def _too_far(part: Part, env: Environment, inward: Csr, distance: Array) -> int:
+    """The smallest vertex that was not reached, though an edge leads to it from one that was."""
+    rows, none = row_of_each(env.backend, inward, 0), unreached(distance.dtype)
+    least = NO_VERTEX
+    for lane in range(distance.shape[1]):
+        d = distance[:, lane]
+        beyond = part.ids[rows[(d[rows] == none) & (d[inward.indices] != none)]]
+        least = min(least, int(beyond.min()) if len(beyond) else NO_VERTEX)
+    return env.least(least)

@@ -1,0 +1,105 @@
+"""A result of betweenness by weight, checked by what three sums of it must be, distributed.
+
+As `graphdask.verify.betweenness` does: the scores, and the scores times a weight for each vertex, must add up to what
+the inner vertices of shortest paths add up to, found on the way forward alone. Shortest paths to a vertex may have
+unequal numbers of inner vertices here. So every source has three lanes: one with the numbers of paths, one with the
+inner vertices of all of them, and one with what these weigh. Besides, no edge may make a distance smaller, so that the
+distances, and with them the paths, are those of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._levels import Level
+from graphdask.algorithms._weighted_paths import PathCounts, Rows, State
+from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
+from graphdask.backend import Array
+from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.part import Part
+from graphdask.verify.betweenness import PIECE, impossible, scaled_alike, sums, weights_of
+from graphdask.verify.violation import Violation, first_of_all
+
+SOURCES = 21
+"""That a batch has at most, three lanes each."""
+
+
+class CountInner(PathCounts):
+    """The way forward alone; adds up the inner vertices of all paths, and what they weigh."""
+
+    name = "search for betweenness by weight"
+
+    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+        self.inner, self.weight = 0.0, 0.0
+        return super().init(part, env)
+
+    def _counted(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+        piece = max(1, PIECE[env.backend.name] // self.lanes)
+        for begin in range(0, len(level.rows), piece):
+            some = slice(begin, begin + piece)
+            self._add_up(part, state, level.rows[some], level.masks[some], env)
+        return super()._counted(part, state, level, env, edges)
+
+    def _add_up(self, part: Part, state: State, rows: Array, masks: Array, env: Environment) -> None:
+        """Add what paths to some rows have inside, and put each row inside the paths that go on from it."""
+        xp = env.xp
+        lanes = xp.arange(0, self.lanes, 3, dtype=np.uint64)
+        here = (masks[:, None] >> lanes) & np.uint64(1) != 0
+        table = state.paths[rows]
+        paths = xp.where(here, table[:, ::3], 1.0)
+        inside, weighed = (xp.where(here, table[:, column::3], 0.0) for column in (1, 2))
+        if state.levels:
+            self.inner += float((inside / paths).sum())
+            self.weight += float((weighed / paths).sum())
+            inside += paths
+            weighed += weights_of(xp, part.first_position + rows.astype(np.int64))[:, None] * paths
+        else:  # sources are inside no path from them
+            inside[:] = weighed[:] = 0.0
+        for column, found in ((1, inside), (2, weighed)):
+            table[:, column::3] = xp.where(here, found, table[:, column::3])
+        state.paths[rows] = table
+
+    def _backward(self, part: Part, state: State, env: Environment) -> Messages:
+        return self._end(state)
+
+
+class InnerVertices(WeightedBetweenness):
+    """The searches alone, with the sums that `graphdask.verify.betweenness.sums` compares."""
+
+    name = "search for betweenness by weight"
+    copies = 3
+    pairs = True
+
+    def counts(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array) -> CountInner:
+        self.counted = CountInner(sources, lanes, rows, distance)
+        return self.counted
+
+    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+        self.inner, self.weight, self.shorter = 0.0, 0.0, 0
+        for _, _, found in self.batches(part, Rows.of(part, env), env):
+            self.inner += self.counted.inner
+            self.weight += self.counted.weight
+            self.shorter += found.values["shorter"]
+        return {}
+
+
+def verify(
+    context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult
+) -> Violation | None:  # fmt: skip
+    """Return this rank's first violation, or None; every rank of the gang must call it."""
+    xp, score = context.backend.xp, result.columns["score"]
+    assert part.inward is not None
+    dead_end = (xp.diff(part.out.indptr) == 0) | (xp.diff(part.inward.indptr) == 0)
+    mine = impossible(score, dead_end, part.ids)
+    if first_of_all(context, mine):
+        return mine
+    batch = min(primitive.lanes, SOURCES)
+    search = InnerVertices(primitive.sources, batch, primitive.scale, primitive.scale, primitive.lengths)
+    run_primitive(context.comm, part, search, context.environment("selective"))
+    if search.shorter:
+        edges = f"{search.shorter} edges lead to shorter paths than those that were found"
+        return Violation(-1, -1, edges) if context.comm.rank == 0 else None
+    return sums(context, part, scaled_alike(score, part.ids, primitive, xp), xp, search)
