@@ -252,8 +252,7 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
         for record in _others(plan, names, graph, numbers, case.ranks):
             name = str(record.get("algorithm"))
             ours, theirs = best.get((name, record.get("ranks"))), record.get(compared.get(name, "ms"))
-            alike = ours and theirs and "differs" not in record
-            ratio = {"over_graphdask": theirs / ours} if alike else {}
+            ratio = {"over_graphdask": theirs / ours} if ours and theirs and "differs" not in record else {}
             yield about | record | ratio
 
 

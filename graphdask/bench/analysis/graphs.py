@@ -75,8 +75,8 @@ def of_file(path: str | os.PathLike[str], directed: bool | None = None) -> Any:
 
     graph = construct.read_graph(path, directed=directed)
     src, dst, weights = graph.edges("cpu")
-    ends = (graph.ids.to_internal(ends) for ends in (src, dst))
-    return construct.from_edges(*ends, weights, num_vertices=graph.num_vertices, directed=graph.directed)
+    src, dst = (graph.ids.to_internal(ends) for ends in (src, dst))
+    return construct.from_edges(src, dst, weights, num_vertices=graph.num_vertices, directed=graph.directed)
 
 
 def weighted(graph: Any, seed: int, most: int, dtype: str | None = None) -> Any:
@@ -90,8 +90,8 @@ def weighted(graph: Any, seed: int, most: int, dtype: str | None = None) -> Any:
         if dtype in (None, graph.source.weight_dtype):
             return graph
         src, dst, given = graph.edges("cpu")
-        ends = (graph.ids.to_internal(ends) for ends in (src, dst))
-        return from_edges(*ends, given.astype(dtype), num_vertices=graph.num_vertices, directed=graph.directed)
+        src, dst = (graph.ids.to_internal(ends) for ends in (src, dst))
+        return from_edges(src, dst, given.astype(dtype), num_vertices=graph.num_vertices, directed=graph.directed)
     if isinstance(graph.source, GeneratedSource):
         source = GeneratedSource(graph.source.generator, graph.source.skewed, PairWeights(most, seed, dtype or "int32"))
         return replace(graph, source=source, report=dict(graph.report), built=None)
