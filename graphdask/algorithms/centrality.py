@@ -116,7 +116,8 @@ def betweenness(
     go round it any number of times: that is an InputError (NetworkX returns numbers that depend on the order of the
     vertices). Self-loops are on no shortest path, whatever their weight.
 
-    By weights each source takes a search like that of `sssp`, about 10 times as long as one by hops on a CPU.
+    By weights each source takes a search like that of `sssp`, one after the other; paths are then counted for up to 64
+    sources at once.
 
     References
     ----------
