@@ -246,9 +246,9 @@ def analytics(
     """Algorithms from many sources on 1 to N ranks, beside other libraries.
 
     Algorithms: bfs, bfs-push, components, strong, betweenness, pagerank, pagerank-20, triangles, lcc, core, cdlp,
-    sssp, pagerank-weighted. TEPS are counted by Graph500's convention (edges of the input in the source's component)
-    and over the edges that were looked at. pagerank is float32 to 1e-4; pagerank-20, float32 without weights, and
-    pagerank-weighted, float64 with weights, make 20 iterations, as peers do, to compare iteration_ms.
+    sssp, pagerank-weighted, sssp-float32. TEPS are counted by Graph500's convention (edges of the input in the source's
+    component) and over the edges that were looked at. pagerank is float32 to 1e-4; pagerank-20, float32 without
+    weights, and pagerank-weighted, float64 with weights, make 20 iterations, as peers do, to compare iteration_ms.
     """
     import dask.config
 
