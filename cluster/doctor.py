@@ -187,14 +187,14 @@ def problems(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
     if gpus and not cuda["usable"]:
         driver = gpus[0]["driver"]
         found.append((
-            f"{len(gpus)} GPUs (driver {driver}), but not usable: {cuda['reason']}",
+            f"{len(gpus)} GPU{'s' if len(gpus) > 1 else ''} (driver {driver}), but not usable: {cuda['reason']}",
             'pip install "graphdask[cuda13]" for a driver of 580 or newer, else "graphdask[cuda12]"',
         ))  # fmt: skip
     if cuda["usable"] and "dask-cuda" not in seen["versions"]:
         found.append(("no dask-cuda: no worker for each GPU", 'pip install "graphdask[cuda13]" (or cuda12)'))
     if cuda["usable"] and not seen["nccl"]["usable"]:
         found.append((seen["nccl"]["found"], "NCCL is the faster data plane between GPUs; UCX is used without it"))
-    if not seen["ucx"]["usable"]:
+    if not seen["ucx"]["usable"] and (cuda["usable"] or "ucxx" in seen["versions"]):  # else TCP does
         found.append((
             "UCX is not usable, so data between processes goes over TCP", seen["ucx"]["found"]
         ))  # fmt: skip
@@ -203,7 +203,7 @@ def problems(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
             "UCX opens no CUDA transport",
             "look whether UCX_TLS leaves cuda_copy and cuda_ipc out, and whether libucx was built with CUDA",
         ))  # fmt: skip
-    if seen["shared_memory"]["total"] < MIN_SHARED_MEMORY:
+    if seen["shared_memory"]["total"] < MIN_SHARED_MEMORY and (seen["ucx"]["usable"] or seen["nccl"]["usable"]):
         megabytes = seen["shared_memory"]["total"] >> 20
         found.append((
             f"/dev/shm has {megabytes} MiB",

@@ -46,6 +46,31 @@ def test_a_healthy_host_has_no_problems(healthy):
     assert problems(healthy) == []
 
 
+def test_what_only_gpus_need_is_no_problem_without_one(healthy):
+    without = {
+        "versions": {"graphdask": "1"},
+        "gpus": [],
+        "cuda": {"usable": False, "devices": [], "reason": "CuPy cannot be loaded"},
+        "nccl": {"usable": False, "found": "NCCL cannot be used"},
+        "ucx": {"usable": False, "found": "pip install it", "transports": []},
+        "shared_memory": {"total": 64 << 20, "free": 0},
+    }
+    assert problems(healthy | without) == []
+    assert [problem for problem, _ in problems(healthy | without | {"gpus": healthy["gpus"]})] == [
+        "1 GPU (driver 580.0), but not usable: CuPy cannot be loaded"
+    ]
+
+
+def test_a_ucx_that_is_installed_and_cannot_be_used_is_a_problem_without_a_gpu_too(healthy):
+    broken = {
+        "versions": {"graphdask": "1", "ucxx": "0.52"},
+        "gpus": [],
+        "cuda": {"usable": False, "devices": [], "reason": ""},
+        "ucx": {"usable": False, "found": "look at libucx", "transports": []},
+    }
+    assert len(problems(healthy | broken)) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
