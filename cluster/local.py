@@ -38,6 +38,11 @@ CONNECT_SECONDS = 20.0
 WORKER_SECONDS = 60.0
 """How long to wait for workers of a cluster that runs elsewhere."""
 
+MOST_PER_CORE = 4
+"""Workers on this host for each core; more of them only wait for one another."""
+WORKER_BYTES = 128 << 20
+"""About what a worker takes before it holds anything: Python, Dask and what kernels import."""
+
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """No dashboard, and its HTTP server on any free port: another cluster may have the usual one."""
 
@@ -103,6 +108,8 @@ def local_cluster(
             "a worker, which imports the script that starts it, has come to the start of the workers: put it, and what "
             'follows, under `if __name__ == "__main__":`'
         )
+    if workers is not None:
+        _check_number(workers)
     gpus = _gpus(device)
     number = workers or gpus or core_count()
     if gpus and number > gpus:
@@ -129,6 +136,22 @@ def local_cluster(
             certified.of_this_process.pop(address, None)
             if cluster is not None:
                 cluster.close()
+
+
+def _check_number(workers: int) -> None:
+    """Raise InputError for more workers than this host could run, before any is started."""
+    from graphdask.backend import get_backend
+
+    cores, memory = core_count(), get_backend("cpu").free_memory()
+    most = max(MOST_PER_CORE * cores, 8)
+    if workers <= most and workers * WORKER_BYTES <= memory:
+        return
+    raise InputError(
+        f"workers={workers} are too many for this host: each is a process with a thread that computes, so they take "
+        f"{workers} cores of {cores}, and about {workers * WORKER_BYTES / 2**30:,.1f} GiB of memory, of which "
+        f"{memory / 2**30:,.1f} GiB are free, before they hold a graph; ask for {cores}, and at most "
+        f"{max(1, min(most, memory // WORKER_BYTES))}"
+    )
 
 
 @contextmanager

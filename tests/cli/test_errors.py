@@ -227,3 +227,10 @@ def test_an_id_above_63_bits_is_refused_with_the_option_that_keeps_it_as_a_name(
         assert "graph.txt:2: vertex id '9223372036854775808' is above 2^63 - 1; pass --ids str" in paragraph(refused)
         assert call(*command, "--ids", "str").exit_code == 0
     assert str(2**63) in out.read_text()
+
+
+@pytest.mark.parametrize("command", ["run components GRAPH", "sample walk GRAPH", "demo", "cluster start"])
+def test_more_workers_than_this_host_can_run_are_refused_at_once(call, path_graph, command):
+    result = call(*command.replace("GRAPH", str(path_graph)).split(), "--workers", 100_000)
+    assert result.exit_code == 2
+    assert "--workers 100000 are too many for this host" in paragraph(result)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import dask
 import numpy as np
@@ -18,7 +19,7 @@ from gangs import eventually, generated
 
 import graphdask as gd
 from graphdask.cli import cli
-from graphdask.cluster import certificates, tls
+from graphdask.cluster import certificates, local, tls
 from graphdask.cluster.local import connect
 from graphdask.comm.tcp_plane import Address
 from graphdask.errors import CommunicationError, GraphdaskWarning, InputError, Unsupported
@@ -182,3 +183,27 @@ def test_a_worker_without_gpu_among_workers_with_one_is_named():
     assert abilities.chosen_device("auto", {"tcp://a:1": True}) == "cuda"
     assert abilities.chosen_device("auto", {"tcp://b:1": False}) == "cpu"
     assert abilities.chosen_device("cpu", mixed) == "cpu"
+
+
+@pytest.mark.parametrize("workers", [1000, 10**6, 10**18])
+def test_more_workers_than_a_host_can_run_are_refused_before_any_is_started(workers, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    began = time.monotonic()
+    with pytest.raises(gd.InputError, match=rf"workers={workers} are too many .* {workers} cores of [12], .* GiB"):
+        gd.cluster.start(workers=workers, device="cpu")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("cores", "allowed"), [(1, 8), (2, 8), (16, 64)])
+def test_some_workers_for_each_core_are_allowed_where_memory_is(cores, allowed, monkeypatch):
+    monkeypatch.setattr(local, "core_count", lambda: cores)
+    monkeypatch.setattr(local, "WORKER_BYTES", 1)
+    local._check_number(allowed)
+    with pytest.raises(gd.InputError, match=f"ask for {cores}, and at most {allowed}"):
+        local._check_number(allowed + 1)
+
+
+def test_workers_that_memory_does_not_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(local, "WORKER_BYTES", 1 << 50)
+    with pytest.raises(gd.InputError, match=r"at most 1$"):
+        local._check_number(2)
