@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.blocks import EdgeArrays, all_edges, edge_blocks
+from graphdask.conversions import class_of, conversion
 from graphdask.errors import InputError
 from graphdask.frames import to_dask_array, to_dask_dataframe
 from graphdask.ids import VertexIds
@@ -401,10 +402,7 @@ class Graph:
 def checked_graph(G: Any) -> Graph:
     """Return G, or raise InputError where it is none."""
     if not isinstance(G, Graph):
-        raise InputError(
-            f"G is a {type(G).__name__}, not a Graph; graphdask.read_graph, from_edges, from_scipy and from_networkx "
-            f"make one"
-        )
+        raise InputError(f"G is a {class_of(G)}, not a Graph of graphdask; {conversion(G)}")
     return G
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import graphdask as gd
 from graphdask.errors import GraphdaskWarning
@@ -250,7 +255,7 @@ def test_a_direction_that_is_neither_true_nor_false_is_refused(directed):
 def test_what_is_no_graph_is_refused_by_name(other):
     kind = type(other).__name__
     for call in (lambda: gd.bfs(other, 0), lambda: gd.connected_components(other)):
-        with pytest.raises(gd.errors.InputError, match=f"G is a {kind}, not a Graph"):
+        with pytest.raises(gd.errors.InputError, match=rf"G is a (numpy\.)?{kind}, not a Graph of graphdask"):
             call()
     with pytest.raises(gd.errors.InputError, match=f"takes a NetworkX graph, not {kind}"):
         gd.from_networkx(other)
@@ -270,3 +275,24 @@ def test_a_comment_that_declares_other_vertices_than_edges_name_is_warned_of(tmp
     file.write_text(f"# Nodes: {declared} Edges: 2\n0 1\n1 2\n")
     with pytest.warns(GraphdaskWarning, match=rf"graph\.txt: the file declares {declared} vertices, its edges name 3"):
         assert gd.read_graph(file).num_vertices == 3
+
+
+def _others() -> list[tuple[object, str, str]]:
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 2]})
+    return [
+        (nx.path_graph(3), "networkx.classes.graph.Graph", "from_networkx(G)"),
+        (nx.MultiDiGraph(), "networkx.classes.multidigraph.MultiDiGraph", "from_networkx(G)"),
+        (sp.csr_array((3, 3)), "scipy.sparse._csr.csr_array", "from_scipy(G)"),
+        (frame, f"{type(frame).__module__}.DataFrame", "from_edges(G[source], G[target])"),
+        ("roads.gr", "str", "read_graph('roads.gr')"),
+        (Path("roads.gr"), "pathlib.PosixPath", "read_graph('roads.gr')"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_graph_of_another_package_is_named_with_its_module_and_what_converts_it(number):
+    other, name, convert = _others()[number]
+    for call in (gd.pagerank, gd.triangles, lambda G: gd.sample.random_walk(G, [0], 2)):
+        with pytest.raises(gd.errors.InputError) as raised:
+            call(other)
+        assert str(raised.value).startswith(f"G is a {name}, not a Graph of graphdask; graphdask.{convert}")
