@@ -148,6 +148,8 @@ def _definition(module: ast.Module, function: types.FunctionType, path: str, lin
     ]
     if len(found) > 1 and kinds[0] is ast.Lambda:
         found = _around(found, code)
+    if len(found) > 1 and kinds[0] is ast.Lambda:
+        found = _compiled_alike(found, code, path)
     text = lines[first - 1].strip() if first <= len(lines) else ""
     if len(found) > 1:
         raise FunctionError("several functions stand on this line: give each a line of its own", path, first, text)
@@ -173,6 +175,19 @@ def _around(found: list[ast.Lambda], code: types.CodeType) -> list[ast.Lambda]:
         for one in around
         if not any(one[:2] <= other[:2] and other[2:4] <= one[2:4] and other is not one for other in around)
     ]
+
+
+def _compiled_alike(found: list[ast.Lambda], code: types.CodeType, path: str) -> list[ast.Lambda]:
+    """Of several lambdas the one that compiles to a code; all of them if none or several do.
+
+    Python 3.12 gives the code of a constant no columns, so that its place does not say which lambda it is.
+    """
+    alike = []
+    for node in found:
+        made = compile(ast.Expression(node), path, "eval", dont_inherit=True).co_consts[0]
+        if (made.co_code, made.co_consts, made.co_names) == (code.co_code, code.co_consts, code.co_names):
+            alike.append(node)
+    return alike if len(alike) == 1 else found
 
 
 def _is_of(module: ast.Module, node: Any, code: types.CodeType, path: str) -> bool:
