@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import dask
+import networkx as nx
 import numpy as np
 import pytest
 from gangs import active, generated, hide_processes, named, scipy_depth
@@ -58,6 +59,49 @@ def test_a_cluster_counts_peels_and_labels_as_one_process(two_workers, which):
         with active(two_workers):
             found = run(make().partition(parts=3)).verify()
         assert np.array_equal(getattr(found, name), expected), name
+
+
+def weighted(directed: bool, kind: type) -> tuple[gd.Graph, np.ndarray]:
+    """A graph with names and edges of small weights, many of them ties, and NetworkX's betweenness."""
+    rng = np.random.default_rng(5)
+    names = np.array([f"v{v}" for v in range(30)])
+    src, dst = rng.integers(0, 30, (2, 110))
+    weights = rng.integers(1, 5, 110).astype(kind)
+    g = (nx.MultiDiGraph if directed else nx.MultiGraph)()
+    g.add_weighted_edges_from(zip(names[src], names[dst], weights.tolist(), strict=True))
+    G = gd.from_edges(names[src], names[dst], weights, directed=directed)
+    scores = nx.betweenness_centrality(g, normalized=False, weight="weight")
+    return G, np.array([scores[name] for name in G.vertex_ids])
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize(("directed", "kind"), [(True, np.int32), (False, np.float64)])
+def test_betweenness_by_weight_and_by_hops_has_the_bits_of_one_process(cluster_of, workers, directed, kind):
+    G, scores = weighted(directed, kind)
+    alone = gd.betweenness(G)
+    np.testing.assert_allclose(alone.score, scores, rtol=1e-11, atol=1e-11)
+    some, hops = gd.betweenness(G, 9, seed=2).score, gd.betweenness(G, weight=None).score
+    for parts in (2, 3):
+        divided = G.partition(parts=parts, ghosts="all" if parts == 3 else "1-hop")
+        for comm, exchange in ways("named" if parts == 3 else "generated", parts, workers):
+            if comm == "ucx" and not ucx_available()[0]:
+                continue
+            with active(cluster_of(workers)), dask.config.set({"graphdask.comm": comm}):
+                found = gd.betweenness(divided, exchange=exchange)
+                drawn = gd.betweenness(divided, 9, seed=2, exchange=exchange)
+                by_hops = gd.betweenness(divided, weight=None, exchange=exchange)
+            assert found.stats.ranks == parts
+            assert found.stats.transport == ("threads" if workers == 1 else comm)
+            np.testing.assert_array_equal(found.score, alone.score)
+            np.testing.assert_array_equal(drawn.score, some)
+            np.testing.assert_array_equal(by_hops.score, hops)
+        found.verify(), drawn.verify(), by_hops.verify()
+
+
+def test_workers_name_the_edge_without_length_that_leaves_betweenness_undefined(two_workers):
+    G = gd.from_edges(["a", "b", "c"], ["b", "c", "d"], [1, 0, 2], directed=False).partition(parts=3)
+    with active(two_workers), pytest.raises(InputError, match="from b to c"):
+        gd.betweenness(G)
 
 
 def ways(which: str, parts: int, workers: int) -> list[tuple[str, str]]:
