@@ -136,6 +136,11 @@ class DynamicPageRank(Primitive[State]):
         """Whether ranks are as good as they are to be."""
         return residual <= self.tol if self.error is None else error <= self.error
 
+    @property
+    def goal(self) -> float:
+        """The error or residual at which iterations end; negative if `tol` is 0, so that only `max_iter` ends them."""
+        return (self.tol or -1.0) if self.error is None else self.error
+
     def chosen(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """What statistics say of the methods of a run, from the values of its result."""
         found = {"method": values["method"], "steps": values["steps"]}
@@ -274,8 +279,7 @@ class DynamicPageRank(Primitive[State]):
         state.steps[by] = state.steps.get(by, 0) + 1
         state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
-            goal, by_error = (self.tol, 0) if self.error is None else (self.error, 1)
-            kernels.dynamic_judge(1, self.damping, scale, goal, by_error, state.counters)
+            kernels.dynamic_judge(1, self.damping, scale, self.goal, int(self.error is not None), state.counters)
         said = self._say(part, state, env, lists)
         if state.ahead:
             state.sweep.sum(part, state, env, state.counters[GOES:])
@@ -364,7 +368,8 @@ class DynamicPageRank(Primitive[State]):
             spread, untold = ((int(total[k]) << 32) + int(total[k + 1]) for k in (3, 5))
             state.residual = float(votes[:, 0].max())
             state.left.take(spread, untold, state.swept)
-            if self.met(state.residual, state.left.error) or state.iterations >= self.max_iter:
+            reached = state.residual if self.error is None else state.left.error
+            if reached <= self.goal or state.iterations >= self.max_iter:
                 return True
             if self.method == AUTO and state.mode == "nd":
                 mass = (int(total[9]) << 32) + int(total[10])

@@ -187,6 +187,11 @@ class PageRank(Primitive[State]):
         self.personalization, self.start = personalization, start
 
     @property
+    def goal(self) -> float:
+        """The residual at which iterations end; negative if `tol` is 0, so that only `max_iter` ends them."""
+        return self.tol or -1.0
+
+    @property
     def inward(self) -> bool:
         return True
 
@@ -266,7 +271,7 @@ class PageRank(Primitive[State]):
         state.iterations += 1
         state.ahead = state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
-            layout.rows.kernels.pagerank_judge(1, scale, self.tol, int(self.norm == "linf"), counters)
+            layout.rows.kernels.pagerank_judge(1, scale, self.goal, int(self.norm == "linf"), counters)
         said = self._say(part, state, env, layout.rows.csr.num_edges)
         if state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
@@ -313,7 +318,7 @@ class PageRank(Primitive[State]):
             state.residual = state.change if self.norm == "l1" else max(largest)
         elif not state.num_vertices:
             state.change = state.residual = 0.0
-        return state.residual <= self.tol or state.iterations >= self.max_iter
+        return not state.num_vertices or state.residual <= self.goal or state.iterations >= self.max_iter
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         return {

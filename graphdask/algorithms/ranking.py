@@ -59,9 +59,10 @@ def pagerank(
     damping : float
         In [0, 1).
     tol : float, optional
-        Stop when the norm of the change of the ranks in an iteration is at most this. Default: 1e-10.
+        Stop when the norm of the change of the ranks in an iteration is at most this. 0: do exactly `max_iter`
+        iterations, without a warning. Default: 1e-10.
     max_iter : int
-        Iterations at most; where the change is then still above `tol`, a GraphdaskWarning is given.
+        Iterations at most; if the change is then still above `tol`, and `tol` is not 0, a GraphdaskWarning is given.
     error : float, optional
         In place of `tol`: stop when the L1 distance to the exact ranks is proved to be at most this, so that methods
         can be compared. The bound of dt, df and dfp counts what they have skipped, over all calls; where it would not
@@ -156,9 +157,10 @@ def pagerank(
     checked_graph(G)
     if not (_is_number(damping) and 0 <= damping < 1):
         raise InputError(f"damping={damping!r} is not a number in [0, 1)")
-    for given, value in (("tol", tol), ("error", error)):
-        if value is not None and not (_is_number(value) and value > 0):
-            raise InputError(f"{given}={value!r} is not a number above 0")
+    if tol is not None and not (_is_number(tol) and tol >= 0):
+        raise InputError(f"tol={tol!r} is not a number of 0 or more")
+    if error is not None and not (_is_number(error) and error > 0):
+        raise InputError(f"error={error!r} is not a number above 0")
     if tol is not None and error is not None:
         raise InputError(f"tol={tol:g} and error={error:g} both say when to stop; leave one out")
     if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
@@ -212,7 +214,7 @@ def pagerank(
     result = runtime().run(
         G, primitive, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
     )
-    if not result.converged:
+    if (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, 3, error)
     return result
 
@@ -288,7 +290,7 @@ def dynamic_pagerank(
     frontier, prune = (usual if value is None else float(value) for value in (frontier_tol, prune_tol))
     primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps, error, partition_by or "both")
     result: DynamicPageRankResult = runtime().rank(G, primitive, client=client, progress=progress)
-    if keeps and not result.converged:
+    if keeps and (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, 4, error)
     return result
 

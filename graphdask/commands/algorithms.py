@@ -135,7 +135,8 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--damping", default=0.85, show_default=True,
                          help="Probability of following an edge, in [0, 1)."),
             click.option("--tol", type=float, metavar="CHANGE",
-                         help="Largest change of the ranks at the end, by --norm.  [default: 1e-10]"),
+                         help="Largest change of the ranks at the end, by --norm; 0: exactly --max-iter iterations.  "
+                              "[default: 1e-10]"),
             click.option("--error", type=float, metavar="DISTANCE",
                          help="Instead: largest distance to the exact ranks, summed, that is proved."),
             click.option("--norm", type=click.Choice(("l1", "linf")),

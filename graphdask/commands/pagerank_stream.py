@@ -44,7 +44,8 @@ stream_options = stacked(
                       "ranks reach; dfp: the same, leaving what has settled; auto: the fastest for --l1-error. May be "
                       "given more than once: each has a graph and ranks of its own."),
     click.option("--damping", default=0.85, show_default=True, help="Probability of following an edge, in [0, 1)."),
-    click.option("--tol", type=float, help="Largest change of a rank at the end.  [default: 1e-10]"),
+    click.option("--tol", type=float,
+                 help="Largest change of a rank at the end; 0: exactly --max-iter iterations.  [default: 1e-10]"),
     click.option("--l1-error", "bound", type=float, metavar="ERROR",
                  help="Instead of --tol: stop where the L1 error is proved to be this at most; auto wants it."),
     click.option("--max-iter", default=500, show_default=True, help="Iterations at most."),

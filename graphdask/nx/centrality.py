@@ -26,8 +26,8 @@ def _pagerank_refuses(arguments: Mapping[str, Any]) -> str:
         return f"alpha={alpha!r} is not in [0, 1)"
     if not (isinstance(most, int) and most >= 1):
         return f"max_iter={most!r} is not a whole number of 1 or more"
-    if not (isinstance(arguments["tol"], int | float) and arguments["tol"] > 0):
-        return f"tol={arguments['tol']!r} is not above 0"
+    if not (isinstance(arguments["tol"], int | float) and arguments["tol"] >= 0):
+        return f"tol={arguments['tol']!r} is not 0 or more"
     return no_function()(arguments)
 
 
@@ -80,6 +80,8 @@ def pagerank(
     led = _shares(G, None if dangling == personalization else dangling, "dangling")
     if led is not None and led.sum() == 0:
         raise NotImplementedError("graphdask takes values that do not sum to 0 for dangling=")
+    if tol == 0:  # no change is below it
+        raise networkx.PowerIterationFailedConvergence(max_iter)
     below = math.nextafter(len(G) * tol, 0.0)  # NetworkX stops below it, graphdask at it
     try:
         with warnings.catch_warnings():

@@ -173,6 +173,42 @@ def test_an_iteration_takes_one_superstep_and_the_end_none():
     assert [step["edges"] for step in found.stats] == [0] + [2 * len(src)] * 5
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("name", ["scale-free", "two triangles"])  # in the second no rank ever changes
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_tolerance_of_0_means_as_many_iterations_as_max_iter_says(name, parts, device):
+    n, src, dst, directed = GRAPHS[name]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, device=device)
+    for options in ({}, {"norm": "linf"}, {"dangling": "self-loop"}, {"dtype": "float32"}):
+        found = gd.pagerank(graph, tol=0, max_iter=7, **options).verify()
+        assert found.iterations == 7
+        assert found.converged == (found.residual == 0)
+    matrix = np.zeros((n, n))
+    np.add.at(matrix, (dst, src), 1.0)
+    if not directed:
+        proper = src != dst
+        np.add.at(matrix, (src[proper], dst[proper]), 1.0)
+    total = matrix.sum(axis=0)
+    rank = np.full(n, 1 / n)
+    for _ in range(7):
+        rank = 0.85 * (matrix @ (rank / np.maximum(total, 1)) + rank[total == 0].sum() / n) + 0.15 / n
+    np.testing.assert_allclose(gd.pagerank(graph, tol=0.0, max_iter=7).rank, rank, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["static", "nd", "dt", "df", "dfp"])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_tolerance_of_0_with_a_method_means_as_many_iterations_as_max_iter_says(method, parts):
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2, 2], [1, 2, 0, 2], num_vertices=4).partition(parts, device="cpu"))
+    gd.pagerank(D, method="static", tol=0, max_iter=3)
+    for insert in (([3], [1]), ([3], [2]), ([], [])):
+        D.update(insert=insert)
+        assert gd.pagerank(D, method=method, tol=0, max_iter=9).iterations == 9
+
+
+def test_a_graph_without_vertices_takes_no_iterations_with_a_tolerance_of_0():
+    assert gd.pagerank(gd.from_edges([], []), tol=0, max_iter=7).iterations == 0
+
+
 def test_a_tolerance_near_nothing_is_reached_when_no_rank_changes():
     n, src, dst, directed = GRAPHS["two triangles"]()
     found = gd.pagerank(gd.from_edges(src, dst, num_vertices=n, directed=directed), tol=1e-300)
@@ -267,7 +303,7 @@ BAD = {
     "damping below 0": (dict(damping=-0.1), "damping=-0.1 is not"),
     "damping NaN": (dict(damping=float("nan")), "damping=nan is not"),
     "damping a string": (dict(damping="0.85"), "damping='0.85' is not"),
-    "tol=0": (dict(tol=0), "tol=0 is not"),
+    "tol below 0": (dict(tol=-1e-9), "tol=-1e-09 is not a number of 0 or more"),
     "tol NaN": (dict(tol=float("nan")), "tol=nan is not"),
     "max_iter=0": (dict(max_iter=0), "max_iter=0 is not"),
     "max_iter a float": (dict(max_iter=3.0), "max_iter=3.0 is not"),
