@@ -77,10 +77,6 @@ class Betweenness(Primitive[State]):
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
-    needs_fused = (
-        "vertices look for the front, and sum what it gives, over rows of their own, with no filter behind them; only "
-        "a front of few edges is pushed, and their ends are listed where they are read"
-    )
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
 

@@ -38,7 +38,6 @@ def betweenness(
     seed: int = 0,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BetweennessResult:
@@ -72,10 +71,6 @@ def betweenness(
         Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
         more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
         would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as vertices look for the front, and
-        sum what it gives, over rows of their own, with no filter behind them. Only a front of few edges is pushed, and
-        their ends are listed where they are read.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -159,7 +154,7 @@ def betweenness(
     else:
         primitive = Betweenness(chosen, _lanes(len(chosen), 48 * n), scale, of_sources)
     result: BetweennessResult = runtime().run(
-        G, primitive, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
+        G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
     if isinstance(primitive, WeightedBetweenness):
         raise_undefined(G, result)

@@ -55,8 +55,6 @@ def local_clustering_coefficient(
     G: Graph,
     *,
     exchange: str | None = None,
-    allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ClusteringResult:
@@ -76,12 +74,6 @@ def local_clustering_coefficient(
         Directed or undirected.
     exchange : {"selective", "broadcast"}, optional
         Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
-    allocation : {"maximal", "just-enough"}, optional
-        Accepted so that all algorithms can be called alike. There are no queues, and arrays are as long as what was
-        counted, so both are the same, and a fixed share is refused.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as rows are intersected, and there is
-        no frontier to filter.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -115,6 +107,4 @@ def local_clustering_coefficient(
     [0.5, 0.5, 0.167, 0.0]
     """
     checked_graph(G)
-    return runtime().run(
-        G, LocalClustering(), exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
-    )
+    return runtime().run(G, LocalClustering(), exchange=exchange, client=client, progress=progress)

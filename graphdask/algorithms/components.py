@@ -84,7 +84,6 @@ class ConnectedComponents(Primitive[State]):
     votes = 1
     verifier = "graphdask.verify.components"
     result_type = ComponentsResult
-    needs_fused = "an edge joins two trees where it is read, and no frontier comes of it that could be filtered"
 
     @property
     def inward(self) -> bool:
@@ -224,7 +223,6 @@ def connected_components(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ComponentsResult:
@@ -240,9 +238,6 @@ def connected_components(
         Room for the vertices outside the largest tree: for all; for an estimate, which grows to their number; or for a
         fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it does not. Default:
         maximal. The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as an edge joins two trees where it
-        is read, and no frontier comes of it that could be filtered.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -282,7 +277,6 @@ def connected_components(
         ConnectedComponents(),
         exchange=exchange,
         allocation=allocation,
-        fused=fused,
         client=client,
         progress=progress,
     )

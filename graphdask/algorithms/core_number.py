@@ -71,7 +71,6 @@ class CoreNumber(Primitive[State]):
     result_type = CoreResult
     votes = 2
     needs_all = "its queue ends with every vertex in it"
-    needs_fused = "which edge takes a degree down to the level is known only where it is lowered"
 
     def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
         """Entries of the lists of ghosts and of rows put aside."""
@@ -153,7 +152,6 @@ def core_number(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> CoreResult:
@@ -172,9 +170,6 @@ def core_number(
     allocation : {"maximal", "just-enough"}, optional
         Room of lists: for all vertices, or for as many as there can be in this graph. Every vertex ends in the queue,
         so a fixed share is refused. Default: maximal. The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as which edge takes a degree down to
-        the level is known only where it is lowered.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -206,6 +201,4 @@ def core_number(
     [2, 2, 2, 1]
     """
     checked_undirected(G, "core_number")
-    return runtime().run(
-        G, CoreNumber(), exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
-    )
+    return runtime().run(G, CoreNumber(), exchange=exchange, allocation=allocation, client=client, progress=progress)

@@ -87,7 +87,6 @@ class LabelPropagation(Primitive[State]):
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     verifier = "graphdask.verify.label_propagation"
     result_type = LabelPropagationResult
-    needs_fused = "a vertex counts the labels of its neighbours, and no filter follows"
     tells_ghosts = True
 
     def __init__(self, iterations: int):
@@ -173,7 +172,6 @@ def label_propagation(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> LabelPropagationResult:
@@ -197,9 +195,6 @@ def label_propagation(
         Room for changed vertices: for all; for those that have neighbours, as the first iteration may change each; or
         for a fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not.
         Default: maximal. The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as a vertex counts the labels of its
-        neighbours, and no filter follows.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -240,7 +235,6 @@ def label_propagation(
         LabelPropagation(int(iterations)),
         exchange=exchange,
         allocation=allocation,
-        fused=fused,
         client=client,
         progress=progress,
     )

@@ -165,8 +165,7 @@ class PageRank(Primitive[State]):
     verifier = "graphdask.verify.pagerank"
     result_type = PageRankResult
     tells_ghosts = True
-    needs_all = "it has no queues, and every vertex takes part in every iteration"
-    needs_fused = "a vertex sums over its in-edges in one kernel, and no filter follows"
+    queues = False
     votes = 5
     """Upper and lower 32 bits of both sums in fixed point, and the largest change."""
 

@@ -45,8 +45,6 @@ def pagerank(
     dtype: Any = "float64",
     start: Any = None,
     exchange: str | None = None,
-    allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult | DynamicPageRankResult:
@@ -104,12 +102,6 @@ def pagerank(
     exchange : {"selective", "broadcast"}, optional
         Send contributions to the ranks that have ghosts of the vertex only, or to everyone. Default: selective. The
         answer is the same.
-    allocation : {"maximal", "just-enough"}, optional
-        Accepted so that all algorithms can be called alike. There are no queues and every array is needed in full, so
-        both are the same, and a fixed share is refused.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as a vertex sums over its in-edges in
-        one kernel, and no filter follows.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -179,8 +171,7 @@ def pagerank(
         plain = {
             "dangling": dangling in (None, "self-loop"), "norm": norm in (None, "linf"), "dtype": name == "float64",
             "personalization": personalization is None, "start": start is None, "weighted": not weighted,
-            "allocation": allocation is None, "exchange": exchange in (None, "selective"),
-            "fused": fused is None or fused,
+            "exchange": exchange in (None, "selective"),
         }  # fmt: skip
         return dynamic_pagerank(
             G, method, float(damping), 1e-10 if tol is None else float(tol), int(max_iter), frontier_tol, prune_tol,
@@ -211,9 +202,7 @@ def pagerank(
         personalization=personal,
         start=first,
     )
-    result = runtime().run(
-        G, primitive, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
-    )
+    result = runtime().run(G, primitive, exchange=exchange, client=client, progress=progress)
     if (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, 3, error)
     return result

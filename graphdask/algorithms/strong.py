@@ -109,9 +109,6 @@ class StrongComponents(Primitive[State]):
     needs_all = "its queue holds what a phase takes out, and that may be every vertex"
     verifier = "graphdask.verify.strong"
     result_type = ComponentsResult
-    needs_fused = (
-        "an edge counts, colours or marks the vertex that it leads to where it is read, and nothing is left to filter"
-    )
 
     def __init__(self, few: int = FEW):
         self.few = few
@@ -376,7 +373,6 @@ def strongly_connected_components(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ComponentsResult:
@@ -392,9 +388,6 @@ def strongly_connected_components(
         Room of lists: for all vertices, or for as many as there can be in this graph. A phase may take out every vertex
         in one launch, so a fixed share is refused. Undirected graphs: as in `connected_components`. Default: maximal.
         The answer is the same.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as an edge counts, colours or marks
-        the vertex that it leads to where it is read, and nothing is left to filter.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -437,6 +430,4 @@ def strongly_connected_components(
     """
     checked_graph(G)
     primitive = StrongComponents() if G.directed else ConnectedComponents()
-    return runtime().run(
-        G, primitive, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
-    )
+    return runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)

@@ -75,8 +75,7 @@ class Triangles(Primitive[State]):
     verifier = "graphdask.verify.triangles"
     result_type: Any = TrianglesResult
     votes = 4
-    needs_all = "it has no queues, and its arrays are as long as what has been counted"
-    needs_fused = "rows are intersected, and there is no frontier to filter"
+    queues = False
 
     @property
     def inward(self) -> bool:
@@ -157,8 +156,6 @@ def triangles(
     G: Graph,
     *,
     exchange: str | None = None,
-    allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> TrianglesResult:
@@ -173,12 +170,6 @@ def triangles(
         Undirected; `G.to_undirected()` makes one of a directed graph.
     exchange : {"selective", "broadcast"}, optional
         Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
-    allocation : {"maximal", "just-enough"}, optional
-        Accepted so that all algorithms can be called alike. There are no queues, and arrays are as long as what was
-        counted, so both are the same, and a fixed share is refused.
-    fused : bool, optional
-        Accepted so that all algorithms can be called alike; False is refused, as rows are intersected, and there is
-        no frontier to filter.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -211,6 +202,4 @@ def triangles(
     ([1, 1, 1, 0], 1)
     """
     checked_undirected(G, "triangles")
-    return runtime().run(
-        G, Triangles(), exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
-    )
+    return runtime().run(G, Triangles(), exchange=exchange, client=client, progress=progress)

@@ -83,10 +83,6 @@ class WeightedBetweenness(Primitive[Nothing]):
     columns: ClassVar[Mapping[str, Any]] = {}
     verifier = "graphdask.verify.weighted_betweenness"
     result_type = BetweennessResult
-    needs_fused = (
-        "each search takes many supersteps, and vertices then sum what others give over rows of their own, with no "
-        "filter behind them"
-    )
     copies = 1
     """Lanes for each source."""
 

@@ -234,6 +234,8 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
             record = about | {"algorithm": algorithm.name, "implementation": "graphdask", "ranks": size}
             if not algorithm.fits(graph.directed):
                 yield record | {"skipped": f"{'' if algorithm.directed else 'un'}directed graphs only"}
+            elif unused := [name for name in choice.where if not algorithm.takes(name)]:
+                yield record | {"skipped": f"{algorithm.function} has no option {unused[0]}"}
             elif not len(numbers):
                 yield record | {"skipped": "the graph has no edge to another vertex"}
             else:

@@ -8,6 +8,7 @@ import click
 
 from graphdask.commands import neighbourhoods, terminal
 from graphdask.commands.entry import Entry, public
+from graphdask.commands.options import allocation_option, fused_option
 from graphdask.errors import InputError
 
 
@@ -95,8 +96,10 @@ ENTRIES: tuple[Entry, ...] = (
             source_option,
             click.option("--direction", type=click.Choice(["auto", "push", "pull"]), default="auto", show_default=True,
                          help="Look along the edges from the frontier, or back to it; the answer is the same."),
+            allocation_option,
+            fused_option,
         ),
-        ("source", "direction"),
+        ("source", "direction", "allocation", "fused"),
     ),
     Entry(
         "sssp", "Shortest paths from a vertex by the sums of their weights, and parents.", public("sssp"), _distances,
@@ -105,16 +108,19 @@ ENTRIES: tuple[Entry, ...] = (
             source_option,
             click.option("--delta", type=float, metavar="WIDTH",
                          help="Width of a bucket of distances. Default: an estimate."),
+            allocation_option,
+            fused_option,
         ),
-        ("source", "delta"), weights=True,
+        ("source", "delta", "allocation", "fused"), weights=True,
     ),
     Entry(
         "components", "Connected components; of a directed graph the weak ones.", public("connected_components"),
-        component_summary, component_words,
+        component_summary, component_words, (allocation_option,), ("allocation",),
     ),
     Entry(
         "strong", "Strongly connected components: vertices that reach each other.",
-        public("strongly_connected_components"), component_summary, component_words,
+        public("strongly_connected_components"), component_summary, component_words, (allocation_option,),
+        ("allocation",),
     ),
     Entry(
         "betweenness", "Betweenness: how many shortest paths pass through a vertex.", _betweenness, _scores,
@@ -126,8 +132,9 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--normalized", is_flag=True, help="Divide by the number of pairs of other vertices."),
             click.option("--weighted/--unweighted", default=None,
                          help="Shortest paths by the sums of weights, or by hops.  [default: where there are weights]"),
+            allocation_option,
         ),
-        ("sources", "seed", "normalized", "weighted"), weights=True,
+        ("sources", "seed", "normalized", "weighted", "allocation"), weights=True,
     ),
     Entry(
         "pagerank", "PageRank of every vertex.", public("pagerank"), _ranks, _rank_words,

@@ -8,6 +8,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.entry import Entry, public
+from graphdask.commands.options import allocation_option
 
 
 def _most(result: Any, name: str, values: Any) -> dict[str, Any]:
@@ -71,9 +72,10 @@ ENTRIES = (
     Entry("lcc", "Local clustering coefficient of every vertex (LDBC).",
           public("local_clustering_coefficient"), _clustering, _clustering_words),
     Entry("core", "Core number of every vertex of an undirected graph.",
-          public("core_number"), _core, _core_words),
+          public("core_number"), _core, _core_words, (allocation_option,), ("allocation",)),
     Entry("cdlp", "Communities by synchronous label propagation (LDBC).",
           public("label_propagation"), _labels, _label_words,
-          (click.option("--iterations", type=click.IntRange(0), default=10, show_default=True, help="How many."),),
-          ("iterations",)),
+          (click.option("--iterations", type=click.IntRange(0), default=10, show_default=True, help="How many."),
+           allocation_option),
+          ("iterations", "allocation")),
 )  # fmt: skip

@@ -171,6 +171,11 @@ allocation_option = click.option(
     help="Room of queues: maximal, just-enough (grows), fixed (0.75 of the maximum), or a share such as 0.25.",
 )  # fmt: skip
 
+fused_option = click.option(
+    "--fused/--no-fused", "fused", default=None,
+    help="Filter what edges lead to where they are read, or from an array afterwards; default: fused.",
+)  # fmt: skip
+
 partition_options = stacked(
     click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
     click.option(
@@ -187,13 +192,6 @@ partition_options = stacked(
         "--exchange",
         type=click.Choice(["selective", "broadcast"]),
         help="Who is told of a change: partitions that know the vertex, or all; default: the algorithm's.",
-    ),
-    allocation_option,
-    click.option(
-        "--fused/--no-fused",
-        "fused",
-        default=None,
-        help="Filter what edges lead to where they are read, or from an array afterwards; default: fused.",
     ),
     click.option(
         "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."

@@ -46,7 +46,7 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     if picture is not None:
         drawable("--output", picture)
     steps = terminal.Steps()
-    with divided(request, steps, chosen.takes_weights) as (G, client):
+    with divided(request, steps, chosen) as (G, client):
         if warm_up:
             with steps.step("warm up"):
                 chosen.start(G, **request.how, client=client)

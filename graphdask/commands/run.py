@@ -46,8 +46,6 @@ class Request:
     by: str | None
     ghosts: str | None
     exchange: str | None
-    allocation: str | float | None
-    fused: bool | None
     id_width: str | None
     device: str
     workers: int | None
@@ -61,7 +59,7 @@ class Request:
     @property
     def how(self) -> dict[str, Any]:
         """Arguments that all algorithms take."""
-        return {"exchange": self.exchange, "allocation": self.allocation, "fused": self.fused}
+        return {"exchange": self.exchange}
 
 
 graph_options = stacked(
@@ -93,7 +91,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
     if request.output is not None:
         check_output(request.output, request.path)
     steps = terminal.Steps()
-    with divided(request, steps, chosen.takes_weights) as (G, client):
+    with divided(request, steps, chosen) as (G, client):
         with steps.step(chosen.title) as step:
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
@@ -116,11 +114,11 @@ def execute(chosen: Chosen, **options: Any) -> None:
 
 
 @contextmanager
-def divided(request: Request, steps: terminal.Steps, takes_weights: bool) -> Iterator[tuple[Any, Any]]:
+def divided(request: Request, steps: terminal.Steps, chosen: Chosen) -> Iterator[tuple[Any, Any]]:
     """The graph with its partitions built, and the client of the cluster that holds them; None in this process."""
     streamed = request.path.suffix == stream.ENDING
     if streamed:
-        stream.refuse(request)
+        stream.refuse(request, chosen.own)
     elif request.memory is not None:
         raise InputError(stream.not_streamed(request.path))
     elsewhere = request.scheduler or request.scheduler_file
@@ -134,7 +132,7 @@ def divided(request: Request, steps: terminal.Steps, takes_weights: bool) -> Ite
             with stream.opened(request, steps) as G:
                 yield G, client
             return
-        G = read(request, steps, weights.wanted(request.weights, takes_weights))
+        G = read(request, steps, weights.wanted(request.weights, chosen.takes_weights))
         with steps.step("partition") as step:
             G = G.partition(
                 request.partitions,

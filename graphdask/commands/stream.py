@@ -6,6 +6,7 @@ What `run`, `sample` and `profile` do with such a file is here too.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,10 +19,12 @@ from graphdask.errors import InputError
 
 ENDING = ".gdl"
 ALONE = (
-    *("by", "ghosts", "exchange", "allocation", "fused", "id_width", "file_format", "directed", "weights", "ids"),
+    *("by", "ghosts", "exchange", "id_width", "file_format", "directed", "weights", "ids"),
     *("header", "skip_rows", "na_values"),
 )
 """Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
+OWN = ("allocation", "fused")
+"""The same among the options of an algorithm."""
 
 
 @click.group("stream")
@@ -137,8 +140,11 @@ def not_streamed(path: Path) -> str:
     return f"--memory is for a file that is streamed; `graphdask stream build {path} {made}` makes one"
 
 
-def refuse(request: Any) -> None:
-    """Raise InputError for options that have no meaning for a file that is streamed."""
+def refuse(request: Any, own: Mapping[str, Any] | None = None) -> None:
+    """Raise InputError for options, of all algorithms or of one, that have no meaning for a file that is streamed."""
+    for name in OWN:
+        if own is not None and own.get(name) is not None:
+            refuse_option(name, own[name], request.path)
     for name in ALONE:
         if getattr(request, name, None) is not None:
             refuse_option(name, getattr(request, name), request.path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.buffers import Allocation
+from graphdask.buffers import MAXIMAL, Allocation
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.errors import (
@@ -98,7 +98,9 @@ class GangRuntime(DynamicRuntime):
             check(graph, primitive, exchange, allocation, fused)
             return self._opened(graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where))
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
-        scheme = Allocation.of(config.allocation)
+        if allocation is not None and not primitive.queues:
+            raise Unsupported(f"{primitive.name} has no queues to allocate; leave allocation= out")
+        scheme = Allocation.of(config.allocation) if primitive.queues else MAXIMAL
         if scheme.share < 1 and primitive.needs_all:
             raise Unsupported(
                 f"a fixed share of its memory can never do for {primitive.name}: {primitive.needs_all}; take "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.backend import get_backend
+from graphdask.errors import InputError
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
 
 ROWS = 4096
@@ -61,8 +62,8 @@ def waiting_queue(
     *,
     threads: int = 1280,
     schedule: str = "segmented",
-    segment: int = 0,
-    factor: int = 1,
+    segment: int | None = None,
+    factor: int | None = None,
     capacity: int = CAPACITY,
     device: str = "cpu",
 ) -> WaitingQueue:
@@ -80,11 +81,12 @@ def waiting_queue(
         Threads among which the vertices of a segment go round.
     schedule : {"segmented", "round-robin"}
         Segments one after the other (SRRP), or all vertices at once (RRP).
-    segment : int
-        Vertices of the first segment; 0: `capacity` for each thread, or with `factor` > 1 one for each.
-    factor : int
-        1: all segments have the same size. More: the next segment is so many times longer if so many times the longest
-        queue would not exceed `capacity`.
+    segment : int, optional
+        Vertices of the first segment. Default, or 0: `capacity` for each thread, or with `factor` > 1 one for each.
+        Refused with "round-robin", which has no segments.
+    factor : int, optional
+        1, the default: all segments have the same size. More: the next segment is so many times longer if so many times
+        the longest queue would not exceed `capacity`. Refused with "round-robin".
     capacity : int
         Vertices that fit the queue of one thread; more spill to other memory.
     device : {"cpu", "cuda", "auto"}
@@ -99,7 +101,7 @@ def waiting_queue(
     Raises
     ------
     InputError
-        For arguments out of range.
+        For arguments out of range, and for `segment` or `factor` with `schedule="round-robin"`.
     OverBudget
         If the targets do not fit the memory.
 
@@ -115,7 +117,16 @@ def waiting_queue(
     >>> bool(records.placed[0] > records.placed[-1])
     True
     """
-    graph = QueueCopyModel(n, degree, p, seed, schedule, segment, factor)
+    if schedule == "round-robin":
+        for name, value in (("segment", segment), ("factor", factor)):
+            if value is not None:
+                raise InputError(
+                    f'{name}={value!r} belongs to schedule="segmented"; "round-robin" has no segments, so leave '
+                    f"{name}= out"
+                )
+    graph = QueueCopyModel(
+        n, degree, p, seed, schedule, 0 if segment is None else segment, 1 if factor is None else factor
+    )
     threads, capacity = checked_count("threads", threads, 1), checked_count("capacity", capacity, 1)
     backend = get_backend(device)
     graph.check_memory(backend, (graph.n - graph.degree) * graph.degree, graph.n)

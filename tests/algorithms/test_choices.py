@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dask
 import numpy as np
 import pytest
 from covering import pairs
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask.algorithms.triangles import Triangles
+from graphdask.runtime import runtime
 
 NAMES = ("scale-free", "sparse random, directed", "sparse random, undirected", "star outward", "only self-loops")
 CALLS = {
@@ -26,8 +29,10 @@ CALLS = {
     "labels": lambda G, **where: gd.label_propagation(G, 4, **where),
 }
 UNDIRECTED = ("triangles", "core")
+FUSED = ("bfs", "push", "pull", "sssp")
 UNFUSED = ("push", "sssp")
-NEED_ALL = ("pagerank", "self-loops", "triangles", "clustering", "core")
+QUEUES = CALLS.keys() - {"pagerank", "self-loops", "triangles", "clustering"}
+NEED_ALL = ("core", "strong")
 WAYS = pairs(
     NAMES, ["range", "random", "biased-random", "metis", "own"], ["all", "1-hop"], ["selective", "broadcast"], [32, 64],
     ["maximal", "just-enough", 1.0], [None, True, False], [1, 2, 3, 4, 7],
@@ -51,8 +56,12 @@ def test_answers_have_the_same_bits_with_every_choice(call, rng):
             alone[name] = bits(CALLS[call](graph.partition(1, device="cpu")))
         owners = rng.integers(0, parts, n) if by == "own" else by
         divided = graph.partition(parts, owners, ghosts, device="cpu", id_width=width)
-        where = {"exchange": exchange, "allocation": allocation, "fused": fused}
-        if fused is False and call not in UNFUSED:
+        where = {"exchange": exchange}
+        if call in QUEUES:
+            where["allocation"] = allocation
+        if call in FUSED:
+            where["fused"] = fused
+        if fused is False and call in FUSED and call not in UNFUSED:
             with pytest.raises(gd.Unsupported, match=r".* cannot do with fused=False: .*"):
                 CALLS[call](divided, **where)
             where["fused"] = None
@@ -63,11 +72,31 @@ def test_answers_have_the_same_bits_with_every_choice(call, rng):
             np.testing.assert_array_equal(values, alone[name][column], f"{name}, {parts} parts by {by}, {ghosts}")
 
 
-@pytest.mark.parametrize("call", sorted(CALLS.keys() - {"components"}))  # nothing is outside the largest tree
+@pytest.mark.parametrize("call", sorted(QUEUES - {"components"}))  # nothing is outside the largest tree
 def test_a_share_that_may_not_do_is_refused_with_the_reason(call):
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=call == "strong").partition(2, device="cpu")
-    never = call in NEED_ALL or call == "strong"
+    never = call in NEED_ALL
     with pytest.raises(gd.Unsupported if never else gd.OverBudget, match=r"take .*allocation=") as raised:
         CALLS[call](graph, allocation=0.001)
     assert ("can never do" in str(raised.value)) == never
+
+
+@pytest.mark.parametrize("call", sorted(CALLS.keys()))
+def test_an_option_that_would_do_nothing_is_not_there(call):
+    graph = gd.from_edges([0, 1], [1, 2], directed=False)
+    for option, value, takers in (("allocation", "maximal", QUEUES), ("fused", True, FUSED)):
+        if call not in takers:
+            with pytest.raises(TypeError, match=option):
+                CALLS[call](graph, **{option: value})
+
+
+def test_the_setting_for_queues_leaves_algorithms_without_queues_alone(monkeypatch):
+    n, src, dst, _ = GRAPHS["scale-free"]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(2, device="cpu")
+    with dask.config.set({"graphdask.allocation": 1.0}):
+        for call in ("pagerank", "triangles", "clustering"):
+            assert CALLS[call](graph).stats.allocation == "maximal"
+        assert gd.bfs(graph, 0).stats.allocation == "fixed 1"
+    with pytest.raises(gd.Unsupported, match="triangles has no queues to allocate; leave allocation= out"):
+        runtime().run(graph, Triangles(), allocation="fixed")

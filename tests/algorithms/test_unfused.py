@@ -199,12 +199,6 @@ def test_whatever_is_neither_true_nor_false_is_refused():
             call(graph, 0, fused="no")
 
 
-def test_of_a_graph_that_changes_it_is_refused_with_a_method():
-    graph = gd.DynamicGraph(of(broad, 1, device="cpu"))
-    with pytest.raises(gd.Unsupported, match="fused= is as it is with method='df'"):
-        gd.pagerank(graph, method="df", fused=False)
-
-
 def test_an_algorithm_of_ones_own_is_refused_unless_it_says_otherwise():
     class Own(Primitive):
         name, columns = "own", MappingProxyType({})

@@ -284,8 +284,6 @@ def test_allocation_changes_nothing_and_what_does_not_fit_is_refused():
         np.testing.assert_array_equal(gd.betweenness(graph, [1, 2, 3], allocation=allocation).score, expected)
     with pytest.raises(gd.OverBudget, match="allocation='just-enough'"):
         gd.betweenness(graph, [1, 2, 3], allocation=0.01)
-    with pytest.raises(gd.Unsupported, match="fused=False"):
-        gd.betweenness(graph, fused=False)
 
 
 def test_a_dynamic_graph_has_the_weights_it_has_now():

@@ -116,6 +116,7 @@ def test_info_says_what_a_file_holds_by_its_rows(call, streamed):
     [
         (("--by", "random"), "--by has no meaning for path.gdl"),
         (("--exchange", "selective"), "--exchange has no meaning for path.gdl"),
+        (("--allocation", "just-enough"), "--allocation has no meaning for path.gdl"),
         (("--undirected",), "--undirected has no meaning for path.gdl"),
         (("--multi-edges", "merge"), "leave --self-loops and --multi-edges out"),
         (("--memory", "some"), "--memory some is no number of bytes"),

@@ -247,6 +247,9 @@ def test_options_of_the_queue_are_refused_elsewhere():
     for name, value in (("threads", 0), ("capacity", 0), ("segment", -1), ("schedule", "none"), ("device", "tpu")):
         with pytest.raises(InputError, match=f"{name}={value!r}"):
             gd.generate.waiting_queue(100, **{name: value})
+    for name in ("segment", "factor"):
+        with pytest.raises(InputError, match=f"{name}=1 belongs to"):
+            gd.generate.waiting_queue(100, schedule="round-robin", **{name: 1})
 
 
 def test_a_graph_larger_than_the_memory_is_refused(backend, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,12 @@ class Algorithm:
         start = {} if self.source is None else self.source(source)
         return getattr(graphdask, self.function)(graph, **start, **self.options, **where)
 
+    def takes(self, option: str) -> bool:
+        """Whether the function has such an option."""
+        import graphdask
+
+        return option in inspect.signature(getattr(graphdask, self.function)).parameters
+
     def fits(self, directed: bool) -> bool:
         """Whether there is an answer for such a graph."""
         return self.directed is None or self.directed == directed
@@ -51,7 +58,7 @@ class Algorithm:
 PAGERANK: dict[str, Any] = {"tol": 1e-4, "max_iter": 20, "dtype": "float32"}
 """As the GAP suite runs it."""
 EACH_ITERATION: dict[str, Any] = {"tol": 1e-30, "max_iter": 20}
-"""As many iterations for everyone: a change stays above such a tolerance, which may not be 0 here or elsewhere."""
+"""As many iterations for everyone: a change stays above such a tolerance, which may not be 0 elsewhere."""
 PAGERANK_20 = {**EACH_ITERATION, "dtype": "float32", "weighted": False}
 PAGERANK_WEIGHTED = {**EACH_ITERATION, "dtype": "float64", "weighted": True}
 
