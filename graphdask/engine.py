@@ -73,6 +73,8 @@ class Environment:
     """The supersteps so far, of a primitive that another one ran in its `result` too."""
     recorded: float = field(default=0.0, repr=False)
     """Seconds of the supersteps so far."""
+    done: float = field(default=0.0, repr=False)
+    """How many of the `goal` of the primitive are done."""
     told: int = field(default=0, repr=False)
     """What `comm.bytes_sent` was when a superstep last told of it."""
     allocation: Allocation = MAXIMAL
@@ -115,10 +117,17 @@ class Environment:
 
     def record(self, step: Superstep) -> None:
         """Tell of a superstep that has ended; a primitive that goes through several by itself tells of each."""
+        step.done = self.done
         self.recorded += step.compute + step.exchange + step.wait
         self.history.append(step)
         if self.on_superstep is not None:
             self.on_superstep(step)
+
+    def advance(self, done: float) -> None:
+        """Say how many of the `goal` of the primitive are done; the next superstep shows it, or the last one."""
+        self.done = done
+        if self.history:
+            self.history[-1].done = done
 
     def bytes_sent(self) -> int:
         """Payload bytes that this rank has sent since this was asked last."""
@@ -254,6 +263,11 @@ class Primitive(ABC, Generic[S]):
         """Whether it needs the in-edges."""
         return False
 
+    @property
+    def goal(self) -> tuple[int, str] | None:
+        """How many of what are to be done, as in (64, "sources"), if `Environment.advance` says how many are."""
+        return None
+
     @abstractmethod
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
@@ -307,6 +321,8 @@ class Superstep:
     """Seconds on the wire, the wait for slower ranks taken off."""
     wait: float
     """Seconds waited for slower ranks."""
+    done: float = 0.0
+    """How many of the `goal` of the primitive are done."""
 
 
 @dataclass

@@ -90,6 +90,10 @@ class Betweenness(Primitive[State]):
         return True
 
     @property
+    def goal(self) -> tuple[int, str]:
+        return len(self.sources), "sources"
+
+    @property
     def mask(self) -> Any:
         """The dtype of masks."""
         return np.uint8 if self.lanes <= 8 else np.uint64
@@ -163,6 +167,7 @@ class Betweenness(Primitive[State]):
         team = TeamBatches(tables, part, env, state, self.lanes, self.mask, MANY["cuda"], HUB)
         for state.batch in range(-(-len(self.sources) // self.lanes)):
             team.search(*self._own_sources(part, state.batch))
+            self._advance(state.batch + 1, env)
         return Messages(state.with_edges[:0], state.with_edges[:0], {}, False)
 
     def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
@@ -315,7 +320,11 @@ class Betweenness(Primitive[State]):
 
     def _next_batch(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
         state.batch += 1
+        self._advance(state.batch, env)
         return self._begin(part, state, env, edges)
+
+    def _advance(self, batches: int, env: Environment) -> None:
+        env.advance(min(batches * self.lanes, len(self.sources)))
 
     def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
         """Sum what the neighbours in the front give to the vertices of a level."""

@@ -74,7 +74,7 @@ def betweenness(
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
+        Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
     Returns
     -------

@@ -97,6 +97,10 @@ class WeightedBetweenness(Primitive[Nothing]):
     def inward(self) -> bool:
         return True
 
+    @property
+    def goal(self) -> tuple[int, str]:
+        return len(self.sources), "sources"
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         search = Distances(0, self.lengths).memory(part, allocation)
         counting = counting_memory(part, self.lanes * self.copies, allocation)
@@ -150,7 +154,10 @@ class WeightedBetweenness(Primitive[Nothing]):
         return np.dtype(np.float64 if self.lengths.distance.kind == "f" else np.int64)
 
     def batches(self, part: Part, rows: Rows, env: Environment) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
-        """Of each batch its sources, their distances over slots, and what PathCounts finds."""
+        """Of each batch its sources, their distances over slots, and what PathCounts finds.
+
+        A source that was searched from, but whose paths are not counted yet, is half done.
+        """
         xp, copies, lanes = env.xp, self.copies, self.lanes * self.copies
         for begin in range(0, len(self.sources), self.lanes):
             sources = self.sources[begin : begin + self.lanes]
@@ -159,8 +166,12 @@ class WeightedBetweenness(Primitive[Nothing]):
                 own = env.run(part, Distances(source, self.lengths)).columns["distance"]
                 (whole,) = env.fetch_ghosts(part, [own])
                 distance[:, copies * number : copies * (number + 1)] = whole[:, None]
+                env.advance(begin + (number + 1) / 2)
             of_lanes = [source for source in sources for _ in range(copies)]
-            yield sources, distance, env.run(part, self.counts(of_lanes, lanes, rows, distance))
+            found = env.run(part, self.counts(of_lanes, lanes, rows, distance))
+            if not (found.values["too_far"] or found.values["stuck"]):
+                env.advance(begin + len(sources))
+            yield sources, distance, found
 
     def counts(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array) -> PathCounts:
         """What goes through a batch."""

@@ -94,7 +94,7 @@ class Board(SchedulerPlugin):
         self._live = {key: (heard, ranks) for key, (heard, ranks) in self._live.items() if now - heard < QUIET}
         columns: dict[str, list[Any]] = {n: [] for n in ("worker", "rank", "superstep", "frontier", "edges", "bytes")}
         for _, ranks in self._live.values():
-            for rank, (worker, superstep, frontier, edges, sent) in sorted(ranks.items()):
+            for rank, (worker, superstep, frontier, edges, sent, *_) in sorted(ranks.items()):
                 for name, value in zip(columns, (worker, rank, superstep, frontier, edges, sent), strict=True):
                     columns[name].append(value)
         return columns

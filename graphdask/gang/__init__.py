@@ -122,6 +122,7 @@ class GangRuntime(DynamicRuntime):
                 summary=RankResult.without_columns,
                 label=primitive.name,
                 show=show,
+                goal=primitive.goal,
             )
             seconds = time.perf_counter() - started
             stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds, str(scheme))

@@ -201,13 +201,14 @@ class DaskGang:
         label: str,
         show: bool,
         total: int | None = None,
+        goal: tuple[int, str] | None = None,
         alone: bool = False,
     ) -> DaskKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are. Ranks that
-        are `alone` say nothing to each other, and need not wait until they are connected: each is given a communicator
-        of size 1.
+        `total` is the number of edges that all ranks together go through, where that tells how far they are, and
+        `goal` what supersteps count as `done`. Ranks that are `alone` say nothing to each other, and need not wait
+        until they are connected: each is given a communicator of size 1.
 
         Raises
         ------
@@ -218,12 +219,16 @@ class DaskGang:
         """
         addresses = [host.address for host in self.hosts]
         locking = locked(self.client, addresses, self.config.lock_timeout)
-        with pool_left(), locking, Progress(label, show, total) as progress:
+        with pool_left(), locking, Progress(label, show, total, goal) as progress:
             seats, call = self._seats, (program, arguments, summary, label, progress, alone)
+            kept = None
             if seats is not None and seats.comm == self.comm:
                 with suppress(Declined):
-                    return self._run_at_once(seats, *call)
-            return self._run_by_tasks(*call)
+                    kept = self._run_at_once(seats, *call)
+            if kept is None:
+                kept = self._run_by_tasks(*call)
+            progress.finish(kept.summary)
+            return kept
 
     @contextmanager
     def _new_run(self, progress: Progress) -> Iterator[RunWatch]:

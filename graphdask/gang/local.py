@@ -95,16 +95,18 @@ class LocalGang:
         label: str,
         show: bool,
         total: int | None = None,
+        goal: tuple[int, str] | None = None,
         alone: bool = False,
     ) -> LocalKept:
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are. Ranks that
-        are `alone` say nothing to each other: each is given a communicator of size 1.
+        `total` is the number of edges that all ranks together go through, where that tells how far they are, and
+        `goal` what supersteps count as `done`. Ranks that are `alone` say nothing to each other: each is given a
+        communicator of size 1.
         """
         deadline = time.monotonic() + self.config.deadline
         share = self.config.memory_fraction / self.sharing
-        with self._lock, Progress(label, show, total) as progress:
+        with self._lock, Progress(label, show, total, goal) as progress:
 
             def work(comm: Any, rank: int) -> Any:
                 comm = SingleCommunicator() if alone else comm
@@ -117,4 +119,6 @@ class LocalGang:
             else:
                 limit = self.config.deadline
                 values = run_threads(self.size, work, self.backends, limit, limit, on_wait=progress.draw)
-            return LocalKept(values, [summary(value) for value in values])
+            kept = LocalKept(values, [summary(value) for value in values])
+            progress.finish(kept.summary)
+            return kept

@@ -83,8 +83,9 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
     started = time.perf_counter()
     kept = built.gang.run(
-        execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show
-    )
+        execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show,
+        goal=primitive.goal,
+    )  # fmt: skip
     seconds, several = time.perf_counter() - started, built.gang.size > 1
     exchange, ghosts = ("selective", "all") if several else ("none", "none")
     stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, seconds)

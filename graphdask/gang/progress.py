@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from graphdask.engine import Superstep
@@ -12,6 +13,9 @@ from graphdask.notebook import bar_class, in_notebook
 
 DELAY = 0.7
 """Seconds before a bar appears: what is over by then needs none."""
+APART = 0.1
+"""Seconds between two drawings of a bar at least."""
+COUNTED = "{desc}: {percentage:.0f}%|{bar}| {n:.0f} of {total:.0f}{unit} [{elapsed}<{remaining}{postfix}]"
 
 
 def is_watched(wanted: bool | None) -> bool:
@@ -32,16 +36,17 @@ def signed(count: float) -> str:
 class Progress:
     """Context manager around a run.
 
-    `total`: the edges that all ranks go through, of which the bar then shows the share. `note` is called by ranks, from
-    any thread; the bar is drawn by the thread that calls `draw`.
+    `total`: the edges that all ranks go through, of which the bar then shows the share. `goal`: how many of what are to
+    be done, as in (64, "sources"); the bar then shows how many are, and the time left, and stays when the run is over.
+    `note` is called by ranks, from any thread; the bar is drawn by the thread that calls `draw`.
     """
 
-    def __init__(self, label: str, show: bool, total: int | None = None):
-        self.label, self.show, self.total = label, show, total
-        self._ranks: dict[int, tuple[int, int, int]] = {}
+    def __init__(self, label: str, show: bool, total: int | None = None, goal: tuple[int, str] | None = None):
+        self.label, self.show, self.total, self.goal = label, show, total, goal
+        self._ranks: dict[int, tuple[int, int, int, float]] = {}
         self._lock = threading.Lock()
         self._bar: Any = None
-        self._started = time.perf_counter()
+        self._started, self._drawn = time.perf_counter(), -APART
 
     def __enter__(self) -> Progress:
         self._started = time.perf_counter()
@@ -49,26 +54,42 @@ class Progress:
 
     def __exit__(self, *exception: Any) -> None:
         if self._bar is not None:
+            self._bar.leave = self.goal is not None and exception[0] is None
             self._bar.close()
 
-    def note(self, rank: int, superstep: int, frontier: int, edges: int) -> None:
-        """Take in where a rank is: its superstep, its frontier, and all edges it has looked at."""
+    def note(self, rank: int, superstep: int, frontier: int, edges: int, done: float = 0.0) -> None:
+        """Take in where a rank is: its superstep, its frontier, all edges it has looked at, and what is done."""
         with self._lock:
-            self._ranks[rank] = (superstep, frontier, edges)
+            self._ranks[rank] = (superstep, frontier, edges, done)
 
     def of_rank(self, rank: int) -> _RankProgress:
         """Return what the engine calls after each superstep of a rank in this process."""
         return _RankProgress(self, rank)
 
+    def finish(self, results: Sequence[Any]) -> None:
+        """Show where ranks have ended, of which the last was not heard yet; `results` are theirs."""
+        if self.goal is None:
+            return
+        for rank, result in enumerate(results):
+            steps = result.supersteps
+            self.note(rank, len(steps) - 1, 0, sum(step.edges for step in steps), steps[-1].done)
+        self._drawn = -APART
+        self.draw()
+
     def draw(self) -> None:
         """Show the state, at most ten times a second."""
         elapsed = time.perf_counter() - self._started
-        if not self.show or elapsed < DELAY:
+        if not self.show or elapsed < DELAY or elapsed - self._drawn < APART:
+            return
+        with self._lock:
+            ranks = list(self._ranks.values())
+        if ranks:
+            self._drawn = elapsed
+        if self.goal is not None:
+            self._draw_done(ranks, elapsed)
             return
         if self._bar is None:
             self._bar = bar_class()(desc=self.label, unit=" supersteps", bar_format="{desc} [{elapsed}]", leave=False)
-        with self._lock:
-            ranks = list(self._ranks.values())
         text = self.label
         if ranks:
             edges = sum(rank[2] for rank in ranks)
@@ -82,6 +103,18 @@ class Progress:
             text += f", {signed(edges / elapsed)}edges/s"
         self._bar.set_description_str(text)
 
+    def _draw_done(self, ranks: list[tuple[int, int, int, float]], elapsed: float) -> None:
+        """Show how many are done of the goal, as all ranks have told, and the time left at the mean pace."""
+        count, unit = self.goal or (0, "")
+        if self._bar is None:
+            self._bar = bar_class()(desc=self.label, total=count, unit=f" {unit}", bar_format=COUNTED, leave=False)
+            self._bar.start_t -= elapsed
+        if ranks:
+            self._bar.n = min(rank[3] for rank in ranks)
+            speed = signed(sum(rank[2] for rank in ranks) / elapsed)
+            self._bar.set_postfix_str(f"superstep {max(rank[0] for rank in ranks)}, {speed}edges/s", refresh=False)
+        self._bar.refresh()
+
 
 class _RankProgress:
     def __init__(self, progress: Progress, rank: int):
@@ -89,6 +122,6 @@ class _RankProgress:
 
     def __call__(self, step: Superstep) -> None:
         self._edges += step.edges
-        self._progress.note(self._rank, step.number, step.frontier, self._edges)
+        self._progress.note(self._rank, step.number, step.frontier, self._edges, step.done)
         if self._rank == 0 and threading.current_thread() is threading.main_thread():
             self._progress.draw()

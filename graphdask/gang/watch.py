@@ -130,8 +130,8 @@ class RunWatch:
             on_sign = self.on_sign  # the run may end meanwhile
             if on_sign is not None:
                 on_sign(message["worker"])
-            for rank, superstep, frontier, edges, _ in message["ranks"]:
-                self._progress.note(rank, superstep, frontier, edges)
+            for rank, superstep, frontier, edges, _, done in message["ranks"]:
+                self._progress.note(rank, superstep, frontier, edges, done)
 
     def __enter__(self) -> RunWatch:
         return self

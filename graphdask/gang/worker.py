@@ -383,7 +383,7 @@ class _Pulse:
     def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel, wanted: str):
         self._worker, self._plan, self._cancel = worker, plan, cancel
         self._task = wanted
-        self._ranks: dict[int, tuple[int, int, int, int]] = {}
+        self._ranks: dict[int, tuple[int, int, int, int, float]] = {}
         self._over = False
 
     def __enter__(self) -> _Pulse:
@@ -400,7 +400,7 @@ class _Pulse:
             nonlocal edges, sent
             edges += step.edges
             sent += step.bytes_sent
-            self._ranks[rank] = (step.number, step.frontier, edges, sent)
+            self._ranks[rank] = (step.number, step.frontier, edges, sent, step.done)
 
         return note
 
@@ -411,7 +411,7 @@ class _Pulse:
         """Called by the worker's event loop."""
         if self._over:
             return
-        ranks = [[rank, *map(int, where)] for rank, where in list(self._ranks.items())]
+        ranks = [[rank, *map(int, where), float(done)] for rank, (*where, done) in list(self._ranks.items())]
         self._worker.log_event(self._plan.topic, {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks})
         task = self._worker.state.tasks.get(self._task)
         if task is None or task.state == "cancelled":

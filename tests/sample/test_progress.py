@@ -34,10 +34,10 @@ def test_progress_while_it_runs(name, placement, monkeypatch, capsys):
     told: dict[int, list[tuple[int, int]]] = {}
     note = progress.Progress.note
 
-    def noting(self, rank, superstep, frontier, edges):
+    def noting(self, rank, superstep, frontier, edges, done):
         if self.label == name:
             told.setdefault(rank, []).append((superstep, edges))
-        note(self, rank, superstep, frontier, edges)
+        note(self, rank, superstep, frontier, edges, done)
 
     monkeypatch.setattr(progress.Progress, "note", noting)
     monkeypatch.setattr(progress, "DELAY", 0)
