@@ -36,6 +36,7 @@ _HOME = {
     "triangles": "algorithms.triangles",
 } | dict.fromkeys(
     (
+        "ArgumentError",
         "CommunicationError",
         "DeadlineExceeded",
         "FormatError",
@@ -62,11 +63,12 @@ __all__ = ["__version__", *_MODULES, *_HOME]
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
-        value = getattr(_import_module(f"graphdask.{_HOME[name]}"), name)
+        home = _import_module(f"graphdask.{_HOME[name]}")
+        value = _import_module("graphdask.suggest").suggesting(getattr(home, name), __name__, name)
     elif name in _MODULES:
         value = _import_module(f"graphdask.{name}")
     else:
-        raise AttributeError(f"module 'graphdask' has no attribute {name!r}")
+        raise _import_module("graphdask.suggest").no_attribute(__name__, name, __all__)
     globals()[name] = value
     return value
 

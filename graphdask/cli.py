@@ -186,7 +186,10 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "", 2
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "graphdask"
-        return f"{error.format_message().rstrip('.')}; see {path} --help", 2
+        from graphdask.commands.meant import suggestion
+
+        said = suggestion(error) or error.format_message().rstrip(".")
+        return f"{said}{' See' if said.endswith('?') else '; see'} {path} --help", 2
     if isinstance(error, FunctionError):  # speaks of Python, and shows a line of it
         return str(error), error.exit_code
     if isinstance(error, GraphdaskError):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError, shown
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, read_edges
@@ -386,6 +386,6 @@ def graph_of_file(
     if num_vertices is None and edges.vertices is None and declared != graph.num_vertices:
         warnings.warn(
             GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
-            stacklevel=3,
+            stacklevel=outside(),
         )
     return graph

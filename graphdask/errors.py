@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 
@@ -16,6 +17,14 @@ def shown(value: Any) -> str:
     except Exception:  # of whatever a caller gives; NumPy's times without a unit are such
         return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 300 else f"{text[:300]}..."
+
+
+def outside() -> int:
+    """The `stacklevel` of a warning that names the line, outside this package, which called it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("graphdask", "contextlib"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class GraphdaskError(Exception):
@@ -32,6 +41,10 @@ class InputError(GraphdaskError, ValueError):
     """The caller's arguments or data are not valid."""
 
     exit_code = 2
+
+
+class ArgumentError(InputError, TypeError):
+    """A function was called with an argument that it does not have, or without one that it needs."""
 
 
 class FormatError(InputError):

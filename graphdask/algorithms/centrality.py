@@ -10,7 +10,7 @@ import numpy as np
 from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
-from graphdask.errors import GraphdaskWarning, InputError
+from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 
@@ -144,7 +144,7 @@ def betweenness(
             f"the score of vertex {G.ids.to_caller(np.array(chosen))[0]}, the only source, cannot be estimated and is "
             f"0; use 2 sources or more",
             GraphdaskWarning,
-            stacklevel=2,
+            stacklevel=outside(),
         )
     primitive: Betweenness | WeightedBetweenness
     if G.weighted and weight is not None:

@@ -22,7 +22,7 @@ from graphdask.algorithms.dynamic_pagerank import (
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
 from graphdask.dynamic import DynamicGraph
-from graphdask.errors import GraphdaskWarning, InputError, Unsupported
+from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 
@@ -204,7 +204,7 @@ def pagerank(
     )
     result = runtime().run(G, primitive, exchange=exchange, client=client, progress=progress)
     if (tol or error is not None) and not result.converged:
-        warn_of_residual(result, max_iter, tol, 3, error)
+        warn_of_residual(result, max_iter, tol, error)
     return result
 
 
@@ -280,15 +280,15 @@ def dynamic_pagerank(
     primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps, error, partition_by or "both")
     result: DynamicPageRankResult = runtime().rank(G, primitive, client=client, progress=progress)
     if keeps and (tol or error is not None) and not result.converged:
-        warn_of_residual(result, max_iter, tol, 4, error)
+        warn_of_residual(result, max_iter, tol, error)
     return result
 
 
-def warn_of_residual(result: Any, max_iter: int, tol: float, stacklevel: int, error: float | None = None) -> None:
+def warn_of_residual(result: Any, max_iter: int, tol: float, error: float | None = None) -> None:
     """Say that the iterations stopped before they converged."""
     missed = f"a residual of {result.residual:.3g}, above tol={tol:g}; raise max_iter= or tol="
     if error is not None:
         missed = f"an error of up to {result.error:.3g}, above error={error:g}; raise max_iter= or error="
     warnings.warn(
-        f"pagerank stopped after max_iter={max_iter} iterations with {missed}", GraphdaskWarning, stacklevel=stacklevel
+        f"pagerank stopped after max_iter={max_iter} iterations with {missed}", GraphdaskWarning, stacklevel=outside()
     )

@@ -13,6 +13,7 @@ from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.sources import GeneratedSource
+from graphdask.suggest import no_attribute, suggesting
 
 METHODS = ("hash", "queue")
 
@@ -204,3 +205,10 @@ __all__ = [
     "sequential_copy_model",
     "waiting_queue",
 ]
+
+for _name in __all__:
+    globals()[_name] = suggesting(globals()[_name], __name__, _name)
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute(__name__, name, __all__)

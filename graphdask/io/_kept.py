@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import GraphdaskWarning, InputError
+from graphdask.errors import GraphdaskWarning, InputError, outside
 
 from ._header import MISSING_WORDS, NUMBER_LIKE
 
@@ -120,7 +120,7 @@ def warn_of_added(added: int, format: str) -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(GraphdaskWarning(text), stacklevel=5)
+    warnings.warn(GraphdaskWarning(text), stacklevel=outside())
 
 
 def warn_of_lost(path: Path, content: Any, lost: int | None) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, GraphdaskWarning
+from graphdask.errors import FormatError, GraphdaskWarning, outside
 
 from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times
 from ._header import NUMBER_LIKE
@@ -126,7 +126,7 @@ def _names_as_ids(layout: Layout, chosen: Chosen, request: Request, source: Sour
                 "others are integers; if that stands for a missing id, name it with na_values=; if the line is a "
                 "header, pass header=True; if ids are names, ids='str'"
             ),
-            stacklevel=5,
+            stacklevel=outside(),
         )
     return True
 
@@ -191,7 +191,7 @@ def _warn_of_doubt(layout: Layout, name: str, source: Source) -> None:
             f"{source.path}:{number}: {text} is read as {said} ({verdict.why}), which is not certain; pass "
             f"header={verdict.header} to keep it so, header={not verdict.header} if it is {other}"
         ),
-        stacklevel=5,
+        stacklevel=outside(),
     )
 
 
@@ -202,7 +202,7 @@ def _warn_of_comments(dropped: int, request: Request, source: Source) -> None:
                 f"{source.path}: {dropped:,} of the lines, which begin with '#' or '%', are left out as comments; if "
                 "they are edges, put a header above them, or pass comment=''"
             ),
-            stacklevel=5,
+            stacklevel=outside(),
         )
 
 
@@ -243,7 +243,7 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
                     GraphdaskWarning(
                         f"{source.path}: a comment declares {count:,} edges, the file has {edges.num_edges:,}"
                     ),
-                    stacklevel=4,
+                    stacklevel=outside(),
                 )
         if found := _VERTICES.match(text):
             count, first = (declared_number(digits.encode()) for digits in found.groups())
@@ -259,7 +259,7 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
                         f"count from 1; "
                         "equal ids of both sides are read as one vertex"
                     ),
-                    stacklevel=4,
+                    stacklevel=outside(),
                 )
     if request.directed is not None:
         edges.directed = request.directed

@@ -7,6 +7,9 @@ Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on 
 
 from importlib import import_module as _import_module
 
+from graphdask.suggest import no_attribute as _no_attribute
+from graphdask.suggest import suggesting as _suggesting
+
 _HOME: dict[str, str] = {
     "Chunks": "chunks",
     "Frontiers": "frontier",
@@ -47,8 +50,8 @@ __all__ = list(_HOME)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'graphdask.sample' has no attribute {name!r}")
-    value = getattr(_import_module(f"graphdask.sample.{_HOME[name]}"), name)
+        raise _no_attribute(__name__, name, __all__)
+    value = _suggesting(getattr(_import_module(f"graphdask.sample.{_HOME[name]}"), name), __name__, name)
     globals()[name] = value
     return value
 

@@ -5,6 +5,9 @@ Source: WolfPath, International Journal of Parallel Programming 47 (2019).
 
 from importlib import import_module as _import_module
 
+from graphdask.suggest import no_attribute as _no_attribute
+from graphdask.suggest import suggesting as _suggesting
+
 _HOME: dict[str, tuple[str, str]] = {
     "StreamedGraph": ("graph", "StreamedGraph"),
     "build": ("construct", "build"),
@@ -17,9 +20,9 @@ __all__ = list(_HOME)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'graphdask.stream' has no attribute {name!r}")
+        raise _no_attribute(__name__, name, __all__)
     module, inner = _HOME[name]
-    value = getattr(_import_module(f"graphdask.stream.{module}"), inner)
+    value = _suggesting(getattr(_import_module(f"graphdask.stream.{module}"), inner), __name__, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,166 @@
+"""What was meant by a name that there is not, of a function or an argument: near ones, and those of other packages."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from types import FunctionType
+from typing import Any
+
+from graphdask.errors import ArgumentError
+
+NAMES = {
+    "pagerank": "page_rank pagerank_numpy pagerank_scipy",
+    "betweenness": "betweenness_centrality vertex_betweenness node_betweenness brandes bc",
+    "label_propagation": "cdlp lpa labelprop community_label_propagation asyn_lpa_communities louvain "
+    "leiden communities label_propagation_communities fast_label_propagation_communities community_detection",
+    "sssp": "dijkstra shortest_path shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
+    "single_source_dijkstra single_source_dijkstra_path_length delta_stepping distances",
+    "bfs": "breadth_first_search bfs_edges bfs_tree bfs_layers single_source_shortest_path_length",
+    "connected_components": "components wcc cc weak weakly_connected_components weak_components",
+    "strongly_connected_components": "scc strong strong_components",
+    "core_number": "core core_numbers kcore k_core coreness core_decomposition",
+    "triangles": "triangle_count count_triangles triangle_counting tc",
+    "local_clustering_coefficient": "lcc clustering clustering_coefficient transitivity_local_undirected",
+    "read_graph": "read load load_graph open read_csv read_edgelist read_edge_list read_weighted_edgelist read_parquet",
+    "from_edges": "from_edgelist from_edge_list from_pandas from_pandas_edgelist from_cudf_edgelist from_arrays graph",
+    "from_networkx": "from_nx",
+    "from_scipy": "from_scipy_sparse_array from_scipy_sparse_matrix from_adjacency from_numpy_array from_csr",
+    "from_dask_dataframe": "from_dask from_dask_cudf_edgelist from_dataframe",
+    "DynamicGraph": "Dynamic MutableGraph",
+    "generate.preferential_attachment": "barabasi_albert barabasi_albert_graph ba scale_free pa",
+    "generate.erdos_renyi": "er gnp gnm gnp_random_graph gnm_random_graph fast_gnp_random_graph erdos_renyi_graph",
+    "generate.rmat": "kronecker rmat_graph graph500",
+    "sample.random_walk": "walk walks random_walks uniform_random_walk deepwalk",
+    "sample.node2vec": "node2vec_walks node2vec_random_walks biased_random_walk",
+    "sample.neighbors": "neighbor_sample uniform_neighbor_sample neighbor_sampler sample_neighbors graphsage",
+    "sample.personalized_pagerank": "ppr",
+    "sample.random_edges": "edges",
+    "sample.random_nodes": "nodes",
+}
+"""What other packages call what is here, by its name here."""
+
+ARGUMENTS = {
+    "damping restart p": "alpha damping_factor d teleport",
+    "sources k starts seeds fanouts count": "k n_samples num_samples samples n_sources",
+    "max_iter iterations": "max_iter max_iterations maxiter max_iters iterations niter n_iter "
+    "num_iter num_iterations iters",
+    "tol": "tolerance eps epsilon threshold",
+    "weight weighted weights": "weight weights weighted edge_attr distance cost",
+    "source": "root start source_vertex source_node src",
+    "sources starts seeds source": "sources starts seeds start start_vertices start_nodes start_list nodes input_nodes",
+    "personalization personalize": "personalize personalized personalization reset",
+    "start": "nstart initial initial_ranks",
+    "G": "g graph",
+    "seed": "random_state rng random_seed",
+    "walks_per_start": "num_walks n_walks walks number_walks",
+    "length depth": "walk_length path_length num_steps steps max_depth hops",
+    "fanouts sizes": "fanout num_neighbors sizes fanout_vals",
+    "n num_vertices vertices": "nodes n_vertices num_nodes num_vertices number_of_nodes n_nodes vertices",
+    "m edges": "num_edges n_edges number_of_edges edges",
+    "degree": "m edges_per_vertex k",
+    "p": "prob probability",
+    "edge_factor": "edgefactor",
+    "direction": "mode orientation reverse",
+    "replace": "with_replacement replacement",
+    "delimiter": "sep separator",
+    "columns": "names usecols",
+    "comment": "comments",
+    "directed": "is_directed create_using undirected",
+    "path": "file filename fname",
+    "self_loops": "loops selfloops",
+    "multi_edges": "multigraph duplicates parallel_edges",
+    "normalized": "normalised norm normalize",
+    "client workers": "n_jobs nprocs num_workers n_workers threads",
+    "output": "o out",
+    "workers": "w j n np jobs",
+    "overwrite": "force f",
+    "format": "f fmt file_format",
+    "partitions": "parts num_partitions nparts",
+    "progress": "verbose",
+}
+"""What other packages call arguments, by their names here: the first that a function has is meant."""
+
+_BY_NAME = {other: name for name, others in NAMES.items() for other in others.split()}
+
+
+def meant(name: str, names: Iterable[str], least: float = 0.65) -> str | None:
+    """The one of these names that is nearest to a name; None where none has so large a share of it."""
+    near = {each.lower(): each for each in sorted(names) if not each.startswith("_")}
+    found = get_close_matches(name.lower(), near, 1, least)
+    return near[found[0]] if found else None
+
+
+def meant_function(name: str) -> str:
+    """The name here of what other packages call so, such as `generate.rmat`; the name itself where it is none."""
+    return _BY_NAME.get(name.lower(), name)
+
+
+def meant_argument(name: str, names: Iterable[str]) -> str | None:
+    """The one of a function's arguments that is meant by a name; None where none is."""
+    names = list(names)
+    for here, others in ARGUMENTS.items():
+        if name in others.split():
+            for each in here.split():
+                if each in names and each != name:
+                    return each
+    return meant(name, names)
+
+
+def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """The error for a public name that a module has not, with the one that is meant."""
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):  # asked by Python and by tools, many times
+        return AttributeError(text)
+    known = {f"graphdask.{each}" for each in NAMES} | {f"{module}.{each}" for each in names}
+    known -= {f"{module}.{name}"}
+    if name in _BY_NAME:
+        return AttributeError(f"{text}; did you mean graphdask.{_BY_NAME[name]}?")
+    for each in sorted(known):
+        if each.rpartition(".")[2] == name:
+            return AttributeError(f"{text}; did you mean {each}?")
+    near = {each.rpartition(".")[2]: each for each in sorted(known, key=lambda each: each.startswith(f"{module}."))}
+    found = meant(name, near) or _BY_NAME.get(meant(name, _BY_NAME) or "")
+    if found is None:
+        return AttributeError(text)
+    return AttributeError(f"{text}; did you mean {near.get(found, f'graphdask.{found}')}?")
+
+
+def suggesting(function: Any, module: str, name: str) -> Any:
+    """The public form of a function: a call whose arguments do not fit says which are meant, as an ArgumentError.
+
+    Its signature and docstring are the function's, and it is pickled by its public name. Other values are returned as
+    they are.
+    """
+    if not inspect.isfunction(function):
+        return function
+    explain: Callable[..., ArgumentError] = _misfit
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # raised inside the function
+                raise
+            refused = explain(function, name, kwargs, error)
+        raise refused
+
+    # In the function's own module, where doctest looks for it.
+    public = FunctionType(call.__code__, function.__globals__, name, None, call.__closure__)
+    functools.update_wrapper(public, function)
+    public.__module__, public.__name__, public.__qualname__ = module, name, name
+    return public
+
+
+def _misfit(function: Any, name: str, given: dict[str, Any], error: TypeError) -> ArgumentError:
+    """What does not fit in a call."""
+    names = list(inspect.signature(function).parameters)
+    for each in given:
+        if each not in names:
+            found = meant_argument(each, [other for other in names if other not in given])
+            if found is not None:
+                return ArgumentError(f"{name} has no argument {each}=; did you mean {found}=?")
+            return ArgumentError(f"{name} has no argument {each}=; it has {', '.join(names)}")
+    return ArgumentError(f"{str(error).replace(function.__qualname__, name, 1)}; its arguments are {', '.join(names)}")
