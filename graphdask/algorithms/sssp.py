@@ -41,6 +41,7 @@ GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation)
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.errors import InputError
+from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph import Graph, checked_graph
 from graphdask.kernels import sssp_team as at
 from graphdask.part import Part
@@ -296,6 +297,12 @@ class ShortestPaths(Primitive[State]):
         return {"distance": own, "parent": parent, "too_far": too_far}
 
 
+UNWEIGHTED = (
+    "sssp counts every edge as 1, because the graph has no weights; make or read the graph with weights, or use bfs, "
+    "which is faster and whose depth is the same"
+)
+
+
 def sssp(
     G: Graph,
     source: Any,
@@ -312,7 +319,8 @@ def sssp(
     Parameters
     ----------
     G : Graph
-        Weights must be neither negative nor infinite; zero is allowed. Without weights, every edge has the length 1.
+        Weights must be neither negative nor infinite; zero is allowed. Without weights every edge has the length 1, and
+        a GraphdaskWarning says so.
     source : int or str
         A vertex, by the caller's id.
     delta : float, optional
@@ -390,6 +398,8 @@ def sssp(
     if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
         raise InputError(f"delta={delta!r} is not a number above 0")
     start = int(G.ids.to_internal(source, "source"))
+    if not G.weighted:
+        warnings.warn(UNWEIGHTED, GraphdaskWarning, stacklevel=outside())
     facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
     width = None if delta is None else float(delta)
     distance, most = distance_range(G, facts)

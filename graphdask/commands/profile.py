@@ -48,9 +48,9 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
     steps = terminal.Steps()
     with divided(request, steps, chosen) as (G, client):
         if warm_up:
-            with steps.step("warm up"):
+            with steps.step("warm up"), weights.as_asked(False):  # the run itself warns
                 chosen.start(G, **request.how, client=client)
-        with steps.step(chosen.title) as step:
+        with steps.step(chosen.title) as step, weights.as_asked(request.weights):
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
         found = chosen.summary(result)

@@ -92,7 +92,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
         check_output(request.output, request.path)
     steps = terminal.Steps()
     with divided(request, steps, chosen) as (G, client):
-        with steps.step(chosen.title) as step:
+        with steps.step(chosen.title) as step, weights.as_asked(request.weights):
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
         with steps.step("gather") as gather:

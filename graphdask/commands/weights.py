@@ -6,14 +6,27 @@ of an edge list without column names, if it has numbers that are not all Unix ti
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from graphdask.commands import terminal
+from graphdask.errors import GraphdaskWarning
 
 
 def wanted(option: bool | None, takes: bool) -> bool | str | None:
     """What `read_graph` is asked for: `option` is --weights, --no-weights or neither."""
     return "auto" if option is None and takes else option
+
+
+@contextmanager
+def as_asked(option: bool | None) -> Iterator[None]:
+    """Leave out the warning that a graph has no weights where --no-weights asked for that."""
+    with warnings.catch_warnings():
+        if option is False:
+            warnings.filterwarnings("ignore", "sssp counts every edge as 1", GraphdaskWarning)
+        yield
 
 
 def status(G: Any, option: bool | None, takes: bool) -> str:

@@ -30,6 +30,8 @@ def lengths(G: NxGraph, source: Any, weight: Any, against: bool = False) -> tupl
     """Distances from a node, or to it, and whether there is a path."""
     if source not in G:
         raise networkx.NodeNotFound(f"Node {source} not found in graph")
+    if weight is None:
+        return distances(G, source, weight, against)
     try:
         found = sssp(G.weighted(weight, against), G.number(source))
     except InputError as error:  # a weight is negative or infinite, or a distance too large

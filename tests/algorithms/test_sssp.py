@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import networkx as nx
@@ -343,3 +344,15 @@ def test_hubs_on_a_gpu_are_dijkstras(kind, parts, rng):
     for directed in (True, False):
         check(n, src, dst, KINDS[kind](rng, len(src)), directed, parts, 17, device="cuda",
               ways=[("random", "1-hop", "selective")])  # fmt: skip
+
+
+def test_a_graph_without_weights_gives_a_warning_and_hops():
+    src, dst = [0, 1, 2, 0], [1, 2, 3, 3]
+    graph = gd.from_edges(src, dst, num_vertices=5)
+    with pytest.warns(gd.GraphdaskWarning, match="sssp counts every edge as 1, because the graph has no weights"):
+        found = gd.sssp(graph, 0)
+    hops = nx.single_source_shortest_path_length(nx.DiGraph(zip(src, dst, strict=True)), 0)
+    assert found.distance.tolist() == [hops.get(vertex, -1) for vertex in range(5)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gd.sssp(gd.from_edges(src, dst, [1, 1, 1, 1], num_vertices=5), 0)

@@ -92,6 +92,18 @@ def test_what_is_no_weight_is_not_taken_and_named(call, tmp_path, text, reason):
     assert answer(call("info", file, "--json"))["weights_read"] == "none"
 
 
+@pytest.mark.parametrize("command", ["run", "profile"])
+def test_sssp_warns_of_a_graph_without_weights_unless_they_are_left_out_on_purpose(call, weighted, tmp_path, command):
+    file = tmp_path / "plain.txt"
+    file.write_text("1 2\n2 3\n")
+    warning = "sssp counts every edge as 1"
+    assert call(command, "sssp", file, "--source", 1).stderr.count(warning) == 1
+    for path, option in ((weighted, None), (weighted, "--no-weights"), (file, "--no-weights")):
+        said = call(command, "sssp", path, "--source", 1, *([option] if option else []))
+        assert said.exit_code == 0, said.output
+        assert warning not in said.stderr
+
+
 def test_info_names_the_weights_and_who_uses_them(call, weighted):
     said = call("info", weighted).stdout
     assert "float64, 0.5 to 9, mean 4.125; the third column, used by sssp" in " ".join(said.split())
