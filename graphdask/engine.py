@@ -251,8 +251,7 @@ class Primitive(ABC, Generic[S]):
     """How many numbers each rank says to all in a superstep."""
     remedy = "use more workers, ghosts='1-hop'"
     """What is to be done where the memory is too little."""
-    queues = True
-    """Whether it has queues, whose memory the scheme of allocation decides."""
+    queues = True  # whether it has queues, whose memory the scheme of allocation decides
     needs_all = ""
     """Why a fixed share of the most memory can never do; empty where it may."""
     needs_fused = "none of its kernels has a form that stores what edges lead to for another to filter"
