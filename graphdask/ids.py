@@ -219,7 +219,7 @@ def number_vertices(
                 return ids, src.astype(np.int64, copy=own), dst.astype(np.int64, copy=own)
             shift = np.int64(low)
             return ids, src.astype(np.int64) - shift, dst.astype(np.int64) - shift
-        number_of = np.cumsum(present, dtype=np.int32 if span < 2**31 - 1 else np.int64)
+        number_of: Any = np.cumsum(present, dtype=np.int32 if span < 2**31 - 1 else np.int64)
         number_of -= 1
         ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
         return ids, number_of[places[0]], number_of[places[1]]

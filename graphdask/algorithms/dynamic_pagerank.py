@@ -137,7 +137,7 @@ class DynamicPageRank(Primitive[State]):
         return residual <= self.tol if self.error is None else error <= self.error
 
     @property
-    def goal(self) -> float:
+    def limit(self) -> float:
         """The error or residual at which iterations end; negative if `tol` is 0, so that only `max_iter` ends them."""
         return (self.tol or -1.0) if self.error is None else self.error
 
@@ -279,7 +279,7 @@ class DynamicPageRank(Primitive[State]):
         state.steps[by] = state.steps.get(by, 0) + 1
         state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
-            kernels.dynamic_judge(1, self.damping, scale, self.goal, int(self.error is not None), state.counters)
+            kernels.dynamic_judge(1, self.damping, scale, self.limit, int(self.error is not None), state.counters)
         said = self._say(part, state, env, lists)
         if state.ahead:
             state.sweep.sum(part, state, env, state.counters[GOES:])
@@ -369,7 +369,7 @@ class DynamicPageRank(Primitive[State]):
             state.residual = float(votes[:, 0].max())
             state.left.take(spread, untold, state.swept)
             reached = state.residual if self.error is None else state.left.error
-            if reached <= self.goal or state.iterations >= self.max_iter:
+            if reached <= self.limit or state.iterations >= self.max_iter:
                 return True
             if self.method == AUTO and state.mode == "nd":
                 mass = (int(total[9]) << 32) + int(total[10])

@@ -186,7 +186,7 @@ class PageRank(Primitive[State]):
         self.personalization, self.start = personalization, start
 
     @property
-    def goal(self) -> float:
+    def limit(self) -> float:
         """The residual at which iterations end; negative if `tol` is 0, so that only `max_iter` ends them."""
         return self.tol or -1.0
 
@@ -270,7 +270,7 @@ class PageRank(Primitive[State]):
         state.iterations += 1
         state.ahead = state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
-            layout.rows.kernels.pagerank_judge(1, scale, self.goal, int(self.norm == "linf"), counters)
+            layout.rows.kernels.pagerank_judge(1, scale, self.limit, int(self.norm == "linf"), counters)
         said = self._say(part, state, env, layout.rows.csr.num_edges)
         if state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
@@ -317,7 +317,7 @@ class PageRank(Primitive[State]):
             state.residual = state.change if self.norm == "l1" else max(largest)
         elif not state.num_vertices:
             state.change = state.residual = 0.0
-        return not state.num_vertices or state.residual <= self.goal or state.iterations >= self.max_iter
+        return not state.num_vertices or state.residual <= self.limit or state.iterations >= self.max_iter
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
         return {
