@@ -362,7 +362,7 @@ def announced(n, m, parts, ghosts, rng, directed, peak):
     graph = graph.partition(parts, "random", ghosts, device="cuda").persist()
     searches = {way: lambda way=way: gd.bfs(graph, src[0], direction=way) for way in bfs.DIRECTIONS}
     searches |= {"sssp": lambda: gd.sssp(graph, src[0]), "components": lambda: gd.connected_components(graph)}
-    searches["betweenness"] = lambda: gd.betweenness(graph, src[:4])
+    searches["betweenness"] = lambda: gd.betweenness(graph, src[:4], weight=None)
     shares = {}
     for name, search in searches.items():
         search()  # makes what is kept: in-edges, mirrors, tables

@@ -48,6 +48,8 @@ FASTER = {
     "graphdask bench generate": "--suite tiny --experiment rate --repeats 1 --no-peers --device cpu",
     "graphdask bench sample": "--scale 6 --walks 10 --repeats 1 --no-peers --suite quick --sampler random_walk "
                               "--ranks 1 --device cpu",
+    "graphdask bench sample --graph": "--walks 10 --repeats 1 --no-peers --suite quick --sampler random_walk "
+                                      "--ranks 1 --device cpu",
     "graphdask bench stream": "--scale 6 --repeats 1",
     "graphdask bench write": "--edges 1000 --repeats 1",
     "graphdask scale run": "--workers 1 --algorithms bfs --scale 6 --sources 1 --repeats 1 --device cpu",
