@@ -57,6 +57,8 @@ async def attempts():
     await asyncio.gather(*(attempt(*way) for port in ports for way in (("tcp", port, {}), ("tls", port, own))))
 
 
+asyncio.run(attempts())  # loads whatever an attempt needs while it can be read: a folder may be its owner's alone
+got.clear()
 os.setgroups([])
 os.setgid(%(nobody)d)
 os.setuid(%(nobody)d)
