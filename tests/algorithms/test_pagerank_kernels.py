@@ -272,7 +272,7 @@ def test_a_device_judges_as_the_host(env, by_largest, rng):
         for tol in (state.residual, np.nextafter(state.residual, -1.0), np.nextafter(state.residual, 2.0)):
             host.tol = float(tol)
             on_device = backend.from_host(counters)
-            kernels.pagerank_judge(1, scale, float(tol), by_largest, on_device)
+            kernels.pagerank_judge(1, scale, host.limit, by_largest, on_device)
             found = backend.to_host(on_device)
             assert found[GOES] == (0 if host.ends(state, votes) else 2**64 - 1)
             np.testing.assert_array_equal(found[:GOES], counters[:GOES])
