@@ -17,16 +17,16 @@ CONVERTED = {
     "dask": "graphdask.from_dask_dataframe(G, source, target), with the names of its columns,",
     "pandas": _COLUMNS,
     "polars": _COLUMNS,
-    "cudf": _COLUMNS,
+    "cudf": "graphdask.from_edges(G[source].to_numpy(), G[target].to_numpy()), with the names of its columns,",
     "pyarrow": _COLUMNS,
     "numpy": "graphdask.from_edges of two columns, or from_scipy(scipy.sparse.coo_array(G)) of an adjacency matrix,",
-    "cupy": "graphdask.from_edges of two columns",
-    "torch": "graphdask.from_edges(*G.numpy()) of an edge index",
+    "cupy": "graphdask.from_edges(*G.get()) of an edge index, two rows,",
+    "torch": "graphdask.from_edges(*G.cpu().numpy()) of an edge index",
     "igraph": "graphdask.from_edges(*zip(*G.get_edgelist()), num_vertices=G.vcount(), directed=G.is_directed())",
     "networkit": "graphdask.from_edges(*zip(*G.iterEdges()), num_vertices=G.numberOfNodes(), directed=G.isDirected())",
-    "torch_geometric": "graphdask.from_edges(*G.edge_index.numpy(), num_vertices=G.num_nodes)",
-    "dgl": "graphdask.from_edges(*(ends.numpy() for ends in G.edges()), num_vertices=G.num_nodes())",
-    "cugraph": "graphdask.from_edges of the columns of G.view_edge_list()",
+    "torch_geometric": "graphdask.from_edges(*G.edge_index.cpu().numpy(), num_vertices=G.num_nodes)",
+    "dgl": "graphdask.from_edges(*(ends.cpu().numpy() for ends in G.edges()), num_vertices=G.num_nodes())",
+    "cugraph": "graphdask.from_edges of the columns of G.view_edge_list().to_pandas()",
 }
 """How to make a Graph of what other packages have, by the first name of the package that a class comes from."""
 

@@ -77,9 +77,7 @@ def paths_pending_hubs(n, indptr, indices, weights, distance, lanes, pending, hu
 
 
 @twin
-def paths_release(
-    n, slots, front, indptr, indices, weights, distance, lanes, pending, ready, queue, hubs, counters
-):  # fmt: skip
+def paths_release(n, slots, front, indptr, indices, weights, distance, lanes, pending, ready, queue, hubs, counters):
     """List the own vertices all of whose predecessors are counted now that the listed slots are; rows are out-edges of
     slots to own vertices."""
     lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, counters[4], 0
@@ -107,7 +105,7 @@ def paths_release(
 @twin
 def paths_release_hubs(
     n, slots, front, indptr, indices, weights, distance, lanes, pending, ready, queue, hubs, counters
-):  # fmt: skip
+):
     pass
 
 

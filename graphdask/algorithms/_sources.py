@@ -1,14 +1,19 @@
-"""Vertices from which paths are looked for: all, some that are given, or some that are drawn."""
+"""Vertices from which paths are looked for: all, some that are given, or some that are drawn; and the scaling of what
+was summed over them."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from graphdask.backend import Array
+from graphdask.engine import Environment
 from graphdask.errors import InputError
 from graphdask.graph import Graph
+from graphdask.part import Part
 
 
 def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
@@ -35,6 +40,20 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     if not numbers:
         raise InputError("sources is empty; give at least one vertex, or None for all")
     return numbers, False
+
+
+def scale_sums(
+    part: Part, env: Environment, sums: Array, sources: Sequence[int], scale: float, of_sources: float
+) -> None:
+    """Multiply the sums of own vertices by `scale`, and those of sources by `of_sources`, in place."""
+    if of_sources == scale:
+        sums *= scale
+        return
+    places = (part.vertex_map.locate(source) for source in sources)
+    own = env.backend.from_host(np.array([local for rank, local in places if rank == part.rank], np.int64))
+    unscaled = sums[own]
+    sums *= scale
+    sums[own] = unscaled * of_sources
 
 
 def _checked_seed(seed: Any) -> int:

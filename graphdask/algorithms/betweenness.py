@@ -33,6 +33,7 @@ import numpy as np
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms._sources import scale_sums
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -339,12 +340,5 @@ class Betweenness(Primitive[State]):
             kernels.bc_sum_hubs(HUB_THREADS, *shared)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        if self.of_sources != self.scale:
-            places = (part.vertex_map.locate(source) for source in self.sources)
-            rows = env.backend.from_host(np.array([local for rank, local in places if rank == part.rank], np.int64))
-            sums = state.score[rows]
-            state.score *= self.scale
-            state.score[rows] = sums * self.of_sources
-        else:
-            state.score *= self.scale
+        scale_sums(part, env, state.score, self.sources, self.scale, self.of_sources)
         return {"score": state.score}

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms._weighted_paths import NEVER, PathCounts, Rows, counting_memory, rows_memory
 from graphdask.algorithms.betweenness import BetweennessResult
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
@@ -86,9 +87,7 @@ class WeightedBetweenness(Primitive[Nothing]):
     copies = 1
     """Lanes for each source."""
 
-    def __init__(
-        self, sources: Sequence[int], lanes: int, scale: float, of_sources: float, lengths: Lengths
-    ):  # fmt: skip
+    def __init__(self, sources: Sequence[int], lanes: int, scale: float, of_sources: float, lengths: Lengths):
         """`lanes` is how many sources a batch has; for the scales see Betweenness."""
         self.sources, self.lanes, self.scale, self.of_sources = tuple(sources), lanes, scale, of_sources
         self.lengths = lengths
@@ -128,14 +127,7 @@ class WeightedBetweenness(Primitive[Nothing]):
             self._kernels(part, rows, env).paths_score(
                 owned, found.columns["dependency"], distance.shape[1], len(sources), score
             )
-        if self.of_sources != self.scale:
-            places = (part.vertex_map.locate(source) for source in self.sources)
-            own = env.backend.from_host(np.array([local for rank, local in places if rank == part.rank], np.int64))
-            sums = score[own]
-            score *= self.scale
-            score[own] = sums * self.of_sources
-        else:
-            score *= self.scale
+        scale_sums(part, env, score, self.sources, self.scale, self.of_sources)
         return self._answer(score)
 
     def _answer(self, score: Array, edge: tuple[int, int] | None = None, too_far: int = NO_VERTEX) -> dict[str, Any]:
@@ -206,9 +198,7 @@ def _first_edge(part: Part, env: Environment, inward: Csr, wanted: Array) -> tup
     return u, env.least(int(ends.min()) if len(ends) else NO_VERTEX)
 
 
-def _flat_edge(
-    part: Part, env: Environment, inward: Csr, distance: Array, waiting: Array
-) -> tuple[int, int] | None:  # fmt: skip
+def _flat_edge(part: Part, env: Environment, inward: Csr, distance: Array, waiting: Array) -> tuple[int, int] | None:
     """An edge between equal distances, at the end of which a vertex waits in vain."""
     rows = row_of_each(env.backend, inward, 0)
     wanted = env.xp.zeros(inward.num_edges, bool)

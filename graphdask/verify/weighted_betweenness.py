@@ -86,9 +86,7 @@ class InnerVertices(WeightedBetweenness):
         return {}
 
 
-def verify(
-    context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult
-) -> Violation | None:  # fmt: skip
+def verify(context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, score = context.backend.xp, result.columns["score"]
     assert part.inward is not None
