@@ -200,14 +200,21 @@ def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
 def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
     from pyarrow import parquet
 
-    from ._table import string_array
-    from .parquet import checked_ids, is_text
+    from ._parquet_pages import check_pages
+    from .parquet import checked_ids, is_text, strings
 
     said = record["vertices"]
     if "first" in said:
         return consecutive_vertices(said["first"], said["count"], folder / MANIFEST)
     try:
-        column = parquet.ParquetFile(_inside(folder, VERTICES)).read().column("vertex")
+        file = _inside(folder, VERTICES)
+        with parquet.ParquetFile(file) as opened:
+            text = ["vertex"] if is_text(opened.schema_arrow.field("vertex").type) else []
+        check_pages([str(file)], ["vertex"], text, False)
+        table = parquet.read_table(
+            file, columns=["vertex"], read_dictionary=text or None, page_checksum_verification=True
+        )
+        column = table.column("vertex")
     except FormatError:
         raise
     except (OSError, KeyError, ValueError, NotImplementedError, TypeError) as error:
@@ -220,4 +227,4 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
         return checked_ids(column.to_numpy(), "vertex", folder / VERTICES)
     if not is_text(column.type):
         raise FormatError(f"ids are names, but the column is of type {column.type}", folder / VERTICES)
-    return string_array(column.to_pylist())
+    return strings(column)

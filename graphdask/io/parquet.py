@@ -17,8 +17,10 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError, InputError
 
+from ._budget import budget
 from ._columns import Request, choose, count_infinite
 from ._open import existing_file
+from ._parquet_pages import Pages, check_pages
 from ._spill import NotKept, SpilledColumn
 from ._table import Reading, string_array
 from ._text_out import table_of
@@ -27,6 +29,8 @@ from .edges import EdgeList, stated_vertices
 _KEY = b"graphdask"
 BUFFER, ROWS = 1 << 18, 1 << 14
 """Bytes of a column that are read at a time, and rows that are made of them."""
+WINDOW = 1 << 28
+"""Bytes that strings may become at a time where they may be longer than what they are made of."""
 
 
 def read_parquet(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:
@@ -39,12 +43,17 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         file = existing_file(path)
     reading.workers()
     try:
-        schema = parquet.ParquetDataset(file).schema
+        stored = parquet.ParquetDataset(file)
+        schema = stored.schema
         chosen = choose(schema.names, len(schema.names), request, file)
         positions = [i for i in (chosen.src, chosen.dst, chosen.weight, chosen.time) if i is not None]
         names = [schema.names[i] for i in positions]
-        if reading.spill is None or any(is_text(schema.field(name).type) for name in names[:2]):
-            table = parquet.read_table(file, columns=names, use_threads=reading.threads != 1)
+        for i, name in enumerate(names):
+            _check_type(schema.field(name).type, f"column {name!r}", file, i < 2)
+        text = [name for name in names[:2] if is_text(schema.field(name).type)]
+        pages = check_pages(stored.files, names, text, reading.spill is not None and not text)
+        if reading.spill is None or text:
+            table = _table(file, names, text, pages, reading)
             arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
         else:
             arrays = _spilled(file, schema, names, reading.spill)
@@ -83,6 +92,27 @@ def _metadata(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
     return directed, None if vertex_range is None else stated_vertices(vertex_range, file)
 
 
+def _table(file: Path, names: list[str], text: list[str], pages: Pages, reading: Reading) -> Any:
+    """The columns of a table that fits memory. Strings of a dictionary stay numbers and a dictionary; where each is
+    made of the one before, few enough are read at a time, because all may be as long as their page.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if pages.whole:
+        kept = [name for name in text if name in names] or None
+        return parquet.read_table(
+            file, columns=names, use_threads=reading.threads != 1, read_dictionary=kept, page_checksum_verification=True
+        )
+    rows = max(1, min(ROWS, min(WINDOW, budget().usable // 4) // max(pages.largest, 1)))
+    parts, size = [], 0
+    for part in _batches(file, names, rows):
+        size += part.nbytes
+        budget().refuse_bytes(size, "its strings, as far as they are read, take")
+        parts.append(pa.table(part) if isinstance(part, pa.RecordBatch) else part)
+    return pa.concat_tables(parts)
+
+
 def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np.ndarray]:
     """The columns of a table that may be larger than memory, mapped from files in a folder."""
     columns, row = [SpilledColumn(folder) for _ in names], 0
@@ -93,7 +123,7 @@ def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np
     return [column.array() for column in columns]
 
 
-def _batches(file: Path, names: list[str]) -> Iterator[Any]:
+def _batches(file: Path, names: list[str], rows: int = ROWS) -> Iterator[Any]:
     """Some rows of these columns at a time. Files are read piece by piece; scans of data sets, which read columns of
     row groups whole, are for files whose columns are not of the types of all.
     """
@@ -102,13 +132,13 @@ def _batches(file: Path, names: list[str]) -> Iterator[Any]:
     whole = dataset.dataset(file, format="parquet")
     types = [whole.schema.field(name).type for name in names]
     for each in whole.files:
-        with parquet.ParquetFile(each, pre_buffer=False, buffer_size=BUFFER) as part:
+        with parquet.ParquetFile(each, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True) as part:
             own = part.schema_arrow
             if [own.field(name).type if name in own.names else None for name in names] == types:
-                yield from part.iter_batches(ROWS, columns=names, use_threads=False)
+                yield from part.iter_batches(rows, columns=names, use_threads=False)
                 continue
         yield from dataset.dataset(each, format="parquet", schema=whole.schema).to_batches(
-            columns=names, batch_size=ROWS, batch_readahead=1
+            columns=names, batch_size=rows, batch_readahead=1
         )
 
 
@@ -138,6 +168,7 @@ def column_options(schema: Any) -> dict[str, Any]:
         "use_dictionary": strings or False,
         "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED") or None,
         "compression": dict.fromkeys(whole, "none") | others,
+        "write_page_checksum": True,
     }
 
 
@@ -162,20 +193,46 @@ def _values(column: Any, name: str, path: Path, ids: bool, first: int = 0) -> np
     if column.null_count:
         row = next(i for i, value in enumerate(column) if not value.is_valid)
         raise FormatError(f"row {first + row}: column {name!r} is null", path)
+    what = f"column {name!r}"
+    _check_type(column.type, what, path, ids)
+    if is_text(column.type):
+        return strings(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    what = f"column {name!r}"
     if not ids:
         if pa.types.is_timestamp(column.type):
             column = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            raise InputError(f"{path}: {what} is of type {column.type}; weights and times are numbers")
         return checked_numbers(column.to_numpy(), what, path, first)
-    if is_text(column.type):
-        return string_array(column.to_pylist())
-    if not pa.types.is_integer(column.type):
-        raise FormatError(f"{what} is of type {column.type}; vertex ids are integers or strings", path)
     return checked_ids(column.to_numpy(), what, path, first)
+
+
+def _check_type(kind: Any, what: str, path: Path, ids: bool) -> None:
+    """Raise FormatError or InputError for a column that holds neither ids, where it should, nor numbers."""
+    import pyarrow as pa
+
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if ids and not (pa.types.is_integer(value) or is_text(kind)):
+        raise FormatError(f"{what} is of type {value}; vertex ids are integers or strings", path)
+    numeric = pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_timestamp(value)
+    if not ids and not numeric:
+        raise InputError(f"{path}: {what} is of type {value}; weights and times are numbers")
+
+
+def strings(column: Any) -> np.ndarray:
+    """The strings of a column without nulls; OverBudget where a dictionary makes more of them than memory holds."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return string_array(column.to_pylist())
+    found: list[str] = []
+    size = 0
+    for chunk in column.chunks:
+        words, numbers = np.array(chunk.dictionary.to_pylist(), object), chunk.indices.to_numpy()
+        lengths = np.array([len(word.encode()) for word in words], np.int64)
+        size += int(np.bincount(numbers, minlength=len(words)) @ lengths)
+        budget().refuse_bytes(size, "its strings, as far as they are read, take")
+        found += words[numbers].tolist()
+    return string_array(found)
 
 
 def checked_ids(values: np.ndarray, what: str, path: Any, first: int = 0) -> np.ndarray:
