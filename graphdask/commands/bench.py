@@ -47,6 +47,21 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
     _measure("io", as_json, output, size_mb=size, threads=threads, repeats=repeats)
 
 
+@command.command("read")
+@click.option("--edges", type=Whole(min=1), default=5_000_000, show_default=True, help="Edges of each file.")
+@click.option("--vertices", type=Whole(min=2), default=1_000_000, show_default=True, help="Ids are below this.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(["text", "weights", "csv", "gzip"]),
+              help="Only this one; may be repeated.")  # fmt: skip
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
+@json_lines
+@records_file
+def read(as_json: bool, output: Path | None, cases: tuple[str, ...], **arguments: Any) -> None:
+    """CPU time and peak memory of reading text to a graph, against pandas and SciPy; a process for each call."""
+    _measure("read", as_json, output, **({"cases": cases} if cases else {}), **arguments)
+
+
 @command.command("write")
 @click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True, help="Edges that are written.")
 @click.option(

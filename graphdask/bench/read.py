@@ -1,0 +1,194 @@
+"""Reading edges of text to a graph: graphdask beside pandas and SciPy, each call in a process of its own.
+
+Both sides read the same file and end in rows of neighbours in memory: `read_graph` and `persist` here, a CSR matrix
+there, by way of `pandas.read_csv` and `scipy.sparse.coo_matrix`. `graph` is `read_graph` alone, which keeps edges and
+counts parallel ones. Memory is the peak of resident memory (VmHWM), which counts pages of mapped files and of
+libraries; what the process has once the side's packages are imported stands beside it. The first process of a side may
+compile kernels, and is reported apart.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.metadata
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import GraphdaskError, VerificationError
+
+CASES = ("text", "weights", "csv", "gzip")
+"""`u<tab>v`, `u<tab>v<tab>w`, CSV with a header and weights, and the first one compressed."""
+SIDES = {"graphdask": ("rows", "graph"), "pandas, SciPy": ("rows",)}
+"""What each side ends in: rows of neighbours, or a graph that keeps the edges."""
+SHOWN = ("case", "reader", "product", "cpu_s", "seconds", "peak_mb", "above_import_mb", "process_cpu_s", "first_cpu_s",
+         "skipped")  # fmt: skip
+LIMIT = 600
+"""Seconds that a process may take."""
+
+
+def run(
+    edges: int = 5_000_000,
+    *,
+    vertices: int = 1_000_000,
+    cases: tuple[str, ...] = CASES,
+    repeats: int = 3,
+    seed: int = 0,
+    directory: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure reading.
+
+    Parameters
+    ----------
+    edges, vertices : int
+        Of a uniform random directed graph, or about: ids that no edge names are no vertices.
+    cases : tuple of str
+        Of `CASES`.
+    repeats : int
+        Processes of each side that are counted, after a first one.
+    seed : int
+        Of the generated edges.
+    directory : path-like, optional
+        Where files are written; they are removed afterwards.
+
+    Returns
+    -------
+    list of dict
+        For each case, `reader` and `product`: medians of `cpu_s` (CPU seconds of the call, user and system), `seconds`
+        (wall clock of the call), `peak_mb` (of the process), `above_import_mb` (less what it had before the call) and
+        `process_cpu_s` (CPU seconds of the process, imports too); `first_cpu_s` of the first call; `edges`, `vertices`,
+        `file_mb`, `version`, `cores`. Or `skipped` with the reason.
+
+    Raises
+    ------
+    VerificationError
+        If the sides find different numbers of vertices or of distinct edges.
+    """
+    rng = np.random.default_rng(seed)
+    ends, weights = rng.integers(0, vertices, (2, edges)), rng.integers(1, 256, edges)
+    records: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(dir=directory) as folder:
+        for case in cases:
+            path = _written(Path(folder), case, ends, weights)
+            found: dict[str, Any] = {}
+            for reader, product, packages in _sides():
+                row: dict[str, Any] = {"case": case, "reader": reader, "product": product}
+                missing = [package for package in packages if importlib.util.find_spec(package) is None]
+                if missing:
+                    records.append(row | {"skipped": f"{missing[0]} is not installed"})
+                    continue
+                measured = [_in_process(reader, product, path, case) for _ in range(repeats + 1)]
+                facts = {key: measured[0].pop(key) for key in ("vertices", "distinct")}
+                if found and facts != found:
+                    raise VerificationError(f"{reader} found {facts} in the case {case}, the reader before {found}")
+                found = facts
+                medians = {key: float(np.median([each[key] for each in measured[1:]])) for key in measured[0]}
+                records.append(
+                    row | medians | facts | {
+                        "first_cpu_s": measured[0]["cpu_s"], "edges": edges, "file_mb": path.stat().st_size / 1e6,
+                        "version": ", ".join(importlib.metadata.version(package) for package in packages),
+                        "cores": os.cpu_count(),
+                    }
+                )  # fmt: skip
+            path.unlink()
+    return records
+
+
+def _sides() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for reader, products in SIDES.items():
+        for product in products:
+            yield reader, product, ("graphdask",) if reader == "graphdask" else ("pandas", "scipy")
+
+
+def _written(folder: Path, case: str, ends: np.ndarray, weights: np.ndarray) -> Path:
+    """The file of a case, without comments, which only one side could read."""
+    path = folder / {"text": "edges.txt", "weights": "edges3.txt", "csv": "edges.csv", "gzip": "edges.txt.gz"}[case]
+    columns = [*ends, weights] if case in ("weights", "csv") else list(ends)
+    line = ("," if case == "csv" else "\t").join(["%d"] * len(columns))
+    with gzip.open(path, "wb", 6) if case == "gzip" else path.open("wb") as file:
+        if case == "csv":
+            file.write(b"source,target,weight\n")
+        for first in range(0, ends.shape[1], 1 << 16):
+            rows = zip(*(column[first : first + (1 << 16)].tolist() for column in columns), strict=True)
+            file.write("".join(f"{line % row}\n" for row in rows).encode())
+    return path
+
+
+def _in_process(reader: str, product: str, path: Path, case: str) -> dict[str, Any]:
+    """What a new process measures of one call."""
+    call = [sys.executable, "-m", "graphdask.bench.read", reader, product, os.fspath(path), case]
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise GraphdaskError(f"{reader} has not read {path.name} in {LIMIT} s") from None
+    if done.returncode:
+        raise GraphdaskError(f"{reader} failed to read {path.name}: {done.stderr.strip()[-500:]}")
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+def _measured(reader: str, product: str, path: str, case: str) -> dict[str, Any]:
+    """Import the packages of a side, read, and say what it took; for a process that has done nothing else."""
+    import time
+
+    read = _graphdask(product, path, case) if reader == "graphdask" else _pandas(path, case)
+    before = _resident("VmRSS")
+    cpu, wall = time.process_time(), time.perf_counter()
+    held = read()
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    peak = _resident("VmHWM")
+    process = time.process_time()
+    if reader == "graphdask":
+        facts = {"vertices": held.num_vertices, "distinct": held.num_edges - held.report["parallel_edges"]}
+    else:
+        degree = np.diff(held.indptr) + np.bincount(held.indices, minlength=held.shape[0])
+        facts = {"vertices": int(np.count_nonzero(degree)), "distinct": int(held.nnz)}
+    return facts | {
+        "cpu_s": cpu, "seconds": wall, "peak_mb": peak, "above_import_mb": peak - before, "process_cpu_s": process
+    }  # fmt: skip
+
+
+def _graphdask(product: str, path: str, case: str) -> Any:
+    from graphdask.construct import read_graph
+
+    def read() -> Any:
+        graph = read_graph(path, weights=case in ("weights", "csv"), progress=False)
+        return graph.partition(parts=1, device="cpu").persist(progress=False) if product == "rows" else graph
+
+    return read
+
+
+def _pandas(path: str, case: str) -> Any:
+    import pandas as pd
+    import scipy.sparse as sp
+
+    def read() -> Any:
+        frame = pd.read_csv(
+            path, sep="," if case == "csv" else "\t", header=0 if case == "csv" else None, dtype=np.int64
+        )
+        src, dst = frame.iloc[:, 0].to_numpy(), frame.iloc[:, 1].to_numpy()
+        weights = frame.iloc[:, 2].to_numpy() if frame.shape[1] > 2 else np.ones(len(frame), np.int8)
+        size = int(max(src.max(), dst.max())) + 1
+        return sp.coo_matrix((weights, (src, dst)), shape=(size, size)).tocsr()
+
+    return read
+
+
+def _resident(name: str) -> float:
+    """Resident memory of this process in millions of bytes, now (`VmRSS`) or at most so far (`VmHWM`)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise GraphdaskError("the resident memory of a process is read from /proc, which this system does not have")
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measured(*sys.argv[1:])))
