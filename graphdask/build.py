@@ -73,7 +73,8 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     del src, other_at
     rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
     del at, dst
-    rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
+    if comm.size > 1:
+        rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
     ids = vertex_map.owned_ids(backend, comm.rank)
     csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
     del rows, columns, weights
@@ -110,7 +111,8 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     offsets, targets = part.vertex_map.offsets, from_cyclic(part, cyclic)
     rows, columns, weights = to_owners(comm, backend, offsets, targets, sources, part.out.weights)
     del sources, targets
-    rows -= rows.dtype.type(part.first_position)
+    if comm.size > 1:
+        rows -= rows.dtype.type(part.first_position)
     csr, _ = _sorted_rows(backend, rows, columns, weights, part.ids, merge=False)
     del rows, columns, weights
     inward = to_cyclic(part, part.vertex_map.to_position(backend, csr.indices))
@@ -168,10 +170,13 @@ def tally(backend: Backend, numbers: Array, size: int) -> Array:
 def to_owners(
     comm: Communicator, backend: Backend, offsets: np.ndarray, at: Array, *others: Array | None
 ) -> tuple[Any, ...]:
-    """Send what stands at each place of some columns to the rank that owns position `at`; return what arrived."""
+    """Send what stands at each place of some columns to the rank that owns position `at`; return what arrived.
+
+    Of one rank these are the given arrays.
+    """
     xp = backend.xp
     if comm.size == 1:
-        return at.copy(), *others
+        return at, *others
     bounds = backend.from_host(offsets[1:-1].astype(at.dtype))  # of another type, all numbers would be converted
     owner = xp.searchsorted(bounds, at, side="right").astype(np.uint16)
     order = xp.argsort(owner, kind="stable")
@@ -199,11 +204,11 @@ def _sorted_rows(
     if backend.name == "cpu" and weights is None and not merge:
         kernels = backend.kernels("rows")
         indptr = np.zeros(len(ids) + 1, np.int64)
-        indptr[1:] = np.bincount(rows, minlength=len(ids))
         out = np.empty_like(columns)
+        kernels.rows_count(len(rows), rows, indptr)
         kernels.rows_fill(len(rows), rows, columns, indptr, out)
         kernels.rows_sort(len(ids), indptr, out)
-        return Csr(indptr, out), int((ids[rows] == columns).sum())
+        return Csr(indptr, out), int(kernels.rows_loops(len(ids), indptr, out, ids))
     if dtype == np.int32:
         key = (rows.astype(np.int64) << 32) | columns.astype(np.int64)
         if weights is None:

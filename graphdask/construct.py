@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, read_edges
 from graphdask.io._room import room_for_graph
+from graphdask.parallel_edges import count_parallel, group_parallel
 from graphdask.sources import ArraySource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -118,8 +118,9 @@ def _assemble(
         src, dst = src[kept], dst[kept]
         weights = None if weights is None else weights[kept]
         report["self_loops_dropped"] = report["self_loops"]
-    repeats = _repeats(src, dst, weights, ids.count, directed)
-    report["parallel_edges"] = len(src) - len(repeats.kept)
+    report["parallel_edges"] = count_parallel(src, dst, ids.count, directed)
+    if multi_edges != "keep" and report["parallel_edges"]:
+        repeats = group_parallel(src, dst, weights, ids.count, directed)
     if multi_edges == "error" and report["parallel_edges"]:
         first = repeats.first_repeat()
         ends = ids.to_caller(np.array([src[first], dst[first]]))
@@ -134,57 +135,6 @@ def _assemble(
     packed = None if kept is None else np.packbits(kept)
     source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=len(loops))
     return Graph(source, ids, directed, report)
-
-
-@dataclass
-class _Repeats:
-    kept: np.ndarray
-    """Which edge of each group of parallel ones stays, ascending."""
-    order: np.ndarray
-    starts: np.ndarray
-
-    def first_repeat(self) -> int:
-        """Number of the first edge that has an earlier parallel one."""
-        later = np.ones(len(self.order), bool)
-        firsts = np.minimum.reduceat(self.order, self.starts)
-        later[firsts] = False
-        return int(np.flatnonzero(later)[0])
-
-
-def _repeats(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: int, directed: bool) -> _Repeats:
-    """Group parallel edges; of each group the lightest stays, among equals the first."""
-    if not len(src):
-        empty = np.zeros(0, np.int64)
-        return _Repeats(empty, empty, empty)
-    low, high = (src, dst) if directed else (np.minimum(src, dst), np.maximum(src, dst))
-    if n < 2**31:
-        key = _keys(low, high)
-        key.sort()
-        if not (key[1:] == key[:-1]).any():
-            every = np.arange(len(src))
-            return _Repeats(every, every, every)
-        key = _keys(low, high)
-        order = np.argsort(key, kind="stable")
-        differs = key[order][1:] != key[order][:-1]
-    else:
-        order = np.lexsort((high, low))
-        differs = (low[order][1:] != low[order][:-1]) | (high[order][1:] != high[order][:-1])
-    starts = np.flatnonzero(np.concatenate(([True], differs)))
-    if weights is None:
-        kept = order[starts]
-    else:
-        group = np.cumsum(np.concatenate(([0], differs.astype(np.int64))))
-        lightest = np.lexsort((order, weights[order], group))
-        kept = order[lightest[starts]]
-    return _Repeats(np.sort(kept), order, starts)
-
-
-def _keys(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Both ends of each edge in one int64."""
-    key = low.astype(np.int64)
-    key <<= 32
-    key |= high
-    return key
 
 
 def _array(name: str, values: Any) -> np.ndarray:

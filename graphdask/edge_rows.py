@@ -152,7 +152,8 @@ def _rows(comm: Communicator, backend: Backend, part: Part, given: NumberedPiece
         weights = None if weights is None else xp.concatenate([weights, weights[other_way]])
     del src
     at, dst, weights, numbers = to_owners(comm, backend, vertex_map.offsets, at, dst, weights, numbers)
-    at -= at.dtype.type(part.first_position)
+    if comm.size > 1:
+        at -= at.dtype.type(part.first_position)
     return _in_order(xp, at, dst, weights, numbers, plan.merge)
 
 

@@ -13,6 +13,9 @@ import numpy as np
 
 from graphdask.errors import InputError, OverBudget, VertexNotFound, shown
 
+COMPILED = 1 << 17
+"""Edges from which on compiled kernels are worth the time to load them."""
+
 
 @dataclass(frozen=True)
 class VertexIds:
@@ -170,12 +173,16 @@ def _shown(value: Any) -> str:
 
 
 def number_vertices(
-    src: np.ndarray, dst: np.ndarray, vertices: np.ndarray | None, num_vertices: int | None
+    src: np.ndarray,
+    dst: np.ndarray,
+    vertices: np.ndarray | None,
+    num_vertices: int | None,
+    own: bool = False,
 ) -> tuple[VertexIds, np.ndarray, np.ndarray]:
     """Find the vertices of an edge list and number them.
 
     The vertices are 0..num_vertices-1 where that is given, else `vertices` where the data declare them, else exactly
-    the ids that edges name.
+    the ids that edges name. With `own`, the numbers may take the memory of the ids.
 
     Returns
     -------
@@ -193,10 +200,10 @@ def number_vertices(
         if num_vertices > 2**63 - 1:
             raise InputError(f"num_vertices={shown(num_vertices)} is above 2**63 - 1, the most that vertex ids allow")
         ids = VertexIds(int(num_vertices))
-        return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
+        return ids, *_numbered(ids, src, dst, own)
     if vertices is not None:
         ids = _from_sorted(np.unique(vertices) if vertices.dtype.kind in "iu" else _unique_strings(vertices))
-        return ids, ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
+        return ids, *_numbered(ids, src, dst, own)
     if not numbers:
         src, dst = src.astype(object), dst.astype(object)
         table, inverse = np.unique(np.concatenate([src, dst]), return_inverse=True)
@@ -204,27 +211,66 @@ def number_vertices(
         return ids, inverse[: len(src)].astype(np.int64), inverse[len(src) :].astype(np.int64)
     if not len(src):
         return VertexIds(0), src.astype(np.int64), dst.astype(np.int64)
+    src, dst = (ends if ends.dtype in (np.int32, np.int64) else ends.astype(np.int64) for ends in (src, dst))
     low = int(min(src.min(), dst.min()))
     high = int(max(src.max(), dst.max()))
-    span = high - low + 1
-    if span <= 8 * len(src) + 1024:
-        present = np.zeros(span, bool)
-        places = (src, dst) if not low else (src - low, dst - low)
-        for place in places:
-            present[place] = True
-        if present.all():
-            ids = VertexIds(span, low)
-            if not low:
-                own = span >= 2**31 - 1  # else they are copied as int32 later
-                return ids, src.astype(np.int64, copy=own), dst.astype(np.int64, copy=own)
-            shift = np.int64(low)
-            return ids, src.astype(np.int64) - shift, dst.astype(np.int64) - shift
-        number_of: Any = np.cumsum(present, dtype=np.int32 if span < 2**31 - 1 else np.int64)
-        number_of -= 1
-        ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
-        return ids, number_of[places[0]], number_of[places[1]]
+    if high - low + 1 <= 8 * len(src) + 1024:
+        return _number_range(src, dst, low, high - low + 1, own)
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
+
+
+def _numbered(ids: VertexIds, src: np.ndarray, dst: np.ndarray, own: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Number edges by ids that are known, in their own memory where they are int32 and `own`."""
+    if own and ids.table is None and src.dtype == dst.dtype == np.int32 and len(src):
+        low, high = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
+        if ids.start <= low and high < ids.start + ids.count:
+            for ends in (src, dst):
+                ends -= np.int32(ids.start)
+            return src, dst
+    return ids.to_internal(src, "edge source"), ids.to_internal(dst, "edge destination")
+
+
+def _number_range(
+    src: np.ndarray, dst: np.ndarray, low: int, span: int, own: bool
+) -> tuple[VertexIds, np.ndarray, np.ndarray]:
+    """Number ids of a range that a table can have, `low` to `low + span - 1`; some of them may be missing."""
+    narrow = span < 2**31 - 1
+    present = np.zeros(span, np.uint8)
+    compiled = len(src) >= COMPILED and narrow
+    if compiled:
+        from graphdask.backend import get_backend
+
+        kernels = get_backend("cpu").kernels("numbering")
+        for ends in (src, dst):
+            kernels.numbering_mark(len(ends), ends, low, present)
+    else:
+        for ends in (src, dst):
+            present[ends - low if low else ends] = 1
+    if present.all():
+        ids = VertexIds(span, low)
+        if not low:
+            keep = own or narrow  # what is not int32 already is copied as that later
+            return ids, src if keep else src.copy(), dst if keep else dst.copy()
+        number_of: Any = None
+    else:
+        number_of = np.cumsum(present, dtype=np.int32 if narrow else np.int64)
+        number_of -= 1
+        ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
+    numbers = []
+    for ends in (src, dst):
+        if not narrow:
+            numbers.append(ends - low if number_of is None else number_of[ends - low])
+            continue
+        out = ends if own and ends.itemsize == 4 else np.empty(len(ends), np.int32)
+        if number_of is None:
+            np.subtract(ends, low, out=out, casting="same_kind")
+        elif compiled:
+            kernels.numbering_replace(len(ends), ends, low, number_of, out)
+        else:
+            out[:] = number_of[ends - low if low else ends]
+        numbers.append(out)
+    return ids, numbers[0], numbers[1]
 
 
 def check_same_kind(src: np.ndarray, dst: np.ndarray) -> None:

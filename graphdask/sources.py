@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.backend import Array, Backend, get_backend
+from graphdask.ids import COMPILED
 from graphdask.partition import index_dtype
 
 Edges = tuple[Array, Array, Array | None]
@@ -97,6 +98,9 @@ def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
         return False
     if num_vertices > 8 * len(src):  # mostly isolated vertices; counting each would take more than the edges do
         degree = np.unique(np.concatenate([src, dst]), return_counts=True)[1]
+    elif len(src) >= COMPILED and len(src) < 2**30:
+        degree = np.zeros(num_vertices, np.int32)
+        get_backend("cpu").kernels("numbering").numbering_degrees(len(src), src, dst, degree)
     else:
         degree = np.bincount(src, minlength=num_vertices)
         degree += np.bincount(dst, minlength=num_vertices)

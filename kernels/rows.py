@@ -10,6 +10,47 @@ FEW = 24
 
 
 @twin
+def rows_repeats(n, src, dst, directed, begins, columns, seen):
+    """Return how many of the n edges are parallel to another one before them.
+
+    `begins` is 0 for each vertex and two more, `columns` has a place for each edge; `seen` is 0 for each vertex. Edges
+    are brought together by one end, and of those the other end is marked with the number of the row: no row is sorted.
+    """
+    vertices = len(seen)
+    for i in range(n):
+        begins[(src[i] if directed else min(src[i], dst[i])) + 2] += 1
+    for r in range(vertices):
+        begins[r + 2] += begins[r + 1]
+    for i in range(n):
+        row = src[i] if directed else min(src[i], dst[i])
+        columns[begins[row + 1]] = dst[i] if directed else max(src[i], dst[i])
+        begins[row + 1] += 1
+    repeats = 0
+    for r in range(vertices):
+        for k in range(begins[r], begins[r + 1]):
+            repeats += seen[columns[k]] == r + 1
+            seen[columns[k]] = r + 1
+    return repeats
+
+
+@twin
+def rows_count(n, rows, indptr):
+    """Add the number of entries of each row r to indptr[r + 1]."""
+    for i in range(n):
+        indptr[rows[i] + 1] += 1
+
+
+@twin
+def rows_loops(n, indptr, columns, ids):
+    """Return how many entries of the n rows are the row's own id."""
+    loops = 0
+    for r in range(n):
+        for k in range(indptr[r], indptr[r + 1]):
+            loops += columns[k] == ids[r]
+    return loops
+
+
+@twin
 def rows_fill(n, rows, columns, indptr, out):
     """Put the columns of each row together; indptr[1:] must hold the number of entries of each row."""
     num_rows = len(indptr) - 1

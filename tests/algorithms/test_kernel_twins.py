@@ -187,13 +187,16 @@ def test_rows_are_filled_and_sorted(dtype, rng, entries):
     rows, columns = rng.integers(0, num_rows, entries).astype(dtype), rng.integers(0, 1000, entries).astype(dtype)
     rows[: entries // 3] = 11  # a row that is long enough for another way of sorting
     indptr, out = np.zeros(num_rows + 1, np.int64), np.full(entries, POISON, dtype)
-    indptr[1:] = np.bincount(rows, minlength=num_rows)
     kernels = get_backend("cpu").kernels("rows")
+    kernels.rows_count(entries, rows, indptr)
+    np.testing.assert_array_equal(indptr[1:], np.bincount(rows, minlength=num_rows))
     kernels.rows_fill(entries, rows, columns, indptr, out)
     kernels.rows_sort(num_rows, indptr, out)
     order = np.lexsort((columns, rows))
     np.testing.assert_array_equal(out, columns[order])
     np.testing.assert_array_equal(np.diff(indptr), np.bincount(rows, minlength=num_rows))
+    ids = rng.permutation(1000)[:num_rows].astype(dtype)
+    assert kernels.rows_loops(num_rows, indptr, out, ids) == (ids[np.sort(rows)] == out).sum()
 
 
 @pytest.mark.parametrize("hub", [False, True])

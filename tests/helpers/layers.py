@@ -22,6 +22,7 @@ LAYERS = (
         "ids",
         "larger",
         "notebook",
+        "parallel_edges",
         "part",
         "partition",
         "sources",
