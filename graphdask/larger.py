@@ -11,6 +11,8 @@ the rest is for chunks, which are as large as the memory makes them."""
 MOST_VERTICES = 2**31 - 2
 """Of a graph that is streamed."""
 MIB = 1 << 20
+STANDARD_INPUT = "standard input"
+"""Name of the file in which is kept what comes from there."""
 
 
 def memory_for(num_vertices: int) -> str:
@@ -36,5 +38,7 @@ def of_graph(num_vertices: int) -> str:
 
 def of_file(path: str | os.PathLike[str], memory: int) -> str:
     """What to do with a file that is built from in so many bytes."""
+    if Path(path).name == STANDARD_INPUT:
+        return f"write it to a file, and {of_file('graph.txt', memory)}"
     name = Path(os.path.abspath(path)).name.split(".")[0] or "graph"
     return f"stream it from disk: {calls(repr(os.fspath(path)), f'{name}.gdl', f'{max(memory // MIB, 16)}MiB')}"

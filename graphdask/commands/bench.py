@@ -14,6 +14,7 @@ import click
 from graphdask.commands import terminal
 from graphdask.commands.described import header
 from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, writable
+from graphdask.commands.paths import FILE, TEXT
 from graphdask.errors import InputError
 
 IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")
@@ -29,9 +30,7 @@ def command() -> None:
 
 
 json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table.")
-records_file = click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Append JSON lines to this file."
-)
+records_file = click.option("--output", type=FILE, metavar="FILE", help="Append JSON lines to this file.")
 
 
 @command.command("io")
@@ -80,8 +79,10 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
-@click.option("--graph", "graph_file", metavar="FILE", help="A graph from a file instead, without its directions.")
-@click.option("--directory", type=click.Path(path_type=Path), help="On the disk that is measured.")
+@click.option(
+    "--graph", "graph_file", metavar="FILE", type=TEXT, help="A graph from a file instead, without its directions."
+)
+@click.option("--directory", type=FILE, help="On the disk that is measured.")
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
 )
@@ -127,7 +128,7 @@ def comm(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Times that each is measured."
 )
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
+@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @json_lines
 @records_file
@@ -155,7 +156,7 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--walks", type=Numbers(), default=(), help="1000000,40000000: walks of each case; default: the suite's.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
-@click.option("--graph", metavar="FILE", help="A graph from a file instead.")
+@click.option("--graph", metavar="FILE", type=TEXT, help="A graph from a file instead.")
 @click.option("--directed/--undirected", "directed", default=None, help="How it is read; default: as it says.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option(
@@ -208,7 +209,9 @@ def sample(
 @click.option("--algorithm", "algorithms", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--scale", "scales", type=Numbers(), default=(), help="R-MAT graphs of 2**SCALE vertices: 18 or 18,20.")
 @click.option("--edge-factor", type=Whole(min=1), help="Edges per vertex of R-MAT graphs.  [default: 16]")
-@click.option("--graph", "files", multiple=True, metavar="FILE", help="A graph from a file; may be repeated.")
+@click.option(
+    "--graph", "files", multiple=True, metavar="FILE", type=TEXT, help="A graph from a file; may be repeated."
+)
 @click.option("--directed/--undirected", "directed", default=None, help="How files are read; default: as they say.")
 @click.option(
     "--scaling",
@@ -243,8 +246,8 @@ def sample(
 )
 @click.option("--verify", is_flag=True, help="Prove one answer of each algorithm, on each graph and number of ranks.")
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other libraries too.")
-@click.option("--gapbs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the compiled GAP suite.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
+@click.option("--gapbs", type=FILE, metavar="DIR", help="Folder of the compiled GAP suite.")
+@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @cluster_options
 @json_lines
@@ -285,10 +288,10 @@ def analytics(
 @click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="temporal, random, or generated: "
               "R-MAT made by the workers.  [default: the first two]")  # fmt: skip
-@click.option("--temporal", "files", multiple=True, metavar="FILE", help="`source destination time`, in place of "
-              "generated temporal graphs; may be repeated.")  # fmt: skip
-@click.option("--graph", "graphs", multiple=True, metavar="FILE", help="A graph without times, for random batches in "
-              "place of R-MAT; may be repeated.")  # fmt: skip
+@click.option("--temporal", "files", multiple=True, metavar="FILE", type=TEXT,
+              help="`source destination time`, in place of generated temporal graphs; may be repeated.")  # fmt: skip
+@click.option("--graph", "graphs", multiple=True, metavar="FILE", type=TEXT,
+              help="A graph without times, for random batches in place of R-MAT; may be repeated.")  # fmt: skip
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Besides static and nd; may be repeated.")
 @click.option("--stop", "stops", multiple=True, metavar="NAME", help="tolerance or error.  [default: both]")
 @click.option("--error", type=float, default=1e-6, show_default=True, help="L1, at which methods are compared.")
@@ -301,7 +304,7 @@ def analytics(
 @click.option("--errors", type=Whole(min=1), help="After how many batches the error is measured.  [default: 4]")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs and batches.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="DIR", help="Draw the figures into this folder.")
+@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @cluster_options
 @json_lines

@@ -11,6 +11,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.options import json_option, writable
+from graphdask.commands.paths import FILE
 
 
 @click.group()
@@ -32,7 +33,7 @@ def command() -> None:
     "--port", type=click.IntRange(0, 65535), default=0, help="Of the scheduler; default: any that is free."
 )  # fmt: skip
 @click.option(
-    "--scheduler-file", "scheduler_file", metavar="FILE", type=click.Path(path_type=Path),
+    "--scheduler-file", "scheduler_file", metavar="FILE", type=FILE,
     help="Write how to connect to this file; it is removed in the end.  [with TLS: graphdask-cluster.json]",
 )  # fmt: skip
 @click.option(

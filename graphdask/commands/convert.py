@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import streams, terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import FILE, READ, WRITTEN, ids_option, json_option, text_options, writable
+from graphdask.commands.options import READ, WRITTEN, ids_option, json_option, text_options, writable
+from graphdask.commands.paths import FILE, INPUT_FILE
 from graphdask.errors import InputError
 
 
 @click.command("convert")
-@click.argument("source", metavar="IN", type=FILE)
+@click.argument("source", metavar="IN", type=INPUT_FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @click.option("--format-in", metavar="NAME", help=f"Format of IN: {READ}; default: what its name says.")
 @click.option("--format-out", metavar="NAME", help=f"Format of OUT: {WRITTEN}; default: what its name says.")
@@ -44,7 +45,8 @@ def command(
     """Write the edges of IN to OUT, in the format that its name says.
 
     Edges, ids, weights and times stay as they are; nothing is renumbered, merged or dropped. OUT is written whole or
-    not at all.
+    not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its first
+    lines show.
     """
     from graphdask.io import FORMATS, detect_format, read_edges, write_edges
 
@@ -60,15 +62,17 @@ def command(
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
     begin = time.perf_counter()
-    edges = read_edges(
-        source, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids, header=header,
-        skip_rows=skip_rows or 0, na_values=na_values,
-    )  # fmt: skip
+    with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
+        edges = read_edges(
+            file, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids, header=header,
+            skip_rows=skip_rows or 0, na_values=na_values,
+        )  # fmt: skip
+        source, size = streams.named(source), _bytes(file)
     middle = time.perf_counter()
     write_edges(edges, target, format=format_out)
     end = time.perf_counter()
     record: dict[str, Any] = {
-        "in": {"file": source, "format": edges.report.get("format", format_in), "bytes": _bytes(source),
+        "in": {"file": source, "format": edges.report.get("format", format_in), "bytes": size,
                "seconds": middle - begin},
         "out": {"file": target, "format": format_out, "bytes": _bytes(target), "seconds": end - middle},
         "edges": edges.num_edges,

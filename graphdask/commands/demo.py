@@ -12,6 +12,7 @@ import click
 from graphdask.commands import terminal
 from graphdask.commands.algorithms import component_summary, component_words
 from graphdask.commands.options import Whole, cluster_of, device_option, json_option
+from graphdask.commands.paths import FILE
 from graphdask.commands.run import facts
 from graphdask.errors import InputError
 
@@ -28,7 +29,7 @@ SMALL = 50_000
 @click.option("--workers", type=click.IntRange(min=1), help="Default: one for each GPU, or one for each core.")
 @device_option
 @click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("graphdask-output"), show_default=True,
+    "--output", type=FILE, default=Path("graphdask-output"), show_default=True,
     metavar="DIR", help="Folder for the picture of the degree distribution.",
 )  # fmt: skip
 @json_option

@@ -12,6 +12,7 @@ import click
 from graphdask.cli import OPTIONS
 from graphdask.commands import terminal
 from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, drawable, json_option, stacked
+from graphdask.commands.paths import FILE, TEXT
 from graphdask.errors import InputError
 
 
@@ -111,13 +112,13 @@ GENERATORS = (
 """A generator more is a row more."""
 
 shared_options = stacked(
-    click.option("--output", type=click.Path(), metavar="PATH",
+    click.option("--output", type=TEXT, metavar="PATH",
                  help="graph.parquet, graph.txt.gz, ... is one file; graph/ a folder with a part for each worker."),
     click.option("--format", "file_format", metavar="NAME",
                  help="edgelist, csv, parquet, npz or native; default: what the name says."),
     click.option("--files", type=click.IntRange(min=1), help="Write a folder of so many parts."),
     click.option("--overwrite", is_flag=True, help="Replace the graph that stands under that name."),
-    click.option("--plot", type=click.Path(path_type=Path), metavar="FILE",
+    click.option("--plot", type=FILE, metavar="FILE",
                  help="Draw the degree distribution; .png, .pdf or .svg."),
     cluster_options,
     device_option,

@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, terminal
+from graphdask.commands import stream, streams, terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import cleaning_options, input_file, json_option, reading_options
+from graphdask.commands.options import cleaning_options, input_stream, json_option, reading_options
 
 BAR = 32
 """Characters of the longest bar of the histogram."""
 
 
 @click.command("info")
-@input_file
+@input_stream
 @reading_options
 @cleaning_options
 @json_option
@@ -24,12 +24,14 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
     """What is in a file, and what reading it would change.
 
     Prints sizes, ids, degrees, self-loops, parallel edges and the number of components; of a file that is streamed
-    (.gdl), what can be told without going through its edges.
+    (.gdl), what can be told without going through its edges. FILE may be -, standard input: text, also compressed.
     """
     if path.suffix == stream.ENDING:
         _streamed(path, as_json, options)
         return
-    found = describe(path, **options)
+    with streams.readable(path, options.pop("file_format")) as (file, file_format):
+        path = streams.named(path)
+        found = describe(file, file_format, **options) | {"file": path}
     if as_json:
         terminal.print_json(found)
         return

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphdask.commands.paths import FILE, INPUT_FILE, TEXT
 from graphdask.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,13 +77,12 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-FILE = click.Path(path_type=Path)
-
 READ = "edgelist, csv, temporal, adjlist, matrixmarket, metis, dimacs, ldbc, parquet, npz or native"
 WRITTEN = "edgelist, csv, matrixmarket, parquet, npz, native, gexf or graphml"
 """Of `graphdask.io.FORMATS`, which `--help` does not load."""
 
 input_file = click.argument("path", metavar="FILE", type=FILE)
+input_stream = click.argument("path", metavar="FILE", type=INPUT_FILE)
 
 ids_option = click.option(
     "--ids",
@@ -200,7 +200,9 @@ partition_options = stacked(
 )
 
 scheduler_options = stacked(
-    click.option("--scheduler-file", metavar="FILE", help="Run on the cluster whose scheduler wrote this file."),
+    click.option(
+        "--scheduler-file", metavar="FILE", type=TEXT, help="Run on the cluster whose scheduler wrote this file."
+    ),
     click.option("--scheduler", metavar="ADDRESS", help="Run on the cluster of the scheduler at this address."),
 )
 

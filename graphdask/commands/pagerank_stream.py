@@ -26,6 +26,7 @@ from graphdask.commands.options import (
     text_options,
     writable,
 )
+from graphdask.commands.paths import FILE
 from graphdask.errors import InputError
 
 METHODS = ("static", "nd", "dt", "df", "dfp", "auto")
@@ -123,9 +124,9 @@ class Request:
               "than one.")  # fmt: skip
 @device_option
 @cluster_options
-@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write a line of JSON for each batch "
+@click.option("--output", metavar="FILE", type=FILE, help="Write a line of JSON for each batch "
               "and method.")  # fmt: skip
-@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw runtime, affected vertices and "
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw runtime, affected vertices and "
               "error of every batch; .png, .pdf or .svg.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print these lines instead of tables.")
 def command(**options: Any) -> None:

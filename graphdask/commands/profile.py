@@ -16,6 +16,7 @@ from graphdask.commands import terminal, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import drawable, input_file, stacked
+from graphdask.commands.paths import FILE
 from graphdask.commands.run import Request, divided, facts, graph_options
 
 MOST_ROWS = 40
@@ -23,7 +24,7 @@ MOST_ROWS = 40
 
 profile_options = stacked(
     input_file,
-    click.option("--output", "picture", metavar="FILE", type=click.Path(path_type=Path),
+    click.option("--output", "picture", metavar="FILE", type=FILE,
                  help="Draw the supersteps; .png, .pdf or .svg."),
     click.option("--warm-up/--no-warm-up", default=True, show_default=True,
                  help="Run once before, so that kernels are compiled and buffers are there."),

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, terminal, weights
+from graphdask.commands import stream, streams, terminal, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.columns import check_output, write_columns
 from graphdask.commands.entry import Chosen, add_commands
@@ -19,12 +19,13 @@ from graphdask.commands.options import (
     cleaning_options,
     cluster_of,
     cluster_options,
-    input_file,
+    input_stream,
     json_option,
     partition_options,
     reading_options,
     stacked,
 )
+from graphdask.commands.paths import FILE, STREAM
 from graphdask.errors import InputError
 
 
@@ -72,9 +73,9 @@ graph_options = stacked(
 )
 
 shared_options = stacked(
-    input_file,
+    input_stream,
     click.option("--verify", is_flag=True, help="Prove partitions and answer in linear time; exit code 3 if wrong."),
-    click.option("--output", metavar="FILE", type=click.Path(path_type=Path),
+    click.option("--output", metavar="FILE", type=FILE,
                  help="Write a row for each vertex; .parquet, .csv, .txt or .npz."),
     graph_options,
 )  # fmt: skip
@@ -82,7 +83,10 @@ shared_options = stacked(
 
 @click.group()
 def command() -> None:
-    """Run an algorithm over a graph from a file."""
+    """Run an algorithm over a graph from a file.
+
+    FILE may be -, standard input: text, also compressed, in the format that --format names or its first lines show.
+    """
 
 
 def execute(chosen: Chosen, **options: Any) -> None:
@@ -91,7 +95,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
     if request.output is not None:
         check_output(request.output, request.path)
     steps = terminal.Steps()
-    with divided(request, steps, chosen) as (G, client):
+    with given(request), divided(request, steps, chosen) as (G, client):
         with steps.step(chosen.title) as step, weights.as_asked(request.weights):
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
@@ -111,6 +115,17 @@ def execute(chosen: Chosen, **options: Any) -> None:
                 write_columns(result, request.output)
                 step.detail = f"{request.output}: {', '.join(('vertex', *result.columns))}"
     show(request, chosen, G, result, found, steps)
+
+
+@contextmanager
+def given(request: Request) -> Iterator[None]:
+    """The file that is read, while it is there: of standard input, where that is kept."""
+    named = streams.named(request.path)
+    if request.path == STREAM and request.memory is not None:
+        raise InputError(stream.not_streamed(request.path))
+    with streams.readable(request.path, request.file_format) as (request.path, request.file_format):
+        yield
+    request.path = named
 
 
 @contextmanager

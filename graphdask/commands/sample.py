@@ -22,6 +22,7 @@ from graphdask.commands.options import (
     reading_options,
     stacked,
 )
+from graphdask.commands.paths import FILE
 from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
 from graphdask.commands.sample_nodes import nodes
@@ -73,7 +74,7 @@ shared_options = stacked(
                  help="Of a streamed graph: which of its partitions are on the device.  [default: the best]"),
     click.option("--device-memory", metavar="SIZE", help="Of a streamed graph: 4GiB of the device may be used."),
     click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
-    click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
+    click.option("--output", metavar="NAME", type=FILE,
                  help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
     click.option("--edge-rows", is_flag=True,
                  help="Write the column edge too: which edge of the file each one is, the first being number 0. Of "
@@ -96,7 +97,7 @@ def _begin_options(entry: Entry) -> tuple[Any, ...]:
     what = "Samples start" if entry.start == "seeds" else "Walks start"
     return (
         click.option(f"--{entry.start}", "begin", metavar="IDS", help=f"{what} at these vertices: 7,8,9."),
-        click.option(f"--{entry.start}-file", "begin_file", type=click.Path(path_type=Path), metavar="FILE",
+        click.option(f"--{entry.start}-file", "begin_file", type=FILE, metavar="FILE",
                      help="At those in this file, one a line."),
         click.option("--number", type=Whole(min=0), metavar="K",
                      help="At so many vertices, drawn without replacement.  [default: at all vertices]"),

@@ -10,6 +10,7 @@ import click
 
 from graphdask.commands import stream, terminal
 from graphdask.commands.options import Whole, cleaning_options, input_file, json_option, reading_options, stacked
+from graphdask.commands.paths import FILE
 from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
 
@@ -61,7 +62,7 @@ class Vertices:
     click.option("--count", "k", type=Whole(min=0), required=True, help="How many."),
     input_file,
     click.option("--seed", type=Whole(), default=0, show_default=True, help="Of the random numbers."),
-    click.option("--output", metavar="NAME", type=click.Path(path_type=Path),
+    click.option("--output", metavar="NAME", type=FILE,
                  help="A file, .npz or .txt, or a folder, for a Parquet file."),
     reading_options,
     cleaning_options,

@@ -10,6 +10,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, scheduler_options
+from graphdask.commands.paths import FILE
 from graphdask.errors import GraphdaskError, InputError
 
 
@@ -80,7 +81,7 @@ def command() -> None:
 @click.option("--retry-failed", is_flag=True, help="Measure again what failed before.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     metavar="FILE",
     help="JSON lines are appended to this file; what is in it is not measured again.",
@@ -167,11 +168,11 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 @command.command("plot")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=FILE)
 @click.option(
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FOLDER",
     help="For the pictures.  [default: FILE without its ending]",
 )

@@ -19,12 +19,13 @@ from typing import Any
 import click
 
 from graphdask.commands.options import Number, Numbers, Whole
+from graphdask.commands.paths import TEXT
 from graphdask.errors import FunctionError, InputError
 
 FUNCTIONS = ("vertex_bias", "edge_bias", "update", "neighbor_size")
 """What a file without a Spec may define: arguments of Spec."""
 
-spec_argument = click.argument("spec", metavar="SPEC")
+spec_argument = click.argument("spec", metavar="SPEC", type=TEXT)
 
 spec_options = (
     click.option("--depth", type=Whole(min=0), help="Steps.  [default: one for each of --neighbor-size; the Spec's]"),

@@ -14,7 +14,8 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import FILE, ids_option, input_file, json_option, text_options
+from graphdask.commands.options import ids_option, input_file, json_option, text_options
+from graphdask.commands.paths import FILE, INPUT, STREAM
 from graphdask.errors import InputError
 
 ENDING = ".gdl"
@@ -136,6 +137,8 @@ def lines(S: Any) -> list[tuple[str, str]]:
 
 def not_streamed(path: Path) -> str:
     """What is said where --memory is given for another file."""
+    if path in (STREAM, Path(INPUT)):
+        return f"--memory is for a file that is streamed ({ENDING}), which {INPUT} cannot hold"
     made = path.name.split(".")[0] + ENDING
     return f"--memory is for a file that is streamed; `graphdask stream build {path} {made}` makes one"
 

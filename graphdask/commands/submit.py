@@ -11,6 +11,7 @@ import click
 
 from graphdask.commands import stream
 from graphdask.commands.options import Numbers
+from graphdask.commands.paths import FILE, STREAM, TEXT
 from graphdask.errors import InputError, JobFailed, MissingDependency
 
 OURS = ("--workers", "--scheduler", "--scheduler-file")
@@ -45,12 +46,12 @@ OF_MPI = ("gpus_per_task", "interface", "tls")
 @click.option("--interface", metavar="NAME", help="Network of the cluster's messages, such as ib0.")
 @click.option("--tls/--no-tls", default=None, help="Encrypt Dask's messages, with the certificates of its "
               "configuration (distributed.comm.tls) or one that is made here.  [default: tls]")  # fmt: skip
-@click.option("--image", metavar="FILE", help="Apptainer image that has graphdask; default: this Python.")
-@click.option("--output", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
+@click.option("--image", metavar="FILE", type=TEXT, help="Apptainer image that has graphdask; default: this Python.")
+@click.option("--output", "folder", type=FILE, metavar="FOLDER",
               help="For script, logs, result; all hosts see it; default: graphdask-jobs/DATE-TIME.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the script and submit nothing.")
 @click.option("--detach", is_flag=True, help="Submit and return; --resume follows the job later.")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="FOLDER",
+@click.option("--resume", type=FILE, metavar="FOLDER",
               help="Follow the job of this folder, or submit it again where it ended without a result.")  # fmt: skip
 @click.argument("arguments", metavar="COMMAND ...", nargs=-1, type=click.UNPROCESSED)
 def command(
@@ -201,6 +202,10 @@ def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str
         raise InputError("a job that submits jobs is none of submit's")
     chosen = _parsed(cli, arguments)
     types = {parameter.name: parameter.type for parameter in chosen.command.params}
+    for parameter in chosen.command.params:
+        if chosen.params.get(parameter.name or "") == STREAM:
+            said = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(chosen)
+            raise InputError(f"{said} -: a job has no standard input or output; name a file that the job's host sees")
     several = isinstance(types.get("workers"), Numbers)
     for each in arguments:
         if each.split("=")[0] in OURS[several:]:

@@ -29,6 +29,7 @@ _BINARY_MAGIC = {
     b"PK\x03\x04": "a zip or NPZ archive (format='npz' if it is NPZ; else unpack it)",
     b"PK\x05\x06": "an empty zip or NPZ archive",
     b"\x93GDG": "a graphdask native file (format='native')",
+    b"\x93GDL": "a graph that is streamed (.gdl)",
     b"\x28\xb5\x2f\xfd": "zstd data (decompress it first)",
     b"\x89HDF": "an HDF5 file, which graphdask does not read",
     b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
@@ -46,6 +47,14 @@ MOST_HEAD = 1 << 21
 
 class NotKept(OSError):
     """What was read could not be written to where it waits: a fault of that disk, not of the file that is read."""
+
+
+def binary(begin: bytes) -> str | None:
+    """What a file is that begins so, where that is one of the binary formats by name; None for text and the rest."""
+    for magic, what in _BINARY_MAGIC.items():
+        if begin.startswith(magic) and magic[:1] in b"P\x93\x89":
+            return what.partition(" (")[0]
+    return None
 
 
 def strip_compression(name: str) -> str:
@@ -70,6 +79,8 @@ def checked_path(path: Any) -> Path:
     try:
         if isinstance(path, bytes):
             raise TypeError
+        if isinstance(path, str) and path == "-":
+            raise InputError("'-' names no file here, and no stream; './-' names a file that is called -")
         file = Path(path).expanduser()
         os.fsencode(file)
         if "\0" in str(file):

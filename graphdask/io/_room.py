@@ -60,14 +60,7 @@ def within_blocks(path: str | os.PathLike[str], memory: int) -> AbstractContextM
 @contextmanager
 def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Iterator[None]:
     """Read a file of this format in here: OverBudget where so many bytes per edge do not fit, or memory runs out."""
-    usable = usable_memory()
-    edges = _estimate(path, format, usable // max(each, 1))
-    if edges * each > usable:
-        raise OverBudget(
-            f"{os.fspath(path)}: about {edges:,} edges need {edges * each / 2**30:,.3g} GiB to be read, and "
-            f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
-            f"{_instead(path, format, usable)}"
-        )
+    usable = refuse_too_many(path, format, each)
     try:
         with announced(path, usable, each, _instead(path, format, usable)):
             yield
@@ -78,6 +71,19 @@ def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Itera
             f"{os.fspath(path)}: memory has run out while it was read ({str(error) or 'MemoryError'}); "
             f"{_instead(path, format, usable)}"
         ) from error
+
+
+def refuse_too_many(path: str | os.PathLike[str], format: str, each: int) -> int:
+    """Raise OverBudget where a file has, by an estimate, more edges than fit; return the bytes that may be used."""
+    usable = usable_memory()
+    edges = _estimate(path, format, usable // max(each, 1))
+    if edges * each > usable:
+        raise OverBudget(
+            f"{os.fspath(path)}: about {edges:,} edges need {edges * each / 2**30:,.3g} GiB to be read, and "
+            f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
+            f"{_instead(path, format, usable)}"
+        )
+    return usable
 
 
 def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:

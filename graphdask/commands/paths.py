@@ -1,0 +1,46 @@
+"""Paths on the command line: `-` is a stream where a command takes one, and refused by name elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+STREAM = Path("-")
+"""What `-` becomes where it is a stream; `./-`, which names a file, becomes an absolute path."""
+
+INPUT, OUTPUT = "standard input", "standard output"
+
+
+class PathName(click.Path):
+    """A path, of which `-` is refused, or kept as `STREAM`.
+
+    Parameters
+    ----------
+    stream : str
+        `INPUT` or `OUTPUT` where `-` stands for that; empty where it is refused.
+    text : bool
+        Give a str, with the ending that it has, in place of a Path.
+    """
+
+    def __init__(self, stream: str = "", text: bool = False):
+        super().__init__(path_type=None if text else Path)
+        self.stream = stream
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and value == "-":
+            if self.stream:
+                return STREAM
+            self.fail("'-' is no stream here: a file or a folder is needed; ./- names one that is called -", param, ctx)
+        if isinstance(value, str) and value and os.path.normpath(value) == "-":
+            value = os.path.join(os.path.abspath("-"), "") if value.endswith(os.sep) else os.path.abspath("-")
+        return super().convert(value, param, ctx)
+
+
+FILE = PathName()
+TEXT = PathName(text=True)
+INPUT_FILE = PathName(INPUT)
+OUTPUT_FILE = PathName(OUTPUT)
+OUTPUT_TEXT = PathName(OUTPUT, text=True)

@@ -1,0 +1,174 @@
+"""What is read from a pipe: kept in a temporary file, so that it is read as a file is, in whatever order.
+
+What a pipe holds is kept as it comes, compressed where it is; how many edges it may have is looked at while it comes.
+Errors and warnings name the stream in place of the temporary file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from graphdask.errors import GraphdaskWarning, InputError, Unsupported, WriteError, shown
+from graphdask.larger import STANDARD_INPUT
+
+from ._formats import FORMATS
+from ._open import Source, binary
+from ._room import refuse_too_many
+
+READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs")
+WRITES = ("edgelist", "csv", "matrixmarket", "gexf", "graphml")
+"""Formats that a stream can hold."""
+PIECE = 1 << 20
+LOOK = 64 << 20
+"""Bytes from which it is looked at whether memory has room for what comes, and again whenever it has doubled."""
+HEAD = 1 << 16
+"""Bytes among which the first line that is no comment tells the format."""
+
+_DIMACS = re.compile(rb"p\s+[a-z]+\s+\d+\s+\d+\s*$")
+
+
+def stream_format(name: str | None, formats: tuple[str, ...], what: str) -> str | None:
+    """The format that was named for a stream, once a stream can hold it; None stays so."""
+    if name is None or name in formats:
+        return name
+    if name not in FORMATS:
+        raise InputError(f"format={shown(name)} is not known; {what} takes {', '.join(formats)}")
+    raise Unsupported(f"{name} is no format for {what}, which takes {', '.join(formats)}; name a file")
+
+
+@contextmanager
+def kept_stream(stream: IO[bytes], each: int, format: str | None = None) -> Iterator[tuple[Path, str]]:
+    """Keep what a stream holds in a file until the end of the context.
+
+    Parameters
+    ----------
+    stream : binary file object
+        It is read to its end.
+    each : int
+        Bytes that an edge will take in memory.
+    format : str, optional
+        One of `READS`; default: what the first lines show.
+
+    Yields
+    ------
+    (Path, str)
+        A file with what the stream held, and its format.
+
+    Raises
+    ------
+    Unsupported
+        For what a stream cannot hold, by its first bytes.
+    OverBudget
+        If memory has no room for its edges, as far as can be told while it comes.
+    InputError
+        If the stream cannot be read.
+    WriteError
+        If the disk has no room for it.
+    """
+    stream_format(format, READS, STANDARD_INPUT)
+    with _folder() as folder, _called(folder):
+        path = folder / STANDARD_INPUT
+        _keep(stream, path, each, format or "edgelist")
+        yield path, format or told_format(path)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="graphdask-stream-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise WriteError(f"there is no folder to keep {STANDARD_INPUT} in ({error}); set TMPDIR to one") from None
+    with folder as name:
+        yield Path(os.path.realpath(name))
+
+
+def _keep(stream: IO[bytes], path: Path, each: int, format: str) -> None:
+    """Write what a stream holds to a file."""
+    taken, look = 0, LOOK
+    with path.open("wb", buffering=0) as file:
+        while piece := _read(stream):
+            if not taken:
+                _refuse_binary(piece)
+            try:
+                rest = memoryview(piece)
+                while rest:
+                    rest = rest[file.write(rest) :]
+            except OSError as error:
+                raise WriteError(
+                    f"{STANDARD_INPUT} is kept in {tempfile.gettempdir()} while it is read, which does not take it "
+                    f"({error.strerror or error}); set TMPDIR to a folder with room, or name a file"
+                ) from error
+            taken += len(piece)
+            if taken >= look:
+                look = 2 * taken
+                refuse_too_many(path, format, each)
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    some = getattr(stream, "read1", stream.read)  # which ends with the first end of file that a terminal gives
+    try:
+        return some(PIECE) or b""
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{STANDARD_INPUT} cannot be read: {reason[:1].lower()}{reason[1:]}") from error
+
+
+def _refuse_binary(begin: bytes) -> None:
+    what = binary(begin)
+    if what is not None:
+        raise Unsupported(
+            f"{STANDARD_INPUT}: this is {what}, which cannot be read from a stream; a stream holds text, also "
+            f"compressed by gzip, xz or bzip2, of one of the formats {', '.join(READS)}; name a file"
+        )
+
+
+def told_format(path: Path) -> str:
+    """The format that the first lines of a text show: Matrix Market, DIMACS, CSV where they have commas or semicolons,
+    else an edge list."""
+    with Source(path).open() as file:
+        begin = file.read(HEAD)
+    if begin.removeprefix(b"\xef\xbb\xbf").lower().startswith(b"%%matrixmarket"):
+        return "matrixmarket"
+    for line in begin.splitlines():
+        text = line.strip()
+        if not text or text[:1] in b"#%" or text.split()[:1] == [b"c"]:
+            continue
+        if _DIMACS.match(text):
+            return "dimacs"
+        return "csv" if re.search(rb"[,;]", text) else "edgelist"
+    return "edgelist"
+
+
+@contextmanager
+def _called(folder: Path) -> Iterator[None]:
+    """Name the stream in errors and warnings, in place of the file that it is kept in."""
+    usual, real = warnings.showwarning, str(folder / STANDARD_INPUT)
+
+    def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
+        if issubclass(category, GraphdaskWarning):
+            message = category(str(message).replace(real, STANDARD_INPUT))
+        usual(message, category, *args, **kwargs)
+
+    warnings.showwarning = show
+    try:
+        yield
+    except Exception as error:
+        _rename(error, real)
+        raise
+    finally:
+        warnings.showwarning = usual
+
+
+def _rename(error: Exception, real: str) -> None:
+    """Replace the name of a file in an error."""
+    error.args = tuple(each.replace(real, STANDARD_INPUT) if isinstance(each, str) else each for each in error.args)
+    for name, value in vars(error).items():
+        if isinstance(value, str):
+            setattr(error, name, value.replace(real, STANDARD_INPUT))
