@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import host_memory
+from graphdask.compiling import listen_to_cupy
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels.inserted import cuda_text, digests, python_module
 from graphdask.launch import make_current, packed_arguments
@@ -191,6 +192,7 @@ class CudaBackend(Backend):
             raise MissingDependency(
                 'device "cuda" needs CuPy: pip install "graphdask[cuda13]" (or cuda12, after your driver)'
             ) from error
+        listen_to_cupy(cupy.cuda.compiler)
         self.xp = cupy
         self.device = device
         self._launched: deque[str] = deque(maxlen=8)

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.config import Config
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
+from graphdask.first_use import FirstUse
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, read_edges
@@ -290,7 +292,7 @@ def read_graph(
         Where memory has no room for the graph, as far as can be told before it is read; it says how it is streamed from
         disk instead.
     """
-    with room_for_graph(path, format):
+    with room_for_graph(path, format), FirstUse("reading", Config.load(progress=progress).progress):
         edges = read_edges(
             path,
             format=format,

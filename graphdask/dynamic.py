@@ -11,6 +11,7 @@ import numpy as np
 
 from graphdask.batch_frames import frame_edges, is_frame
 from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
+from graphdask.compiling import Timer
 from graphdask.construct import checked_ids, checked_weights
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
@@ -36,7 +37,9 @@ class Update:
     vertices: int
     """Vertices that appeared."""
     seconds: float
-    """On the workers, with what was sent to them."""
+    """On the workers, with what was sent to them, without `compile_seconds`."""
+    compile_seconds: float
+    """For which kernels were compiled that were used for the first time."""
     ids: Any = field(repr=False)
     """Finds the caller's ids of vertex numbers."""
     batch: Batch = field(repr=False)
@@ -234,8 +237,8 @@ class DynamicGraph(Graph):
             gone, unknown = [numbers[known] for numbers in gone], int((~known).sum())
         batch = Batch.of((numbers[0], numbers[1]), (gone[0], gone[1]), weights, self.directed, n)
 
-        def taken(there: np.ndarray, seconds: float) -> Update:
-            return self._changed(batch, there, seconds, appeared, len(new), again[0], unknown + again[1])
+        def taken(there: np.ndarray, timer: Timer) -> Update:
+            return self._changed(batch, there, timer, appeared, len(new), again[0], unknown + again[1])
 
         found: Update = runtime().update(self, batch, n, taken, client=client, progress=progress)
         return found
@@ -244,7 +247,7 @@ class DynamicGraph(Graph):
         self,
         batch: Batch,
         there: np.ndarray,
-        seconds: float,
+        timer: Timer,
         appeared: np.ndarray,
         new: int,
         repeated: int,
@@ -265,7 +268,10 @@ class DynamicGraph(Graph):
         }
         report = {name: self.report[name] + count for name, count in (*counts.items(), ("appeared", new))}
         ids, version = _Ids(self.base.ids, appeared), self.version + 1
-        found = Update(version, **counts, vertices=new, seconds=seconds, ids=ids, batch=batch, there=there)
+        found = Update(
+            version, **counts, vertices=new, seconds=timer.seconds, compile_seconds=timer.compiled.seconds, ids=ids,
+            batch=batch, there=there,
+        )  # fmt: skip
         now = {"_edges": self._edges + inserts - kept - lost, "_appeared": appeared, "_log": Log(batch, self._log),
                "_insertions": self._insertions.with_batch(batch, not repeated), "_present": None, "version": version,
                "report": report}  # fmt: skip

@@ -18,12 +18,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from graphdask.announced import checked_memory
 from graphdask.backend import Array, Backend
 from graphdask.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
 from graphdask.comm.arguments import settle
 from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import Communicator, Peers
-from graphdask.errors import DeadlineExceeded, OverBudget
+from graphdask.compiling import account, clock
+from graphdask.errors import DeadlineExceeded
 from graphdask.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.letters import ALL, Inbox, Letter, Messages
 from graphdask.mail import INDEX, Exchange, Mail
@@ -322,6 +324,8 @@ class Superstep:
     """Seconds waited for slower ranks."""
     done: float = 0.0
     """How many of the `goal` of the primitive are done."""
+    compile: float = 0.0
+    """Seconds for which kernels were compiled, here or on a rank that was waited for; in none of the others."""
 
 
 @dataclass
@@ -361,7 +365,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         From the exchange or a kernel.
     """
     backend = env.backend
-    memory = _checked_memory(part, primitive, env)
+    memory = checked_memory(part, primitive, env)
     held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
     mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
@@ -370,30 +374,34 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     holdings, allocated = Holdings(part, backend), -1
     if not history:
         env.bytes_sent()
-    started, recorded = time.perf_counter(), env.recorded
+    compiled = account().seconds
+    started, recorded = clock(), env.recorded
     state, messages = primitive.init(part, env)
     while True:
-        computed = time.perf_counter()
+        computed = clock()
         sends, meta, codes = mail.post(messages)
-        coded = time.perf_counter()
+        coded = clock()
         said = messages.votes() if callable(messages.votes) else messages.votes
-        ready = time.perf_counter()
+        ready = clock()
         compute = computed - started + ready - coded - (env.recorded - recorded)
         sent = sum(meta[:, 1].tolist())
-        control = np.array([messages.active, sent, int(compute * 1e9)], np.int64)
+        compiling, compiled = account().seconds - compiled, account().seconds
+        control = np.array([messages.active, sent, int(compute * 1e9), int(compiling * 1e9)], np.int64)
         if primitive.votes:
             voted = np.zeros(primitive.votes)
             voted[:] = said or 0.0
             control = np.concatenate([control, voted.view(np.int64)])
         received = comm.exchange(sends, meta, control)
-        exchanged = time.perf_counter()
+        exchanged = clock()
         if primitive.votes:
-            votes = np.ascontiguousarray(received.control[:, 3:]).view(np.float64)
-        active, told, computing = received.control[:, :3].T.tolist()
+            votes = np.ascontiguousarray(received.control[:, 4:]).view(np.float64)
+        active, told, computing, compilings = received.control[:, :4].T.tolist()
         ends = primitive.ends(state, votes) or not (any(active) or any(told))
         inbox = mail.open(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
         wait = min(max(slowest - compute, 0.0), exchanged - ready)
+        latest = max(map(sum, zip(computing, compilings, strict=True))) / 1e9
+        held = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
         step = Superstep(
             number=len(history),
             frontier=messages.frontier,
@@ -402,20 +410,22 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             bytes_sent=env.bytes_sent(),
             codes=codes,
             compute=compute,
-            code=coded - computed + time.perf_counter() - exchanged,
-            exchange=exchanged - ready - wait,
+            code=coded - computed + clock() - exchanged,
+            exchange=exchanged - ready - wait - held,
             wait=wait,
+            compile=compiling + held,
         )
         env.record(step)
         if allocated < 0:
             allocated = holdings.nbytes(state)
         if ends:
-            settled = time.perf_counter()
+            settled = clock()
             settle(backend)  # what is still under way belongs to the last superstep
-            step.compute += time.perf_counter() - settled
+            step.compute += clock() - settled
+            step.compile += account().seconds - compiled
             break
         env.check_deadline(primitive.name, f"superstep {len(history)}")
-        started, recorded = time.perf_counter(), env.recorded
+        started, recorded = clock(), env.recorded
         messages = primitive.superstep(part, state, inbox, env)
         del sends, received, inbox  # before what is sent next takes memory
     allocated_end = holdings.nbytes(state)
@@ -429,22 +439,3 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         columns, values, dtypes, history, comm.name, backend.description, memory, allocated, allocated_end,
         env.growth.growths,
     )  # fmt: skip
-
-
-def _checked_memory(part: Part, primitive: Primitive[Any], env: Environment) -> int:
-    """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
-    together = primitive.memory_together(part, env)
-    while True:
-        needed = primitive.memory_on(part, env) if together is None else together
-        free = int(env.backend.free_memory() * env.memory_share)
-        if needed <= free:
-            return needed
-        if not part.tables.forget():
-            if not env.frugal:
-                env.frugal = True
-                continue
-            raise OverBudget(
-                f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank "
-                f"{part.rank} ({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise "
-                f"the setting graphdask.memory-fraction"
-            )

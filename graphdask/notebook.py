@@ -14,6 +14,11 @@ def in_notebook() -> bool:
     return getattr(ipython.get_ipython() if ipython is not None else None, "kernel", None) is not None
 
 
+def watched() -> bool:
+    """Whether a person watches: standard error is a terminal, or this is a notebook."""
+    return sys.stderr.isatty() or in_notebook()
+
+
 def bar_class() -> Any:
     """The bar of a notebook where it can show one, and that of a terminal, which a notebook shows as text, elsewhere.
 

@@ -56,8 +56,8 @@ class Runtime(Protocol):
     def update(
         self, graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
     ) -> Any:
-        """Apply a batch to a dynamic graph; `taken(there, seconds)`, which of its edges were there before, and the
-        seconds that it took, makes the graph follow, and says what is returned."""
+        """Apply a batch to a dynamic graph; `taken(there, timer)`, which of its edges were there before, and the
+        Timer of it, makes the graph follow, and says what is returned."""
 
     def rank(self, graph: Any, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
         """Run a primitive over the rows of a dynamic graph and return its Result."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graphdask.bsp import BspTerms, Share, seconds_of
+from graphdask.compiling import NOTHING, Compiled
 from graphdask.engine import RankResult, Superstep
 
 
@@ -18,9 +19,10 @@ class Stats:
     supersteps: list[dict[str, Any]]
     """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
     `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
-    `codes`, how payloads were coded. What ranks ask each other while they compute, as samplers do that draw by a
-    vertex's neighbours elsewhere, counts to `bytes_sent`, and its time to `compute`; in the first superstep with what
-    is asked before it, and in the last one with what brings results to where they belong."""
+    `compile`, the seconds besides for which kernels were compiled; `codes`, how payloads were coded. What ranks ask
+    each other while they compute, as samplers do that draw by a vertex's neighbours elsewhere, counts to `bytes_sent`,
+    and its time to `compute`; in the first superstep with what is asked before it, and in the last one with what brings
+    results to where they belong."""
     transport: str
     """The data plane that ran: `single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
     exchange: str
@@ -39,7 +41,13 @@ class Stats:
     growths: int = 0
     """How often a queue had to grow because the estimate was too small, over all ranks."""
     seconds: float = 0.0
-    """Wall time of the run, without the build of the partitions."""
+    """Wall time of the run, without the build of the partitions and `compile_seconds`."""
+    compile_seconds: float = 0.0
+    """For which the run compiled kernels that were used for the first time, on the rank that compiled for longest; 0
+    where they were there, or were loaded from files. The wall time is the sum of both."""
+    compiled: int = 0
+    """How many of these: functions that Numba compiled, or modules that NVRTC did, those of CuPy among them; of the
+    worker that compiled most."""
     restarts: int = 0
     """How often the run was started again after a lost worker."""
     streamed: dict[str, Any] = field(default_factory=dict)
@@ -67,7 +75,7 @@ class Stats:
     @classmethod
     def of(
         cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float,
-        allocation: str = "maximal",
+        allocation: str = "maximal", compiled: Compiled = NOTHING,
     ) -> Stats:  # fmt: skip
         steps = [_joined(same) for same in zip(*(result.supersteps for result in results), strict=True)]
         return cls(
@@ -84,6 +92,8 @@ class Stats:
             allocated_end=max(result.allocated_end for result in results),
             growths=sum(result.growths for result in results),
             seconds=seconds,
+            compile_seconds=compiled.seconds,
+            compiled=compiled.kernels,
             ranks_detail=[result.supersteps for result in results],
         )
 
@@ -113,6 +123,14 @@ class Stats:
         return sum(step["bytes_sent"] for step in self.supersteps)
 
     @property
+    def compiling_in_words(self) -> str:
+        """What compiling took besides, as the end of a sentence; empty where nothing was compiled."""
+        if not self.compiled:
+            return ""
+        kernels = "1 kernel" if self.compiled == 1 else f"{self.compiled:,} kernels"
+        return f", and {self.compile_seconds:.4g} s for compiling {kernels}"
+
+    @property
     def waits_for(self) -> str:
         """What ranks waited for in supersteps."""
         if self.streamed.get("scheme") != "layers":
@@ -137,7 +155,7 @@ class Stats:
     def __repr__(self) -> str:
         lines = [
             f"{self.algorithm}: {self.ranks} ranks over {self.transport}, {self.exchange}, ghosts {self.ghosts}, "
-            f"{self.seconds:.4g} s",
+            f"{self.seconds:.4g} s" + self.compiling_in_words,
             f"{self.allocation}: {self.memory:,} bytes announced, {self.allocated_start:,} allocated at the start, "
             f"{self.allocated_end:,} at the end, {self.growths} growths",
             f"{'superstep':>9} {'frontier':>12} {'edges':>14} {'messages':>12} {'bytes':>14} {'compute ms':>11} "
@@ -166,6 +184,7 @@ def _joined(same: Sequence[Superstep]) -> dict[str, Any]:
         "code": max([rank.code for rank in same]),
         "exchange": max([rank.exchange for rank in same]),
         "wait": max([rank.wait for rank in same]),
+        "compile": max([rank.compile for rank in same]),
         "seconds": max([seconds_of(rank) for rank in same]),
         "codes": sorted({code for rank in same for code in rank.codes}),
     }

@@ -6,6 +6,10 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from graphdask.compiling import listen_to_numba
+
+listen_to_numba()
+
 DRAW_TARGET = np.uint64(1)
 DRAW_FRACTION = np.uint64(2)
 DRAW_AGAIN = np.uint64(4)

@@ -6,6 +6,10 @@ number of work items; a CUDA kernel gives each to a thread, the twin loops over 
 
 import numba
 
+from graphdask.compiling import listen_to_numba
+
+listen_to_numba()
+
 twin = numba.njit(nogil=True, cache=True, error_model="numpy")
 
 within = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)

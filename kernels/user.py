@@ -9,6 +9,10 @@ import math
 import numba
 import numpy as np
 
+from graphdask.compiling import listen_to_numba
+
+listen_to_numba()
+
 BY_ZERO, OVERFLOW, ROOT, LOGARITHM, TOO_LARGE = (np.int64(reason) for reason in range(1, 6))
 FRACTIONAL_POWER, NO_INTEGER, NEGATIVE_POWER, NO_STEP, NO_END = (np.int64(reason) for reason in range(6, 11))
 

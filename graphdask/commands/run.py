@@ -221,7 +221,11 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
         ("partitions", f"{stats.ranks} ({devices}), ghosts {stats.ghosts}"),
         ("transport", f"{stats.transport}, {stats.exchange}, {terminal.size(stats.bytes_sent)} sent"),
         ("memory", memory_in_words(stats)),
-        (stats.algorithm, f"{terminal.count(len(stats), 'superstep')} in {terminal.seconds(stats.seconds)} s"),
+        (
+            stats.algorithm,
+            f"{terminal.count(len(stats), 'superstep')} in {terminal.seconds(stats.seconds)} s"
+            + stats.compiling_in_words,
+        ),
         ("verified", "yes" if verified else "not asked for (--verify)"),
     ]
     if stats.streamed:

@@ -16,6 +16,9 @@ from typing import Any
 
 import click
 
+from graphdask.compiling import NOTHING, Compiled
+from graphdask.first_use import LONG, FirstUse
+
 STEPS = "GRAPHDASK_STEPS"
 """Environment: "lines" has each step named on a line of standard error, for the log of a job."""
 
@@ -139,13 +142,30 @@ class Step:
     edges: int = 0
     """Edges worked on, for the rate; 0 where that says nothing."""
     detail: str = ""
+    compiled: Compiled = NOTHING
+    """Kernels that were compiled in it, and how many of the seconds that took."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         record: dict[str, Any] = {"step": self.name, "seconds": round(self.seconds, 6), "detail": self.detail}
-        if self.edges and self.seconds > 0:
-            record |= {"edges": self.edges, "edges_per_second": self.edges / self.seconds}
+        if self.compiled.kernels:
+            record |= {"compiled": self.compiled.kernels, "compile_seconds": round(self.compiled.seconds, 6)}
+        if self.edges and self.running > 0:
+            record |= {"edges": self.edges, "edges_per_second": self.edges / self.running}
         return record
+
+    @property
+    def running(self) -> float:
+        """Seconds without those for compiling."""
+        return self.seconds - self.compiled.seconds
+
+    @property
+    def in_words(self) -> str:
+        """The detail, and how much of the time went into compiling where that was long."""
+        if self.compiled.seconds <= LONG:
+            return self.detail
+        spent = f"{seconds(self.compiled.seconds)} s for compiling {count(self.compiled.kernels, 'kernel')}, once"
+        return f"{self.detail}; {spent}" if self.detail else spent
 
 
 @dataclass
@@ -161,10 +181,12 @@ class Steps:
         current = Step(name)
         self.announce(name)
         begin = time.perf_counter()
+        first_use = FirstUse(name, watched() or os.environ.get(STEPS) == "lines", self._line)
         try:
-            yield current
+            with first_use:
+                yield current
         finally:
-            current.seconds = time.perf_counter() - begin
+            current.seconds, current.compiled = time.perf_counter() - begin, first_use.spent
             self.announce("")
         self.steps.append(current)
 
@@ -176,6 +198,11 @@ class Steps:
         elif watched():
             click.echo("\r\x1b[K" + (f"{name} ..." if name else ""), nl=False, err=True)
 
+    def _line(self, text: str) -> None:
+        """A line on standard error, in place of the name of the step, which follows again."""
+        clear, again = ("\r\x1b[K", "...") if watched() else ("", "")
+        click.echo(f"{clear}{text}\n{again}", nl=False, err=True)
+
     def add(self, name: str, detail: str) -> None:
         """Add a step that took from the start, or the end of the last step, until now."""
         self.announce("")
@@ -184,6 +211,6 @@ class Steps:
 
     def table(self, format_rate: Callable[[float, float], str] = rate) -> str:
         """The steps, with a line for all of them."""
-        rows = [[s.name, seconds(s.seconds), format_rate(s.edges, s.seconds), s.detail] for s in self.steps]
+        rows = [[s.name, seconds(s.seconds), format_rate(s.edges, s.running), s.in_words] for s in self.steps]
         rows.append(["total", seconds(time.perf_counter() - self.started), "", ""])
         return table(("step", "seconds", "edges/s", "result"), rows, right=(1, 2))

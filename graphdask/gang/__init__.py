@@ -7,13 +7,13 @@ partitions are built again from the graph's lineage on the workers that there ar
 from __future__ import annotations
 
 import importlib
-import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.buffers import MAXIMAL, Allocation
+from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.errors import (
@@ -26,6 +26,7 @@ from graphdask.errors import (
     VerificationError,
     WrongWorker,
 )
+from graphdask.first_use import FirstUse
 from graphdask.gang import on_disk
 from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.arguments import PerRank
@@ -96,7 +97,9 @@ class GangRuntime(DynamicRuntime):
             raise InputError(f"fused={fused!r} is neither true nor false")
         if isinstance(graph, StreamedGraph):
             check(graph, primitive, exchange, allocation, fused)
-            return self._opened(graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where))
+            return self._opened(
+                graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where), primitive.name
+            )
         chosen = primitive.exchange if config.exchange == "auto" else config.exchange
         if allocation is not None and not primitive.queues:
             raise Unsupported(f"{primitive.name} has no queues to allocate; leave allocation= out")
@@ -111,7 +114,7 @@ class GangRuntime(DynamicRuntime):
 
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)
-            started = time.perf_counter()
+            timer = Timer()
             kept = built.gang.run(
                 _run,
                 built.parts,
@@ -124,16 +127,17 @@ class GangRuntime(DynamicRuntime):
                 show=show,
                 goal=primitive.goal,
             )
-            seconds = time.perf_counter() - started
-            stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, seconds, str(scheme))
+            stats = Stats.of(
+                primitive.name, kept.summary, chosen, built.ghosts, timer.seconds, str(scheme), timer.compiled
+            )
             stats.restarts = restarts
             announce(built.gang, stats)
             return primitive.result_type(graph, primitive, kept, built, stats)
 
         inward = primitive.inward and graph.directed
-        return self._with_retries(graph, client, config, compute, primitive.ghosts, inward)
+        return self._with_retries(graph, client, config, compute, primitive.ghosts, inward, label=primitive.name)
 
-    def _opened(self, graph: StreamedGraph, client: Any, config: Config, call: Any) -> Any:
+    def _opened(self, graph: StreamedGraph, client: Any, config: Config, call: Any, label: str = "") -> Any:
         def attempt(*where: Any) -> Any:
             try:
                 return call(*where)
@@ -141,7 +145,7 @@ class GangRuntime(DynamicRuntime):
                 graph.built = None
                 raise
 
-        return self._retried(client, config, attempt)
+        return self._retried(client, config, attempt, label)
 
     def sample(
         self, graph: Graph, sampler: Any, placement: Any, client: Any = None, progress: bool | None = None
@@ -152,14 +156,18 @@ class GangRuntime(DynamicRuntime):
         config = Config.load(progress=progress)
         if isinstance(graph, StreamedGraph):
             sampling.check(graph, sampler, placement)
-            return self._opened(graph, client, config, lambda *where: on_disk.sample(graph, sampler, config, *where))
+            return self._opened(
+                graph, client, config, lambda *where: on_disk.sample(graph, sampler, config, *where), sampler.name
+            )
 
         def partitioned() -> Any:
             def compute(built: Built, restarts: int) -> Any:
                 return replicas.run(graph, built, sampler, "partitioned", restarts, config)
 
             inward = sampler.inward and graph.directed
-            return self._with_retries(graph, client, config, compute, sampler.ghosts, inward, sampler.numbered)
+            return self._with_retries(
+                graph, client, config, compute, sampler.ghosts, inward, sampler.numbered, sampler.name
+            )
 
         def replicated() -> Any:
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
@@ -171,7 +179,7 @@ class GangRuntime(DynamicRuntime):
                     raise
 
             with on_disk.offered(graph):
-                return self._retried(client, config, compute)
+                return self._retried(client, config, compute, sampler.name)
 
         def streamed() -> Any:
             def compute(client: Any, workers: Workers, restarts: int) -> Any:
@@ -182,7 +190,7 @@ class GangRuntime(DynamicRuntime):
                     raise
 
             with on_disk.offered(graph):
-                return self._retried(client, config, compute)
+                return self._retried(client, config, compute, sampler.name)
 
         if not isinstance(placement, str):
             return streamed()
@@ -284,8 +292,9 @@ class GangRuntime(DynamicRuntime):
         return delayed_edges(self.persist(graph, client, progress), graph.directed)
 
     def _with_retries(
-        self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool, edge_rows: bool = False
-    ) -> Any:
+        self, graph: Graph, client: Any, config: Config, action: Any, ghosts: str, inward: bool,
+        edge_rows: bool = False, label: str = "",
+    ) -> Any:  # fmt: skip
         on_disk.refuse(graph, "what was asked for of")
 
         def call(client: Any, workers: Workers, attempt: int) -> Any:
@@ -296,10 +305,17 @@ class GangRuntime(DynamicRuntime):
                 raise
 
         with on_disk.offered(graph):
-            return self._retried(client, config, call)
+            return self._retried(client, config, call, label)
 
-    def _retried(self, client: Any, config: Config, call: Any) -> Any:
-        """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used."""
+    def _retried(self, client: Any, config: Config, call: Any, label: str = "") -> Any:
+        """Call `call(client, workers, attempt)`, again where a worker was lost; `workers` may be used.
+
+        With a `label`, what is compiled meanwhile is told as one call's.
+        """
+        with FirstUse(label, bool(label) and is_watched(config.progress)):
+            return self._tried(client, config, call)
+
+    def _tried(self, client: Any, config: Config, call: Any) -> Any:
         client = checked(client) or active_client()
         workers = workers_of(client)
         if client is not None and not workers:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from graphdask.compiling import NOTHING, Compiled, in_parallel
 from graphdask.errors import GraphdaskError
 
 
@@ -16,6 +18,8 @@ class PerRank:
 
     values: Any
     """A sequence, or on a worker a dictionary, by rank."""
+    compiled: Compiled = NOTHING
+    """What was compiled to make them."""
 
     def __getitem__(self, rank: int) -> Any:
         return self.values[rank]
@@ -44,6 +48,25 @@ class Failed:
             for note in notes:
                 error.add_note(note)
         return cls(error)
+
+
+class Summaries(dict[int, Any]):
+    """What a worker tells of the values of its ranks, by rank."""
+
+    compiled = NOTHING
+    """What it compiled to make the values."""
+
+    @classmethod
+    def of(cls, values: PerRank, select: Callable[[Any], Any]) -> Summaries:
+        """What `select` picks from each value."""
+        made = cls((rank, select(value)) for rank, value in values.values.items())
+        made.compiled = values.compiled
+        return made
+
+
+def compiled_by(found: Iterable[dict[int, Any]]) -> Compiled:
+    """What workers compiled at the same time, by their `Summaries`."""
+    return in_parallel((part.compiled for part in found if isinstance(part, Summaries)), shared=False)
 
 
 def of_rank(argument: Any, rank: int) -> Any:

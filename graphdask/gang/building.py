@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.build import BuildPlan, add_inward, build_part
+from graphdask.compiling import clock
 from graphdask.config import Config
 from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces, rows_given
 from graphdask.engine import RankContext
@@ -72,7 +72,7 @@ def gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any
 
 
 def build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
-    started = time.perf_counter()
+    started = clock()
     source, plan, size = graph.source, graph.plan, gang.size
     vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: host_adjacency(graph))
     ghosts = plan.ghosts or ghosts
@@ -102,7 +102,7 @@ def build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) 
         ghosts=ghosts,
         inward=not graph.directed,
         num_edges=edges,
-        seconds=time.perf_counter() - started,
+        seconds=clock() - started,
         nbytes=[fact.nbytes for fact in facts],
         weights=None if source.weight_dtype is None else WeightFacts.joined(w for f in facts if (w := f.weights)),
     )

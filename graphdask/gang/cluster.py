@@ -20,9 +20,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from graphdask.compiling import charge
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.abilities import check_versions, chosen_device
+from graphdask.gang.arguments import compiled_by
 from graphdask.gang.board import ask_for_page
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.leaving import pool_left
@@ -279,6 +281,7 @@ class DaskGang:
         if self.client.direct_to_workers is not False:  # as its user may want it
             for address, task in self._seats.tasks.items():
                 self.client.loop.add_callback(self._reach, address, task.key)
+        charge(compiled_by(found.values()))
         return DaskKept(self, {address: task.key for address, task in tasks.items()}, in_rank_order(found), tasks)
 
     def _run_at_once(
@@ -333,6 +336,7 @@ class DaskGang:
             homes = {address: address for address in keys}
             limit = Wait(label, "deadline", self.config.deadline)
             found = collect(homes, done, limit, watch.life, watch, partial(self._end, watch.run))
+        charge(compiled_by(found.values()))
         values = DaskKept(self, keys, in_rank_order(found), begun)
         weakref.finalize(values, self._dropped.extend, keys.values()).atexit = False
         loop = self.client.loop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.build import BuildPlan
 from graphdask.changes import Batch
+from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.dynamic import DynamicGraph
 from graphdask.dynamic_batch import apply_batch, whole_batch
@@ -111,7 +111,7 @@ def _nothing(part: DynamicPart) -> None:
 class DynamicRuntime:
     """What the runtime offers to dynamic graphs."""
 
-    def _retried(self, client: Any, config: Config, call: Any) -> Any:
+    def _retried(self, client: Any, config: Config, call: Any, label: str = "") -> Any:
         raise NotImplementedError
 
     def dynamic_rows(self, graph: DynamicGraph, client: Any = None, progress: bool | None = None) -> Any:
@@ -123,15 +123,15 @@ class DynamicRuntime:
         self, graph: DynamicGraph, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
     ) -> Any:
         """Apply a batch, after which there are so many vertices; then what `taken` says, to which it is told which
-        edges were there before, and seconds. Where that fails, the rows are let go of."""
+        edges were there before, and the Timer. Where that fails, the rows are let go of."""
         config = Config.load(progress=progress)
 
         def change(rows: Any, restarts: int) -> Any:
-            started = time.perf_counter()
+            timer = Timer()
             there = _update(rows, graph, batch, alive, config)
-            return taken(there, time.perf_counter() - started)
+            return taken(there, timer)
 
-        return self._with_rows(graph, client, config, change, alive)
+        return self._with_rows(graph, client, config, change, alive, "updating")
 
     def rank(self, graph: DynamicGraph, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
         """Run a primitive over the rows of a dynamic graph."""
@@ -140,9 +140,11 @@ class DynamicRuntime:
         def compute(rows: Any, restarts: int) -> Any:
             return _rank(rows, graph, primitive, restarts, config)
 
-        return self._with_rows(graph, client, config, compute)
+        return self._with_rows(graph, client, config, compute, label=primitive.name)
 
-    def _with_rows(self, graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0) -> Any:
+    def _with_rows(
+        self, graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0, label: str = ""
+    ) -> Any:  # fmt: skip
         """Call `action(rows, restarts)`; where it fails, the rows may be half-changed and are let go of."""
 
         def call(client: Any, workers: Mapping[str, Any], attempt: int) -> Any:
@@ -154,7 +156,7 @@ class DynamicRuntime:
                 graph.rows = None
                 raise
 
-        return self._retried(client, config, call)
+        return self._retried(client, config, call, label)
 
 
 def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[str, Any], least: int) -> DynamicBuilt:
@@ -291,16 +293,15 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
     """Rank the vertices, and leave the ranks where they are."""
     present: Graph = graph.present
     primitive = primitive.after(rows.damping, rows.drift, rows.left)
-    started = time.perf_counter()
+    timer = Timer()
     kept = rows.gang.run(
         _run, rows.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
         show=is_watched(config.progress),
     )  # fmt: skip
-    seconds = time.perf_counter() - started
     if primitive.keeps:
         values = kept.summary[0].values
         rows.damping, rows.drift, rows.left = primitive.damping, values["drift"], values["left"]
-    stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, seconds)
+    stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, timer.seconds, compiled=timer.compiled)
     announce(rows.gang, stats)
     stats.restarts = restarts
     stats.chosen = primitive.chosen(kept.summary[0].values)

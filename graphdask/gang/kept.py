@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphdask.errors import PeerLost, StaleMessage
-from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.arguments import Failed, PerRank, Summaries
 from graphdask.gang.watch import ask_scheduler
 
 
@@ -93,7 +93,7 @@ def select_all(kept: PerRank | Failed, select: Callable[[Any], Any]) -> dict[int
     """Runs on a worker, beside what it selects from."""
     if isinstance(kept, Failed) and isinstance(kept.error, StaleMessage):  # Dask tried to make lost values again
         return Failed(PeerLost("a worker was started anew and has lost what it kept; make the call again"))
-    return kept if isinstance(kept, Failed) else {rank: select(kept[rank]) for rank in kept.values}
+    return kept if isinstance(kept, Failed) else Summaries.of(kept, select)
 
 
 def _take(kept: PerRank | Failed, rank: int, select: Callable[[Any], Any]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
+from graphdask.compiling import Compiled, account, charge, in_parallel, since
 from graphdask.config import Config
 from graphdask.engine import RankContext
 from graphdask.gang.arguments import of_rank
@@ -107,11 +108,15 @@ class LocalGang:
         deadline = time.monotonic() + self.config.deadline
         share = self.config.memory_fraction / self.sharing
         with self._lock, Progress(label, show, total, goal) as progress:
+            spent: dict[int, Compiled] = {}
 
             def work(comm: Any, rank: int) -> Any:
+                before = account()
                 comm = SingleCommunicator() if alone else comm
                 context = RankContext(comm, self.backends[rank], deadline, share, progress.of_rank(rank))
-                return program(context, *(of_rank(argument, rank) for argument in arguments))
+                value = program(context, *(of_rank(argument, rank) for argument in arguments))
+                spent[rank] = since(before)
+                return value
 
             if self.size == 1:
                 with self.backends[0].activate(), SingleCommunicator() as comm:
@@ -119,6 +124,7 @@ class LocalGang:
             else:
                 limit = self.config.deadline
                 values = run_threads(self.size, work, self.backends, limit, limit, on_wait=progress.draw)
+                charge(in_parallel(spent.values(), shared=True))
             kept = LocalKept(values, [summary(value) for value in values])
             progress.finish(kept.summary)
             return kept

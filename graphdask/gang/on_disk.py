@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import InputError, OverBudget, Unsupported
@@ -81,15 +81,18 @@ def _told(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -
 def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     """Run a primitive; its result is as that of any run."""
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
-    started = time.perf_counter()
+    timer = Timer()
     kept = built.gang.run(
         execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show,
         goal=primitive.goal,
     )  # fmt: skip
-    seconds, several = time.perf_counter() - started, built.gang.size > 1
+    several = built.gang.size > 1
     exchange, ghosts = ("selective", "all") if several else ("none", "none")
-    stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, seconds)
-    stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
+    stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, timer.seconds, compiled=timer.compiled)
+    stats.streamed, stats.restarts = (
+        joined([result.values["streamed"] for result in kept.summary], stats.seconds),
+        restarts,
+    )
     return primitive.result_type(graph, primitive, kept, built, stats)
 
 
@@ -97,14 +100,16 @@ def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, work
     """Draw the samples, each rank its share; they stay there."""
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
     sampler.check(graph, built.weights)
-    started = time.perf_counter()
+    timer = Timer()
     kept = built.gang.run(
         sampling.execute, built.parts, sampler, summary=RankResult.without_columns, label=sampler.name, show=show
     )
-    seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])
-    stats = Stats.of(sampler.name, kept.summary, "none", "none", seconds)
-    stats.streamed, stats.restarts = joined([result.values["streamed"] for result in kept.summary], seconds), restarts
+    stats = Stats.of(sampler.name, kept.summary, "none", "none", timer.seconds, compiled=timer.compiled)
+    stats.streamed, stats.restarts = (
+        joined([result.values["streamed"] for result in kept.summary], stats.seconds),
+        restarts,
+    )
     return sampler.result_type(graph, sampler, kept, built, stats, sampling.PLACEMENT)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import numpy as np
 
 from graphdask import writing
 from graphdask.blocks import Share, edge_bytes
+from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker
 from graphdask.gang.arguments import PerRank
@@ -56,6 +56,9 @@ class Written:
     edges: int
     bytes: int
     seconds: float
+    """Without `compile_seconds`."""
+    compile_seconds: float
+    """For which kernels were compiled that were used for the first time."""
     writers: int
     """How many ranks wrote at the same time."""
 
@@ -124,7 +127,7 @@ def write(
     with_partitions: Callable[[Graph, Callable[..., Any]], Any],
 ) -> Written:
     """Write a graph; `retried` and `with_partitions` run an action again when a worker was lost."""
-    started = time.perf_counter()
+    timer = Timer()
     token = secrets.token_hex(6)
     if graph.merge:
         if not order.single and order.files is not None and graph.plan.parts != order.files:
@@ -134,7 +137,7 @@ def write(
             size = built.gang.size
             joins = not order.single or order.content.joins
             plan = _plan(graph, order, size if joins else 1, token, attempt)
-            return _carry_out(built.gang, built.parts, plan, started, built.num_edges, config)
+            return _carry_out(built.gang, built.parts, plan, timer, built.num_edges, config)
 
         found = with_partitions(graph, from_parts)
     else:
@@ -148,7 +151,7 @@ def write(
                 {number: Share.of(graph.source, number, files) for number in range(rank, files, gang.size)}
                 for rank in range(gang.size)
             ]
-            return _carry_out(gang, PerRank(shares), plan, started, graph.source.num_edges, config)
+            return _carry_out(gang, PerRank(shares), plan, timer, graph.source.num_edges, config)
 
         found = retried(client, config, from_source)
     if order.single and order.content.format in (*TEXT, "parquet"):
@@ -181,9 +184,7 @@ def _writers(
     return DaskGang(client, workers, min(len(workers), most or len(workers)) or None, device, config)
 
 
-def _carry_out(
-    gang: Any, given: Any, plan: writing.WritePlan, started: float, num_edges: int, config: Config
-) -> Written:
+def _carry_out(gang: Any, given: Any, plan: writing.WritePlan, timer: Timer, num_edges: int, config: Config) -> Written:
     """Write all parts, then give them their name; on any error nothing is left."""
     each = num_edges / min(gang.size, plan.files) / SLOWEST
     gang.use(replace(config, deadline=config.deadline + each))
@@ -205,7 +206,8 @@ def _carry_out(
         files=1 if plan.single else plan.files,
         edges=sum(part.edges for part in parts),
         bytes=sum(ended.summary),
-        seconds=time.perf_counter() - started,
+        seconds=timer.seconds,
+        compile_seconds=timer.compiled.seconds,
         writers=min(gang.size, plan.files),
     )
 
@@ -219,13 +221,16 @@ class Made:
     bytes: int
     """Of the arrays of their ends, all blocks together."""
     seconds: float
+    """Without `compile_seconds`."""
+    compile_seconds: float
+    """For which kernels were compiled that were used for the first time."""
     writers: int
     """How many ranks made them at the same time."""
 
 
 def count(graph: Graph, device: str, client: Any, config: Config, retried: Callable[..., Any]) -> Made:
     """Make all edges of a graph where they would be written, a block at a time, and drop them."""
-    started = time.perf_counter()
+    timer = Timer()
     each = edge_bytes(graph.source, graph.ids)
 
     def attempt(client: Any, workers: Mapping[str, Any], number: int) -> Made:
@@ -244,7 +249,7 @@ def count(graph: Graph, device: str, client: Any, config: Config, retried: Calla
             total=total,
         )
         edges, loops = (sum(column) for column in zip(*kept.summary, strict=True))
-        return Made(edges, loops, edges * each, time.perf_counter() - started, gang.size)
+        return Made(edges, loops, edges * each, timer.seconds, timer.compiled.seconds, gang.size)
 
     found: Made = retried(client, config, attempt)
     return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from graphdask.engine import Superstep
-from graphdask.notebook import bar_class, in_notebook
+from graphdask.first_use import FirstUse
+from graphdask.notebook import bar_class, watched
 
 DELAY = 0.7
 """Seconds before a bar appears: what is over by then needs none."""
@@ -22,7 +22,7 @@ def is_watched(wanted: bool | None) -> bool:
     """Whether to show progress: as asked, or where standard error is a terminal or a notebook."""
     if wanted is not None:
         return wanted
-    return sys.stderr.isatty() or in_notebook()
+    return watched()
 
 
 def signed(count: float) -> str:
@@ -45,17 +45,24 @@ class Progress:
         self.label, self.show, self.total, self.goal = label, show, total, goal
         self._ranks: dict[int, tuple[int, int, int, float]] = {}
         self._lock = threading.Lock()
+        self._first_use = FirstUse(label, show)
         self._bar: Any = None
         self._started, self._drawn = time.perf_counter(), -APART
 
     def __enter__(self) -> Progress:
         self._started = time.perf_counter()
+        self._first_use.__enter__()
         return self
 
     def __exit__(self, *exception: Any) -> None:
         if self._bar is not None:
             self._bar.leave = self.goal is not None and exception[0] is None
             self._bar.close()
+        self._first_use.__exit__(*exception)
+
+    def compiling(self, seconds: float) -> None:
+        """Take in for how long a worker has compiled kernels, from any thread."""
+        self._first_use.elsewhere(seconds)
 
     def note(self, rank: int, superstep: int, frontier: int, edges: int, done: float = 0.0) -> None:
         """Take in where a rank is: its superstep, its frontier, all edges it has looked at, and what is done."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.errors import GraphdaskError, PeerLost, StaleMessage
-from graphdask.gang.arguments import Failed, PerRank
+from graphdask.gang.arguments import Failed, PerRank, Summaries
 from graphdask.gang.worker import Process, Run, RunPlan, check_worker, perform, process_of, sound_plane
 
 KEEP = 30.0
@@ -102,7 +102,7 @@ def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker:
         values = perform(worker, order.plan, run, order.seats, order.addresses, order.program, arguments)
         if isinstance(values, Failed):
             return values
-        summaries = {rank: order.summary(value) for rank, value in values.values.items()}
+        summaries = Summaries.of(values, order.summary)
         process.kept[order.key] = values
         return summaries
     except Exception as error:  # the client raises it

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graphdask.backend import cuda_device_count, get_backend
 from graphdask.build import BuildPlan, add_inward, build_part
+from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
 from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
@@ -101,16 +101,15 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     """Draw the samples on the workers, and leave them there."""
     sampler.check(graph, built.weights)
     show = is_watched(config.progress)
-    started, size = time.perf_counter(), built.gang.size
+    timer, size = Timer(), built.gang.size
     alone = placement == "replicated"
     mine = _shares(sampler, size) if alone else sampler
     kept = built.gang.run(
         _sample, built.parts, mine, PerRank(range(size)), summary=RankResult.without_columns, label=sampler.name,
         show=show, alone=alone,
     )  # fmt: skip
-    seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])
-    stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, seconds)
+    stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, timer.seconds, compiled=timer.compiled)
     announce(built.gang, stats)
     stats.restarts = restarts
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
@@ -131,19 +130,18 @@ def streamed(
     if device != "cpu":
         source = graph.on_host = graph.on_host or replace(graph, plan=replace(graph.plan, device="cpu"), built=None)
         source.replicas = None if source.replicas is graph.replicas else source.replicas
-    there, show, started = built(source, client, config, sampler, workers), is_watched(config.progress), 0.0
+    there, show = built(source, client, config, sampler, workers), is_watched(config.progress)
     sampler.check(graph, there.weights)
     if client is None and device == "cuda":
         there = replace(there, gang=LocalGang(graph.plan.parts or 1, "cpu", config))
     (places, shares), size = _devices(there.gang, config), there.gang.size
-    started = time.perf_counter()
+    timer = Timer()
     kept = there.gang.run(
         _stream, there.parts, _shares(sampler, size), PerRank(range(size)), options, device, PerRank(places),
         PerRank(shares), summary=RankResult.without_columns, label=sampler.name, show=show, alone=True,
     )  # fmt: skip
-    seconds = time.perf_counter() - started
     fill_up([result.supersteps for result in kept.summary])
-    stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, seconds)
+    stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, timer.seconds, compiled=timer.compiled)
     announce(there.gang, stats)
     stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])
     return sampler.result_type(graph, sampler, kept, there, stats, "streamed")

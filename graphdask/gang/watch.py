@@ -130,6 +130,7 @@ class RunWatch:
             on_sign = self.on_sign  # the run may end meanwhile
             if on_sign is not None:
                 on_sign(message["worker"])
+            self._progress.compiling(message["compiling"])
             for rank, superstep, frontier, edges, _, done in message["ranks"]:
                 self._progress.note(rank, superstep, frontier, edges, done)
 

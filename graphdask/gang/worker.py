@@ -17,6 +17,8 @@ from typing import Any
 from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
+from graphdask.compiling import Compiled, account, in_parallel, since
+from graphdask.compiling import process as process_total
 from graphdask.engine import RankContext, Superstep
 from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
@@ -254,12 +256,13 @@ def perform(
     process, cancel = process_of(worker), run.cancel
     pulse = _Pulse(worker, plan, cancel, wanted)
     results: dict[int, Any] = {}
+    spent: dict[int, Compiled] = {}
     raised: list[BaseException] = []
     deadline = time.monotonic() + plan.deadline
     group = _thread_group(plan, cancel)
 
     def work(place: int, rank: int) -> None:
-        backend = get_backend(plan.device)
+        backend, before = get_backend(plan.device), account()
         try:
             with (
                 backend.activate(),
@@ -267,6 +270,7 @@ def perform(
             ):
                 context = RankContext(comm, backend, deadline, plan.memory_share, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
+                spent[rank] = since(before)
         except BaseException as error:  # the client raises it
             if isinstance(error, PeerLost) and cancel.event.is_set():
                 error.origin = (-1, "PeerLost", str(error))  # type: ignore[attr-defined]  # told to end: not the cause
@@ -289,7 +293,7 @@ def perform(
     run.over.set()
     if raised:
         return Failed.of(min(raised, key=is_secondary))
-    return PerRank(results)
+    return PerRank(results, in_parallel(spent.values(), shared=True))
 
 
 def _start(process: Process, plan: RunPlan, arguments: tuple[Any, ...]) -> Run:
@@ -384,7 +388,7 @@ class _Pulse:
         self._worker, self._plan, self._cancel = worker, plan, cancel
         self._task = wanted
         self._ranks: dict[int, tuple[int, int, int, int, float]] = {}
-        self._over = False
+        self._over, self._compiled = False, process_total().seconds
 
     def __enter__(self) -> _Pulse:
         self._worker.loop.add_callback(self._wait)
@@ -412,7 +416,8 @@ class _Pulse:
         if self._over:
             return
         ranks = [[rank, *map(int, where), float(done)] for rank, (*where, done) in list(self._ranks.items())]
-        self._worker.log_event(self._plan.topic, {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks})
+        message = {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks}
+        self._worker.log_event(self._plan.topic, message | {"compiling": process_total().seconds - self._compiled})
         task = self._worker.state.tasks.get(self._task)
         if task is None or task.state == "cancelled":
             self._cancel.set("the client gave up the run, or is gone")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graphdask.compiling import listen_to_numba
+
+listen_to_numba()
+
 PAIRS = np.frombuffer("".join(f"{k:02d}" for k in range(100)).encode(), np.uint8)
 WIDEST = 20
 """Characters of the longest int64, with its sign."""

@@ -12,6 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graphdask.compiling import listen_to_numba
+
+listen_to_numba()
+
 OTHER, WHITE, LINE_END, COMMENT, DELIMITER = 0, 1, 2, 3, 4
 LINES, COMMENTS, BLANKS = 0, 1, 2
 

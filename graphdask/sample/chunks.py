@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphdask.compiling import Timer
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
 from graphdask.runtime import runtime
@@ -30,6 +30,9 @@ class Written:
     edges: int
     """Edges that the runs went along."""
     seconds: float
+    """Without `compile_seconds`."""
+    compile_seconds: float
+    """For which kernels were compiled that were used for the first time."""
     stats: Any = field(repr=False)
     """Of the last run."""
     placement: str
@@ -89,7 +92,7 @@ class Chunks:
         for name, value in (("verify", verify), ("edge_rows", edge_rows)):
             if not isinstance(value, bool):
                 raise InputError(f"{name}={value!r} is neither True nor False")
-        folder, started = new_folder(path), time.perf_counter()
+        folder, timer = new_folder(path), Timer()
         rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
         last: tuple[Any, str] = (None, "")
         try:
@@ -104,8 +107,8 @@ class Chunks:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        seconds = time.perf_counter() - started
-        return Written(folder, len(self), self.sampler.instances, rows, edges, seconds, *last)
+        spent = timer.seconds, timer.compiled.seconds
+        return Written(folder, len(self), self.sampler.instances, rows, edges, *spent, *last)
 
     def __repr__(self) -> str:
         return f"<Chunks: {self.sampler.name} of {self.sampler.instances:,} instances, {self.chunk:,} at a time>"

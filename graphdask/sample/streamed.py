@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,6 +20,7 @@ import numpy as np
 
 from graphdask.backend import Backend, CudaBackend
 from graphdask.blocks import parse_size
+from graphdask.compiling import clock
 from graphdask.engine import Environment, Superstep
 from graphdask.errors import InputError, OverBudget
 from graphdask.part import Part
@@ -375,7 +375,7 @@ def report(
 
 def record(env: Environment, name: str, frontier: int, edges: int, started: float) -> None:
     """Note a superstep of `frontier` queue entries, and raise where the deadline has passed."""
-    seconds = time.perf_counter() - started
+    seconds = clock() - started
     step = Superstep(len(env.history), frontier, edges, 0, 0, (), seconds, 0.0, 0.0, 0.0)
     env.history.append(step)
     if env.on_superstep is not None:

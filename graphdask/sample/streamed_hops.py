@@ -10,7 +10,6 @@ Source: Pandey et al., c-saw, Section V.
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.buffers import MAXIMAL
+from graphdask.compiling import clock
 from graphdask.engine import Environment, RankResult
 from graphdask.part import Csr, Part
 from graphdask.residency import ResidentSet
@@ -87,7 +87,7 @@ class _Run:
         state = State(Csr(*(xp.empty(0, np.int64) for _ in range(2))), None, self.kernels)
         state.frontiers.append(sampler._seeds_at_home(self.part, env))
         for hop in range(len(sampler.fanouts)):
-            started = time.perf_counter()
+            started = clock()
             edges = self._hop(sampler, state, hop)
             state.hops.append(edges)
             frontier = len(state.frontiers[-1].vertices)

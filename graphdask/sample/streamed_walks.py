@@ -9,13 +9,13 @@ Source: Pandey et al., c-saw, Section V: queues of (vertex, instance, depth), wo
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import PER_PROCESSOR, Array
+from graphdask.compiling import clock
 from graphdask.engine import Environment, RankResult
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
@@ -208,7 +208,7 @@ class _Run:
         if not sampler.length:
             self.places.fill(count)
         self.queue = xp.empty(len(starts), np.int64)
-        self.sweep, made, frontier, started = [], 0, 0, time.perf_counter()
+        self.sweep, made, frontier, started = [], 0, 0, clock()
         while True:
             bounds, steps = self._queues()
             if frontier:
@@ -216,7 +216,7 @@ class _Run:
             active = {k: int(bounds[k + 1] - bounds[k]) for k in range(count) if bounds[k] < bounds[k + 1]}
             if not active:
                 return self.walks, self.lengths
-            started = time.perf_counter()
+            started = clock()
             left = max(sum(active.values()) * sampler.length - steps, 0)
             chosen, ways = self._chosen(active, left + (sampler.instances - rows.stop) * sampler.length)
             made, frontier = steps, self._launch(chosen, ways, active, bounds)

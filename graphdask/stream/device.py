@@ -9,7 +9,6 @@ Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from graphdask.backend import Array, Backend
+from graphdask.compiling import clock
 from graphdask.errors import OverBudget
 from graphdask.stream.copies import Copies, copies_of
 from graphdask.stream.format import Section, aligned, mib_up
@@ -152,7 +152,7 @@ class DeviceWindow:
         self.queue, self.hubs = room[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
         self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
         log.traffic.append(self.traffic)
-        self._started, self._stalled = time.perf_counter(), 0.0
+        self._started, self._stalled = clock(), 0.0
 
     def __enter__(self) -> DeviceWindow:
         return self
@@ -199,7 +199,7 @@ class DeviceWindow:
         copies, traffic = self._copies, self.traffic
         copies.settle()
         traffic.reading = copies.copying
-        traffic.waiting = min(max(0.0, time.perf_counter() - self._started - copies.computing), copies.copying)
+        traffic.waiting = min(max(0.0, clock() - self._started - copies.computing), copies.copying)
 
     def load(self, number: int, ahead: Iterable[int] = ()) -> DeviceChunk:
         """A chunk for what is launched until the next is asked for; those that are likely to be next are copied beside

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,6 +18,7 @@ from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
+from graphdask.compiling import clock
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.stream import (
     betweenness,
@@ -53,7 +53,7 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
 
 
 def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -> RankResult:
-    started, backend = time.perf_counter(), backend_of(context, part)
+    started, backend = clock(), backend_of(context, part)
     search: betweenness.StreamedBetweenness
     more: dict[str, Any] = {}
     if backend.name == "cuda":
@@ -69,7 +69,7 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
             for first, ids in part.store.order():
                 ordered[ids] = score[first : first + len(ids)]
             result = replace(result, columns={"score": ordered})
-    traffic = search.log.streamed(time.perf_counter() - started, result.supersteps) | more
+    traffic = search.log.streamed(clock() - started, result.supersteps) | more
     state = search.per_vertex(part) * part.num_vertices
     return replace(
         result, values={"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
@@ -79,14 +79,14 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
 
 def _everywhere(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     """Through the main memory of the host, whatever streams otherwise."""
-    started, log, backend = time.perf_counter(), Log(context, primitive.name), backend_of(context, part)
+    started, log, backend = clock(), Log(context, primitive.name), backend_of(context, part)
     with ExitStack() as stack:
         work = Work(context, part, log, stack)
         found, state = EVERYWHERE[type(primitive)](work, primitive)
     with backend.activate():
         columns = {name: backend.from_host(value) for name, value in found.items() if isinstance(value, np.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns}
-    values["streamed"] = traffic = log.streamed(time.perf_counter() - started) | {"window": work.window_bytes}
+    values["streamed"] = traffic = log.streamed(clock() - started) | {"window": work.window_bytes}
     dtypes = {name: array.dtype for name, array in columns.items()}
     return RankResult(
         columns, values, dtypes, log.history, context.comm.name, "CPU", state + traffic["window"], state, state
@@ -97,7 +97,7 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     store, memory, ahead = part.store, part.memory, part.read_ahead
     log, backend = Log(context, primitive.name), backend_of(context, part)
     more: dict[str, Any] = {}
-    started = time.perf_counter()
+    started = clock()
     if backend.name == "cuda":
         from graphdask.stream import device_runs  # its kernels import Numba, which takes long
 
@@ -115,7 +115,7 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     else:
         found = pagerank.pagerank(store, primitive, memory, log, ahead)
         state = pagerank.state_bytes(primitive) * store.num_vertices
-    traffic = log.streamed(time.perf_counter() - started) | more
+    traffic = log.streamed(clock() - started) | more
     columns = {name: value for name, value in found.items() if isinstance(value, backend.xp.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
     dtypes = {name: array.dtype for name, array in columns.items()}
@@ -126,7 +126,7 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
 
 
 def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
-    started = time.perf_counter()
+    started = clock()
     more: dict[str, Any] = {}
     with ExitStack() as stack:
         if context.backend.name == "cuda":
@@ -141,7 +141,7 @@ def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankR
         result = run_primitive(context.comm, part, shared, context.environment("selective"))
         if work is not None:
             more = {"device": "cuda", "from_disk": work.host.nbytes - before}
-    traffic = shared.log.streamed(time.perf_counter() - started, result.supersteps) | more
+    traffic = shared.log.streamed(clock() - started, result.supersteps) | more
     state = shared.per_vertex * part.num_vertices
     return replace(
         result, values=result.values | {"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,

@@ -9,13 +9,13 @@ Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
 from __future__ import annotations
 
 import importlib
-import time
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from graphdask.comm.single import SingleCommunicator
+from graphdask.compiling import clock
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.part import Csr
@@ -67,7 +67,7 @@ def refuse_proof(graph: StreamedGraph, primitive: Any) -> None:
 
 def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResult:
     """Draw a rank's share of the samples; among the values is what was read, as `streamed`."""
-    rank, size, started = context.comm.rank, context.comm.size, time.perf_counter()
+    rank, size, started = context.comm.rank, context.comm.size, clock()
     mine, backend = sampler.share(rank, size), backend_of(context, part)
     host, before, memory, ahead = None, 0, part.memory, AHEAD
     with SingleCommunicator() as comm, backend.activate(), ExitStack() as stack:
@@ -89,7 +89,7 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
             if env.stored is not None:
                 env.stored.close()
     traffic = stored.traffic
-    streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(time.perf_counter() - started)
+    streamed = {"scheme": "chunks", "sweeps": len(env.history)} | traffic.to_dict(clock() - started)
     streamed["least"] = streamed["distinct"]  # a chunk is read whole for whatever is drawn from it
     if host is not None:
         streamed |= {"device": "cuda", "from_disk": host.nbytes - before}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Backend, get_backend
+from graphdask.compiling import clock
 from graphdask.engine import Environment, RankContext, Superstep
 from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.layered_counters import FOUND, LOOKED, WORKED
@@ -38,12 +39,12 @@ class Log:
     history: list[Superstep] = field(default_factory=list)
     traffic: list[Traffic] = field(default_factory=list)
     """Of each window."""
-    _started: float = field(default_factory=time.perf_counter)
+    _started: float = field(default_factory=clock)
     _waited: float = 0.0
 
     def sweep(self, vertices: int, edges: int) -> None:
         """A sweep, or an iteration, has come to its end."""
-        now, waited = time.perf_counter(), sum(traffic.waiting for traffic in self.traffic)
+        now, waited = clock(), sum(traffic.waiting for traffic in self.traffic)
         wait = waited - self._waited
         step = Superstep(
             len(self.history), vertices, edges, 0, 0, (), now - self._started - wait, 0.0, 0.0, wait

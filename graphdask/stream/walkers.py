@@ -10,12 +10,12 @@ Source: Pandey et al., c-saw, Section V; Yang et al., KnightKing (SOSP 2019), Se
 from __future__ import annotations
 
 import copy
-import time
 from typing import Any
 
 import numpy as np
 
 from graphdask.backend import Array
+from graphdask.compiling import clock
 from graphdask.engine import INDEX
 from graphdask.part import Csr
 from graphdask.sample._walkers import BUDGET, PartState, Walkers
@@ -93,7 +93,7 @@ class _Run:
         self.records["at"] = stored.positions(self.starts).astype(np.int32)
         self.places = stored.pieces(self.records["at"])
         waiting = env.backend.to_host(xp.bincount(self.places, minlength=none + 1))
-        visits, frontier, edges, started = 0, 0, 0, time.perf_counter()
+        visits, frontier, edges, started = 0, 0, 0, clock()
         while waiting[:none].any():
             turns = self._busiest(waiting[:none])
             stored.ask(turns)
@@ -101,7 +101,7 @@ class _Run:
             frontier, edges, visits = frontier + entries, edges + made, visits + 1
             if visits % none == 0:  # a superstep of the statistics
                 record(env, sampler.name, frontier, edges, started)
-                frontier, edges, started = 0, 0, time.perf_counter()
+                frontier, edges, started = 0, 0, clock()
         if frontier:
             record(env, sampler.name, frontier, edges, started)
 

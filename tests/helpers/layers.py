@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from source_tree import Import
 
 LAYERS = (
-    ("kernels", "host_memory", "launch", "page_locked"),
+    ("kernels", "compiling", "host_memory", "launch", "page_locked"),
     ("backend",),
     (
         "adapters",
@@ -16,6 +16,7 @@ LAYERS = (
         "changes",
         "construct",
         "dynamic",
+        "first_use",
         "frames",
         "graph",
         "html",
@@ -31,6 +32,7 @@ LAYERS = (
     ),
     ("comm",),
     (
+        "announced",
         "bsp",
         "buffers",
         "build",
