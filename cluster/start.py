@@ -14,10 +14,12 @@ from typing import Any
 
 from graphdask.cluster.local import START_SECONDS, local_cluster
 from graphdask.errors import CommunicationError, InputError, WriteError
+from graphdask.suggest import public
 
 LOCAL = "127.0.0.1"
 
 
+@public
 class Cluster:
     """A cluster that `start` started; a context manager.
 

@@ -20,8 +20,10 @@ from graphdask.ids import VertexIds
 from graphdask.partition import Plan, checked_owners
 from graphdask.runtime import runtime
 from graphdask.sources import EdgeSource
+from graphdask.suggest import public
 
 
+@public
 @dataclass(eq=False)
 class Graph:
     """A graph: what it is, where its edges come from, how it is partitioned.

@@ -18,6 +18,7 @@ from graphdask.partition import VertexMap
 from graphdask.residency import fetched
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
+from graphdask.suggest import public
 
 
 class Kept(Protocol):
@@ -177,6 +178,7 @@ HEAD = 5
 """Rows of a result that a notebook shows."""
 
 
+@public
 class Result:
     """Values per vertex.
 

@@ -9,8 +9,10 @@ from typing import Any
 from graphdask.bsp import BspTerms, Share, seconds_of
 from graphdask.compiling import NOTHING, Compiled
 from graphdask.engine import RankResult, Superstep
+from graphdask.suggest import public
 
 
+@public
 @dataclass(repr=False)
 class Stats:
     """Statistics of one run; iterate over it for the supersteps."""

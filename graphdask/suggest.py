@@ -7,9 +7,15 @@ import inspect
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from graphdask.errors import ArgumentError
+from graphdask.kinds import Options
+
+T = TypeVar("T")
+
+GUARDED = ("__init__", "__call__", "__getitem__", "__contains__")
+"""Methods with names of Python's that users call with arguments."""
 
 NAMES = {
     "pagerank": "page_rank pagerank_numpy pagerank_scipy",
@@ -129,38 +135,99 @@ def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError
 
 
 def suggesting(function: Any, module: str, name: str) -> Any:
-    """The public form of a function: a call whose arguments do not fit says which are meant, as an ArgumentError.
+    """The public form of a function: a call whose arguments do not fit says which are meant, as an ArgumentError, and
+    an option of a wrong kind is refused by its name, as an InputError (graphdask.kinds).
 
     Its signature and docstring are the function's, and it is pickled by its public name. Other values are returned as
     they are.
     """
     if not inspect.isfunction(function):
         return function
-    explain: Callable[..., ArgumentError] = _misfit
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # raised inside the function
-                raise
-            refused = explain(function, name, kwargs, error)
-        raise refused
-
-    # In the function's own module, where doctest looks for it.
-    public = FunctionType(call.__code__, function.__globals__, name, None, call.__closure__)
-    functools.update_wrapper(public, function)
+    public = _guarded(function, name)
     public.__module__, public.__name__, public.__qualname__ = module, name, name
     return public
 
 
-def _misfit(function: Any, name: str, given: dict[str, Any], error: TypeError) -> ArgumentError:
+def public(cls: type[T]) -> type[T]:
+    """Make the constructor and the public methods of a class, and of the classes derived from it, speak as public
+    functions do (`suggesting`)."""
+    _guard(cls)
+
+    def derived(of: type, **kwargs: Any) -> None:
+        super(cls, of).__init_subclass__(**kwargs)
+        _guard(of)
+
+    cls.__init_subclass__ = classmethod(derived)  # type: ignore[assignment, method-assign]
+    return cls
+
+
+def _guard(cls: type) -> None:
+    for name, value in list(vars(cls).items()):
+        if name.startswith("_") and name not in GUARDED:
+            continue
+        spoken = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name.strip('_')}"
+        if inspect.isfunction(value) and not hasattr(value, "__wrapped__"):
+            setattr(cls, name, _guarded(value, spoken, cls))
+
+
+def _guarded(function: Any, name: str, of: type | None = None) -> Any:
+    """A function that checks its arguments and then calls another, with the other's signature and docstring."""
+    explain: Callable[..., ArgumentError] = _misfit
+    doc = of.__doc__ if of is not None and function.__name__ == "__init__" else function.__doc__
+    checked, fit, method = Options(function, doc).checked, _fit_of(function), of is not None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args = checked(args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or (error.__traceback__.tb_next is not None and fit(args, kwargs)):
+                raise  # it comes from inside the function
+            refused = explain(function, name, method, args, kwargs)
+        raise refused
+
+    # In the function's own module, where doctest looks for it.
+    guarded = FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
+    return functools.update_wrapper(guarded, function)
+
+
+def _fit_of(function: Any) -> Callable[[Any, Any], bool]:
+    """What says whether a TypeError from deeper than the call is none of the call: always, but of a decorated one."""
+
+    def fit(args: Any, kwargs: Any) -> bool:
+        if hasattr(function, "__wrapped__"):
+            try:
+                inspect.signature(function).bind(*args, **kwargs)
+            except TypeError:
+                return False
+        return True
+
+    return fit
+
+
+def _misfit(function: Any, name: str, method: bool, args: tuple[Any, ...], given: dict[str, Any]) -> ArgumentError:
     """What does not fit in a call."""
-    names = list(inspect.signature(function).parameters)
+    parameters = list(inspect.signature(function).parameters.values())[method:]
+    names = [each.name for each in parameters]
+    has = f"it has {', '.join(names)}" if names else "it has none"
     for each in given:
         if each not in names:
             found = meant_argument(each, [other for other in names if other not in given])
             if found is not None:
                 return ArgumentError(f"{name} has no argument {each}=; did you mean {found}=?")
-            return ArgumentError(f"{name} has no argument {each}=; it has {', '.join(names)}")
-    return ArgumentError(f"{str(error).replace(function.__qualname__, name, 1)}; its arguments are {', '.join(names)}")
+            return ArgumentError(f"{name} has no argument {each}=; {has}")
+    placed = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    count = len(args) - method
+    if count > len(placed):
+        takes = f"takes {len(placed)} argument{'s' * (len(placed) != 1)} by position, but {count} were given"
+        return ArgumentError(f"{name} {takes}; {has}")
+    for each in placed[:count]:
+        if each in given:
+            return ArgumentError(f"{name} was given {each} twice, by position and as {each}=; {has}")
+    missing = [
+        each.name
+        for each in parameters
+        if each.default is each.empty and each.name not in given and each.name not in placed[:count]
+        and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+    ]  # fmt: skip
+    return ArgumentError(f"{name} needs {' and '.join(f'{each}=' for each in missing)}; {has}")

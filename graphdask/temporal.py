@@ -17,8 +17,10 @@ from graphdask.construct import from_edges
 from graphdask.errors import InputError, shown
 from graphdask.graph import Graph
 from graphdask.ids import is_whole
+from graphdask.suggest import public
 
 
+@public
 @dataclass(frozen=True)
 class EdgeStream:
     """What `read_stream` returns: iterate over it for the batches, `(src, dst)` in the caller's ids."""

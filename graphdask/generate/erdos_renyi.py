@@ -38,6 +38,7 @@ from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
 from graphdask.sources import GeneratedSource
+from graphdask.suggest import public
 
 FEWEST_ROUNDS = 6
 CLOSENESS = 1 << 40
@@ -111,6 +112,7 @@ def erdos_renyi(
     return Graph(GeneratedSource(generator, skewed=False), VertexIds(generator.n), directed, report)
 
 
+@public
 @dataclass(frozen=True)
 class ErdosRenyi:
     """A uniform random graph of n vertices and m edges as a source of edges, the same in every process.

@@ -35,6 +35,7 @@ from graphdask.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.partition import index_dtype
+from graphdask.suggest import public
 
 MULTI_EDGES = ("keep", "merge", "redraw")
 
@@ -162,6 +163,7 @@ def edges(
     return src, dst
 
 
+@public
 @dataclass(frozen=True)
 class PreferentialAttachment:
     """A preferential attachment graph as a source of edges: small, immutable, and the same in every process.

@@ -34,6 +34,7 @@ from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
 from graphdask.sources import GeneratedSource
+from graphdask.suggest import public
 
 MOST_LEVELS = 6
 """Levels of a table: its 4^6 entries are 16 KiB, which a core's first cache and a GPU's shared memory hold."""
@@ -123,6 +124,7 @@ def rmat(
     return Graph(source, VertexIds(generator.num_vertices), directed, report, merge=multi_edges == "merge")
 
 
+@public
 @dataclass(frozen=True)
 class RMat:
     """An R-MAT graph as a source of edges: small, immutable, and the same in every process.

@@ -13,11 +13,13 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.errors import InputError
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
+from graphdask.suggest import public
 
 ROWS = 4096
 """Records of a first run; one that makes more is run again with room for them."""
 
 
+@public
 @dataclass(frozen=True)
 class WaitingQueue:
     """A record for phase one of every segment and for every pass over its queues, in order; the arrays are int64."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError, Unsupported, shown
+from graphdask.suggest import no_attribute, suggesting
 
 from ._dispatch import read_format as _read
 from ._formats import FORMATS, Format, detect_format, format_of, refuse_compressed
@@ -284,3 +285,11 @@ def read_vertex_values(path: str | os.PathLike[str], **options: Any) -> tuple[An
     from .ldbc import read_vertex_values as read
 
     return read(path, **options)
+
+
+for _name in __all__:
+    globals()[_name] = suggesting(globals()[_name], __name__, _name)
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute(__name__, name, __all__)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphdask.errors import InputError, shown
+from graphdask.suggest import public
 
 
+@public
 @dataclass(frozen=True)
 class Format:
     """A row of the table of formats."""

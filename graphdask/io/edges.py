@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, OverBudget
+from graphdask.suggest import public
 
 
+@public
 @dataclass
 class EdgeList:
     """Edges as they stand in a file, in the file's order and with the file's own vertex ids.

@@ -16,6 +16,7 @@ from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, new_folder
 from graphdask.sample.sampler import Planned, planning
+from graphdask.suggest import public
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Written:
     """Of the last run."""
 
 
+@public
 class Chunks:
     """The samples of a call, some instances at a time; each pass draws them anew, and they are the same.
 

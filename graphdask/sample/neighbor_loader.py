@@ -31,6 +31,7 @@ from graphdask.sample.sampler import Placement, checked_placement, refuse_partit
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
+from graphdask.suggest import public
 
 RUN_EDGES = 1 << 23
 """Edges that one run draws, about, where the caller leaves it open."""
@@ -91,6 +92,7 @@ class _Times:
     """Whether their neighbours are the latest."""
 
 
+@public
 class NeighborLoader:
     """Iterates over minibatches of sampled neighbourhoods, as `torch_geometric.loader.NeighborLoader` does.
 

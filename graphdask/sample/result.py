@@ -28,8 +28,10 @@ from graphdask.result import (
 )
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
+from graphdask.suggest import public
 
 
+@public
 class Samples:
     """What a sampler returns.
 

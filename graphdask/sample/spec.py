@@ -17,6 +17,7 @@ from graphdask.kernels.functions_fields import HOOKS, OF_WALK
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
+from graphdask.suggest import public
 
 MOST_TRIED = (1 << 24) - 1
 """Neighbours that are drawn with `edge_bound`, or again until they are new, at most: trials are counted in 32 bits."""
@@ -34,6 +35,7 @@ RESULTS = {
 Function = Callable[[Any], Any] | Translated
 
 
+@public
 @dataclass(frozen=True)
 class Spec:
     """A sampler, step by step: which vertices of the pool, which of their neighbours, and what then is in the pool.

@@ -26,6 +26,7 @@ from graphdask.errors import InputError, OverBudget
 from graphdask.part import Part
 from graphdask.residency import ResidentSet, page_locked
 from graphdask.sample.biases import SPARSE
+from graphdask.suggest import public
 
 SCHEMES = ("baseline", "BA", "WS", "BAL", "in-place")
 """Each has what the ones before it have, and more."""
@@ -38,6 +39,7 @@ SEPARATE = 256
 """Instances that are sampled together where they are not batched."""
 
 
+@public
 @dataclass(frozen=True)
 class Streamed:
     """How a graph in host memory is sampled on a device that has not room for it: a value of `placement=`.

@@ -247,7 +247,7 @@ def test_values_that_numpy_would_change_or_uncover_are_refused(src, dst, reason)
 
 @pytest.mark.parametrize("directed", ["yes", "no", None, 1])
 def test_a_direction_that_is_neither_true_nor_false_is_refused(directed):
-    with pytest.raises(gd.errors.InputError, match=f"directed={directed!r} must be True or False"):
+    with pytest.raises(gd.errors.InputError, match=f"directed={directed!r} is neither True nor False"):
         gd.from_edges([0], [1], directed=directed)
 
 

@@ -60,7 +60,7 @@ LAYERS = (
 )
 """A layer imports itself and the layers above it in this list."""
 
-EVERYWHERE = ("errors", "config", "conversions", "runtime", "suggest", "version")
+EVERYWHERE = ("errors", "config", "conversions", "kinds", "runtime", "suggest", "version")
 """Modules that every layer may import; they import only each other."""
 
 NOT_IN_ALGORITHMS = ("dask", "distributed", "cupy", "numba")

@@ -1,0 +1,180 @@
+"""What kinds of values options take, and the one check of each kind.
+
+`Options` checks the arguments of a call against the annotations of the function: `int` takes whole numbers of 64 bits,
+`float` numbers that are not NaN, `bool` True and False, `str` text, `os.PathLike[str]` paths. A value of NumPy becomes
+the same value of Python. Other annotations are left to the function. Each check names the option, the value and what
+the option takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+import operator
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from graphdask.errors import InputError, shown
+
+QUOTES = "\"'"
+
+MISSING: Any = object()
+"""What a kind makes of a value that is none of it."""
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, bool):
+        return MISSING
+    try:
+        return operator.index(value)
+    except (TypeError, ValueError):
+        return MISSING
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return MISSING
+    try:
+        return value if type(value) in (int, float) else float(value)
+    except OverflowError:
+        return MISSING
+
+
+def _flag(value: Any) -> Any:
+    if value is True or value is False:
+        return value
+    numpy = sys.modules.get("numpy")  # a value of NumPy is there only with it
+    return bool(value) if numpy is not None and isinstance(value, numpy.bool_) else MISSING
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, str) else MISSING
+
+
+def _path(value: Any) -> Any:
+    return value if isinstance(value, str | os.PathLike) else MISSING
+
+
+def _none(value: Any) -> Any:
+    return None if value is None else MISSING
+
+
+KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "bool": (_flag, "True or False"),
+    "int": (_whole, "a whole number"),
+    "float": (_number, "a number"),
+    "str": (_text, "text"),
+    "os.PathLike[str]": (_path, "a path"),
+    "Path": (_path, "a path"),
+    "None": (_none, "None"),
+}
+"""By annotation: what makes a value of that kind, and its name."""
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return a whole number of a range as a Python integer."""
+    number = _whole(value)
+    if number is MISSING or not least <= number <= most:
+        top = "or more" if most == 2**63 - 1 else f"to {most}"
+        raise InputError(f"{name}={shown(value)} is not a whole number, {least} {top}")
+    return number
+
+
+def number(name: str, value: Any, least: float, most: float, *, above: bool = False, below: bool = False) -> float:
+    """Return a number of a range; `above` and `below` leave its ends out."""
+    found = _number(value)
+    try:
+        found = found if found is MISSING else float(found)
+    except OverflowError:
+        found = MISSING
+    if found is MISSING or not least <= found <= most or (above and found == least) or (below and found == most):
+        ends = f"{'above' if above else 'from'} {least:g} {'and below' if below else 'to'} {most:g}"
+        raise InputError(f"{name}={shown(value)} is not a number {ends}")
+    return found
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; refuse anything else."""
+    found = _flag(value)
+    if found is MISSING:
+        raise InputError(f"{name}={shown(value)} is neither True nor False")
+    return found
+
+
+def choice(name: str, value: Any, among: Iterable[Any]) -> Any:
+    """Return one of some words or, where they are among them, None, True and False."""
+    among = tuple(among)
+    if not any(value is known or (isinstance(value, str) and value == known) for known in among):
+        raise InputError(f"{name}={shown(value)} is not one of {', '.join(map(str, among))}")
+    return value
+
+
+class Options:
+    """The checks of a function's arguments, made from its annotations on the first call."""
+
+    def __init__(self, function: Any, doc: str | None):
+        self.function, self.doc = function, doc or ""
+
+    @cached_property
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """Kinds of each parameter that has any; all of its annotation are known."""
+        found = {}
+        for name, annotation in self.function.__annotations__.items():
+            kinds = tuple(each.strip() for each in annotation.split("|")) if isinstance(annotation, str) else ()
+            if kinds and all(each in KINDS for each in kinds) and name != "return":
+                found[name] = kinds
+        return found
+
+    @cached_property
+    def placed(self) -> tuple[str | None, ...]:
+        """Names of the parameters by position, None for what is not checked."""
+        takes = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = inspect.signature(self.function).parameters.values()
+        return tuple(each.name if each.name in self.named else None for each in parameters if each.kind in takes)
+
+    def checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Check what is given by position, and what is given by name in place."""
+        named = self.named
+        for name in kwargs:
+            if name in named:
+                kwargs[name] = self.one(name, kwargs[name])
+        if any(self.placed[: len(args)]):
+            placed = self.placed + (None,) * (len(args) - len(self.placed))
+            args = tuple(
+                value if name is None else self.one(name, value)
+                for name, value in zip(placed[: len(args)], args, strict=True)
+            )
+        return args
+
+    def one(self, name: str, value: Any) -> Any:
+        """The value of one argument, or InputError."""
+        for kind in self.named[name]:
+            found = KINDS[kind][0](value)
+            if found is not MISSING:
+                break
+        else:
+            raise InputError(f"{name}={shown(value)} is {self.no_such(name)}")
+        if isinstance(found, float) and found != found:
+            raise InputError(f"{name}={shown(value)} is not a number")
+        if (
+            isinstance(found, int) and name != "seed" and not -(2**63) <= found < 2**64
+        ):  # seeds have ranges of their own
+            raise InputError(f"{name}={shown(value)} does not fit 64 bits")
+        return found
+
+    def no_such(self, name: str) -> str:
+        """What a value is that is of no kind of a parameter: none of the choices that the docstring has, or of kinds."""
+        choices = re.search(rf"^ *{name} : {{([^}}]+)}}(.*)$", self.doc, re.MULTILINE)
+        if choices is not None and " or " not in choices[2]:
+            return f"not one of {', '.join(each.strip().strip(QUOTES) for each in choices[1].split(','))}"
+        named = [each for kind in self.named[name] for each in KINDS[kind][1].split(" or ")]
+        if "a path" in named and "text" in named:
+            named.remove("text")
+        *others, last = dict.fromkeys(named)
+        if others[:1] == ["True"] and last in ("False", "None"):
+            return f"neither {', '.join(others)} nor {last}"
+        return f"not {', '.join(others)} or {last}" if others else f"not {last}"
