@@ -151,7 +151,13 @@ def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
 
 
 def from_dask_dataframe(
-    ddf: Any, src: str, dst: str, weight: str | None = None, *, directed: bool = True, num_vertices: int | None = None
+    ddf: Any,
+    src: str | int,
+    dst: str | int,
+    weight: str | int | None = None,
+    *,
+    directed: bool = True,
+    num_vertices: int | None = None,
 ) -> Graph:
     """Make a graph from a Dask DataFrame; its rows go to the workers, not through this process.
 

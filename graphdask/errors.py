@@ -9,6 +9,9 @@ import os
 import sys
 from typing import Any
 
+LONGEST = 2000
+"""Characters of a message about what the caller gave; the middle of a longer one is left out."""
+
 
 def shown(value: Any) -> str:
     """A value as an error names it: short, also where it cannot say itself what it is."""
@@ -41,6 +44,10 @@ class InputError(GraphdaskError, ValueError):
     """The caller's arguments or data are not valid."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 class ArgumentError(InputError, TypeError):

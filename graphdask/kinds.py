@@ -20,6 +20,8 @@ from typing import Any
 
 from graphdask.errors import InputError, shown
 
+LONGEST = 4096
+"""Characters of a text: those of a path."""
 QUOTES = "\"'"
 
 MISSING: Any = object()
@@ -160,14 +162,15 @@ class Options:
             raise InputError(f"{name}={shown(value)} is {self.no_such(name)}")
         if isinstance(found, float) and found != found:
             raise InputError(f"{name}={shown(value)} is not a number")
-        if (
-            isinstance(found, int) and name != "seed" and not -(2**63) <= found < 2**64
-        ):  # seeds have ranges of their own
+        if isinstance(found, str) and len(found) > LONGEST:
+            raise InputError(f"{name}={shown(value)} has {len(found):,} characters; {LONGEST:,} are the most")
+        far = isinstance(found, int) and not -(2**63) <= found < 2**64
+        if far and name != "seed":  # seeds have ranges of their own
             raise InputError(f"{name}={shown(value)} does not fit 64 bits")
         return found
 
     def no_such(self, name: str) -> str:
-        """What a value is that is of no kind of a parameter: none of the choices that the docstring has, or of kinds."""
+        """What a value of no kind of a parameter is: not one of the choices of the docstring, or not of the kinds."""
         choices = re.search(rf"^ *{name} : {{([^}}]+)}}(.*)$", self.doc, re.MULTILINE)
         if choices is not None and " or " not in choices[2]:
             return f"not one of {', '.join(each.strip().strip(QUOTES) for each in choices[1].split(','))}"

@@ -16,7 +16,7 @@ from graphdask.partition import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import checked_seeds, whole
-from graphdask.sample.sampler import checked_placement, sampled
+from graphdask.sample.sampler import Placement, checked_placement, sampled
 from graphdask.sample.spec import Spec
 
 __all__ = ["Framework", "SampledEdges", "run"]
@@ -29,7 +29,7 @@ def run(
     instances: int | None = None,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> SampledEdges:

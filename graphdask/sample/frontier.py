@@ -27,7 +27,7 @@ from graphdask.partition import index_dtype
 from graphdask.sample._edge_finding import Taken, in_turn
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, checked_placement, owners, routed, sampled
+from graphdask.sample.sampler import Placement, Sampler, checked_placement, owners, routed, sampled
 
 
 class Frontiers(Samples):
@@ -219,7 +219,7 @@ def frontier_sampling(
     length: int,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Frontiers:

@@ -33,7 +33,7 @@ from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, owners, routed, sampled
+from graphdask.sample.sampler import IN_PLACE, Placement, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 KEYED = 1 << 16
@@ -277,7 +277,7 @@ def layer(
     method: str = "auto",
     collisions: str = "auto",
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:

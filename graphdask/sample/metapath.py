@@ -22,7 +22,7 @@ from graphdask.part import Csr, Part
 from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
-from graphdask.sample.sampler import IN_PLACE, checked_placement, sampled
+from graphdask.sample.sampler import IN_PLACE, Placement, checked_placement, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.walks import FirstOrder, Rows
 
@@ -89,7 +89,7 @@ def metapath_walk(
     edge_types: Any = None,
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:

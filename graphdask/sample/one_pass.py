@@ -24,7 +24,7 @@ from graphdask.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, sampled
+from graphdask.sample.sampler import Placement, Sampler, sampled
 from graphdask.sample.traversal import ids_of_slots
 
 TOP = 2**64 - 1
@@ -203,7 +203,7 @@ def random_edges(
     k: int,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> SampledEdges:

@@ -25,7 +25,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Sampler, checked_placement, routed, sampled
+from graphdask.sample.sampler import Placement, Sampler, checked_placement, routed, sampled
 
 BUDGET = 64
 """Steps of a walker in a superstep."""
@@ -179,7 +179,7 @@ def personalized_pagerank(
     restart: float = 0.15,
     top: int | None = None,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> PersonalizedPageRank:

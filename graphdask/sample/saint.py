@@ -154,7 +154,7 @@ def saint_nodes(
     instances: int = 1,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> SaintSubgraphs:
@@ -218,7 +218,7 @@ def saint_edges(
     instances: int = 1,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> SaintSubgraphs:
@@ -273,7 +273,7 @@ def saint_walks(
     instances: int = 1,
     *,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> SaintSubgraphs:

@@ -36,7 +36,7 @@ from graphdask.sample._walkers import (
     together_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
-from graphdask.sample.sampler import checked_placement, sampled
+from graphdask.sample.sampler import Placement, checked_placement, sampled
 from graphdask.sample.starts import Starts
 
 ONE = 1 << 63
@@ -130,7 +130,7 @@ def node2vec(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Walks:

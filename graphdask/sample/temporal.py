@@ -26,7 +26,7 @@ from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, sampled
+from graphdask.sample.sampler import IN_PLACE, Placement, sampled
 from graphdask.sample.traversal import State, Traversal
 
 STRATEGIES = ("uniform", "last")
@@ -129,7 +129,7 @@ def temporal_neighbors(
     direction: str = "out",
     seed: int = 0,
     edge_rows: bool = False,
-    placement: str = "auto",
+    placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:
