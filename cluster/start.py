@@ -7,13 +7,11 @@ import json
 import os
 import socket
 import sys
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from graphdask.cluster.local import START_SECONDS, local_cluster
-from graphdask.errors import CommunicationError, InputError, WriteError
+from graphdask.errors import CommunicationError, InputError
 from graphdask.suggest import public
 
 LOCAL = "127.0.0.1"
@@ -60,32 +58,32 @@ class Cluster:
         """How many workers there are now."""
         return len(self.client.nthreads())
 
-    def write_scheduler_file(self, path: str | os.PathLike[str]) -> None:
+    def write_scheduler_file(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the file that `--scheduler-file`, `connect` and `dask worker --scheduler-file` take.
 
         With TLS it names the certificate and its key; only the user may read it.
 
+        Parameters
+        ----------
+        path : path-like
+        overwrite : bool
+            Replace a file that is there. Default: raise OutputExists.
+
         Raises
         ------
-        WriteError
+        OutputExists
+            Where the file is there, without `overwrite=True`.
+        InputError, WriteError
             Where it cannot be written.
         """
+        from graphdask.io.outputs import file_output
+
+        out = file_output(path, overwrite)
         content: dict[str, Any] = {"type": "Scheduler", "address": self.address, "workers": {}}
         if self.files:
             content["tls"] = self.files
-        folder, name = os.path.split(os.path.abspath(path))
-        new = ""
-        try:
-            handle, new = tempfile.mkstemp(
-                ".part", f".{name}.", folder
-            )  # nobody else's, whoever may write to the folder
-            with open(handle, "w") as file:
-                json.dump(content, file, indent=2)
-            os.replace(new, path)
-        except OSError as error:
-            if new:
-                Path(new).unlink(missing_ok=True)
-            raise WriteError(error.errno, error.strerror, os.fspath(path)) from None
+        with out.unfinished(private=True) as made:
+            made.write_text(json.dumps(content, indent=2))
 
     def close(self) -> None:
         """End the workers and the scheduler."""

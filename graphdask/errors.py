@@ -124,6 +124,25 @@ class WriteError(OSError, GraphdaskError):
     """A file could not be written to its end; nothing is left of it."""
 
 
+class OutputExists(InputError, FileExistsError):
+    """What is to be written is there already, and `overwrite=True` was not given, or would not help.
+
+    Parameters
+    ----------
+    reason : str
+        What is there, and what to do.
+    path : path-like, optional
+        The output.
+    """
+
+    def __init__(self, reason: str, path: str | os.PathLike[str] | None = None):
+        self.path = None if path is None else os.fspath(path)
+        super().__init__(reason)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.args[0], self.path)
+
+
 class VerificationError(GraphdaskError, AssertionError):
     """A result breaks an invariant; the message names the first vertex or edge that does."""
 

@@ -312,16 +312,33 @@ class Result:
         """A number of the whole run."""
         return self.parts.summary[0].values[name]
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns `vertex` and the result's own to one Parquet file; nothing is left half-written."""
+    def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the columns `vertex` and the result's own to one Parquet file; nothing is left half-written.
+
+        Parameters
+        ----------
+        path : path-like
+        overwrite : bool
+            Replace a file that is there, once the new one is whole. Default: raise OutputExists.
+
+        Raises
+        ------
+        OutputExists
+            Where the file is there, without `overwrite=True`.
+        InputError
+            Where it cannot be written.
+        WriteError
+            Where the disk is full or fails; nothing is left of the file then.
+        """
         import pyarrow
         import pyarrow.parquet
 
-        from graphdask.io._open import replacing
+        from graphdask.io.outputs import file_output
 
+        out = file_output(path, overwrite)
         arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
         table = pyarrow.table({name: pyarrow.array(arrow_ready(values)) for name, values in arrays.items()})
-        with replacing(path) as unfinished:
+        with out.unfinished() as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
 
     def _repr_html_(self) -> str:

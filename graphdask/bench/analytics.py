@@ -29,6 +29,7 @@ from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet, timed
 from graphdask.errors import InputError, MissingDependency, OverBudget, Unsupported
+from graphdask.io.outputs import pictures_output
 
 SHOWN = (
     "scaling", "graph", "algorithm", "implementation", "ranks", "choice", "ms", "iteration_ms", "ms_min", "ms_max",
@@ -85,6 +86,7 @@ def run(
     peers: bool = True,
     gapbs: str | os.PathLike[str] | None = None,
     plot: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     client: Any = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     each: Callable[[dict[str, Any]], Any] | None = None,
@@ -124,6 +126,8 @@ def run(
         Folder of the compiled GAP suite.
     plot : path-like, optional
         Folder for the figures, as PNG.
+    overwrite : bool
+        Replace figures that are there. Default: raise OutputExists, before anything is measured.
     client : distributed.Client, optional
         Run on its workers.
     progress : callable
@@ -178,7 +182,9 @@ def run(
         choices=CHOICES if choices else (AS_GIVEN,),
     )
     if plot is not None:
-        Path(plot).mkdir(parents=True, exist_ok=True)
+        from graphdask.bench.analysis.figures import PICTURES, draw
+
+        pictures_output(plot, PICTURES, overwrite)
     records: list[dict[str, Any]] = []
     for case in progress(planned):
         for record in _of_graph(case, plan):
@@ -187,9 +193,7 @@ def run(
             if each is not None:
                 each(records[-1])
     if plot is not None:
-        from graphdask.bench.analysis.figures import draw
-
-        draw(records, Path(plot))
+        draw(records, Path(plot), overwrite)
     return records
 
 

@@ -28,6 +28,7 @@ from graphdask.backend import cuda_device_count
 from graphdask.bench.analysis.timing import CLOCK, finish
 from graphdask.errors import InputError
 from graphdask.graph import Graph
+from graphdask.io.outputs import pictures_output
 
 SHOWN = (
     "experiment", "graph", "edges", "batch", "ranks", "stop", "method", "ms", "iteration_ms", "update_ms", "iterations",
@@ -99,6 +100,7 @@ def run(
     device: str = "auto",
     seed: int = 0,
     plot: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     client: Any = None,
     progress: Callable[[Any], Any] = iter,
     each: Callable[[dict[str, Any]], Any] | None = None,
@@ -136,6 +138,8 @@ def run(
     seed : int
     plot : path-like, optional
         Folder for figures, as PNG.
+    overwrite : bool
+        Replace figures that are there. Default: raise OutputExists, before anything is measured.
     client : distributed.Client, optional
     progress : callable
         Wraps the list of cases, as tqdm does.
@@ -180,7 +184,7 @@ def run(
     if graphs and experiments and "random" not in experiments:
         raise InputError("graphs are for the random experiment; name it, or leave experiments out")
     if plot is not None:
-        Path(plot).mkdir(parents=True, exist_ok=True)
+        pictures_output(plot, ("dynamic-*.png",), overwrite)
     wanted = methods or (*METHODS, "auto")
     size = SUITES[suite, device]
     if shares:
@@ -207,7 +211,7 @@ def run(
                 if each is not None:
                     each(record)
     if plot is not None:
-        _draw(records, Path(plot))
+        _draw(records, Path(plot), overwrite)
     return records
 
 
@@ -391,7 +395,7 @@ def _inserted(scale: int, share: float, count: int, seed: int) -> Stream:
     return Stream("generated", f"R-MAT {scale}", share, vertices, start, insert, [nothing] * count)  # type: ignore[arg-type]
 
 
-def _draw(records: list[dict[str, Any]], folder: Path) -> None:
+def _draw(records: list[dict[str, Any]], folder: Path, overwrite: bool) -> None:
     """A picture for each graph and stop, over the share of a batch."""
     from graphdask.plot import changing_ranks
 
@@ -401,4 +405,5 @@ def _draw(records: list[dict[str, Any]], folder: Path) -> None:
                 ranks)]  # fmt: skip
         name = f"dynamic-{experiment}-{graph}-{stop}-{ranks}.png".replace(" ", "-").replace("^", "")
         title = f"{graph}, {experiment} batches, the same {stop}"
-        changing_ranks(mine, folder / name, x="batch", xlabel="batch, share of the edges", title=title, xscale="log")
+        xlabel = "batch, share of the edges"
+        changing_ranks(mine, folder / name, x="batch", xlabel=xlabel, title=title, xscale="log", overwrite=overwrite)

@@ -21,6 +21,7 @@ from graphdask.bench.generation.timing import LONG_ENOUGH, kept_apart, measure, 
 from graphdask.bench.generation.work import work_of
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
+from graphdask.io.outputs import pictures_output
 
 SHOWN = (
     "experiment", "generator", "n", "degree", "p", "product", "threads", "devices", "blocks", "seconds",
@@ -48,6 +49,7 @@ def run(
     repeats: int = 5,
     peers: bool = True,
     plot: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
     each: Callable[[dict[str, Any]], Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -70,6 +72,8 @@ def run(
         Measure the generators of others too.
     plot : path-like, optional
         Folder for the figures, as PNG.
+    overwrite : bool
+        Replace figures that are there. Default: raise OutputExists, before anything is measured.
     progress : callable
         Wraps the list of cases, as tqdm does.
     each : callable, optional
@@ -98,7 +102,9 @@ def run(
     beside = peers and (n is not None or not experiments or PEERS in experiments)
     steps: list[Case | others.Peer] = [*planned, *(_beside(n or WITH_PEERS[suite], degree) if beside else [])]
     if plot is not None:
-        Path(plot).mkdir(parents=True, exist_ok=True)
+        from graphdask.bench.generation.figures import PICTURES, draw
+
+        pictures_output(plot, PICTURES, overwrite)
     shortest = 0.005 if suite == "tiny" else LONG_ENOUGH
     records: list[dict[str, Any]] = []
     with kept_apart():
@@ -112,9 +118,7 @@ def run(
             if each is not None:
                 each(records[-1])
     if plot is not None:
-        from graphdask.bench.generation.figures import draw
-
-        draw(records, Path(plot))
+        draw(records, Path(plot), overwrite)
     return records
 
 

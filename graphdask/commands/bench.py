@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
+from graphdask.commands import bench_records, terminal
+from graphdask.commands.bench_records import json_lines, records_file
 from graphdask.commands.described import header
-from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, writable
+from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, refuse_alone
 from graphdask.commands.paths import FILE, TEXT
 from graphdask.errors import InputError
 
@@ -29,10 +30,6 @@ def command() -> None:
     """
 
 
-json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table.")
-records_file = click.option("--output", type=FILE, metavar="FILE", help="Append JSON lines to this file.")
-
-
 @command.command("io")
 @click.option("--size", type=click.FloatRange(min=0.001), default=100, show_default=True, help="File size in MB.")
 @click.option("--threads", type=click.IntRange(min=1), help="Parsing threads; default: one for each core.")
@@ -41,9 +38,9 @@ records_file = click.option("--output", type=FILE, metavar="FILE", help="Append 
 )
 @json_lines
 @records_file
-def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Path | None) -> None:
+def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Path | None, overwrite: bool) -> None:
     """Reading an edge list, against pandas and pyarrow."""
-    _measure("io", as_json, output, size_mb=size, threads=threads, repeats=repeats)
+    _measure("io", as_json, output, overwrite, size_mb=size, threads=threads, repeats=repeats)
 
 
 @command.command("read")
@@ -56,9 +53,9 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
 )
 @json_lines
 @records_file
-def read(as_json: bool, output: Path | None, cases: tuple[str, ...], **arguments: Any) -> None:
+def read(as_json: bool, output: Path | None, overwrite: bool, cases: tuple[str, ...], **arguments: Any) -> None:
     """CPU time and peak memory of reading text to a graph, against pandas and SciPy; a process for each call."""
-    _measure("read", as_json, output, **({"cases": cases} if cases else {}), **arguments)
+    _measure("read", as_json, output, overwrite, **({"cases": cases} if cases else {}), **arguments)
 
 
 @command.command("write")
@@ -68,9 +65,9 @@ def read(as_json: bool, output: Path | None, cases: tuple[str, ...], **arguments
 )
 @json_lines
 @records_file
-def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
+def write(edges: int, repeats: int, as_json: bool, output: Path | None, overwrite: bool) -> None:
     """Writing generated edges, against pandas and pyarrow."""
-    _measure("write", as_json, output, edges=edges, repeats=repeats)
+    _measure("write", as_json, output, overwrite, edges=edges, repeats=repeats)
 
 
 @command.command("stream")
@@ -88,9 +85,9 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None) -> None:
 )
 @json_lines
 @records_file
-def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
+def stream(as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
     """Graphs larger than memory: against a sequential read of the file, or the link to a GPU, and against memory."""
-    _measure("stream", as_json, output, **arguments)
+    _measure("stream", as_json, output, overwrite, **arguments)
 
 
 @command.command("comm")
@@ -110,11 +107,17 @@ def stream(as_json: bool, output: Path | None, **arguments: Any) -> None:
 @json_lines
 @records_file
 def comm(
-    communicator: str, device: str, ranks: tuple[int, ...], sizes: tuple[int, ...], as_json: bool, output: Path | None
+    communicator: str,
+    device: str,
+    ranks: tuple[int, ...],
+    sizes: tuple[int, ...],
+    as_json: bool,
+    output: Path | None,
+    overwrite: bool,
 ) -> None:
     """Latency and bandwidth of all-to-all exchanges."""
     chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
-    _measure("comm", as_json, output, communicator=communicator, device=device, ranks=ranks, **chosen)
+    _measure("comm", as_json, output, overwrite, communicator=communicator, device=device, ranks=ranks, **chosen)
 
 
 @command.command("generate")
@@ -132,7 +135,7 @@ def comm(
 @device_option
 @json_lines
 @records_file
-def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
+def generate(as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
     """Generators: the experiments of the cuPPA paper, and the generators of others.
 
     Experiments: rate, scaling (Figure 16), vertices (11), vertices-degree (12), degree (13), probability (14), threads
@@ -140,8 +143,8 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
     """
     from graphdask.bench.generate import SHOWN, run
 
-    with _kept("generate", arguments, as_json, output, SHOWN) as keep:
-        run(progress=_bar, each=keep, **arguments)
+    with _kept("generate", arguments, as_json, output, overwrite, SHOWN) as keep:
+        run(progress=_bar, each=keep, overwrite=overwrite, **arguments)
 
 
 @command.command("sample")
@@ -187,6 +190,7 @@ def generate(as_json: bool, output: Path | None, **arguments: Any) -> None:
 def sample(
     as_json: bool,
     output: Path | None,
+    overwrite: bool,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
@@ -198,7 +202,7 @@ def sample(
 
     columns = TABLES if arguments["suite"] == "selection" else SHOWN
     with (
-        _kept("sample", {**arguments, "workers": workers}, as_json, output, columns) as keep,
+        _kept("sample", {**arguments, "workers": workers}, as_json, output, overwrite, columns) as keep,
         cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
     ):
         run(client=client, each=keep, **arguments)
@@ -255,6 +259,7 @@ def sample(
 def analytics(
     as_json: bool,
     output: Path | None,
+    overwrite: bool,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
@@ -277,11 +282,11 @@ def analytics(
     settings = {} if data_plane is None else {"graphdask.comm": data_plane}
     described = {**arguments, "workers": workers, "comm": data_plane}
     with (
-        _kept("analytics", described, as_json, output, SHOWN) as keep,
+        _kept("analytics", described, as_json, output, overwrite, SHOWN) as keep,
         dask.config.set(settings),
         cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
     ):
-        run(progress=_bar, each=keep, client=client, **arguments)
+        run(progress=_bar, each=keep, overwrite=overwrite, client=client, **arguments)
 
 
 @command.command("dynamic")
@@ -312,6 +317,7 @@ def analytics(
 def dynamic(
     as_json: bool,
     output: Path | None,
+    overwrite: bool,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
@@ -324,10 +330,10 @@ def dynamic(
     from graphdask.bench.dynamic import SHOWN, run
 
     with (
-        _kept("dynamic", {**arguments, "workers": workers}, as_json, output, SHOWN) as keep,
+        _kept("dynamic", {**arguments, "workers": workers}, as_json, output, overwrite, SHOWN) as keep,
         cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
     ):
-        run(progress=_bar, each=keep, client=client, **arguments)
+        run(progress=_bar, each=keep, overwrite=overwrite, client=client, **arguments)
 
 
 Columns = Sequence[str] | Mapping[str, Sequence[str]]
@@ -335,32 +341,32 @@ Columns = Sequence[str] | Mapping[str, Sequence[str]]
 
 @contextmanager
 def _kept(
-    name: str, arguments: dict[str, Any], as_json: bool, output: Path | None, columns: Columns
+    name: str, arguments: dict[str, Any], as_json: bool, output: Path | None, overwrite: bool, columns: Columns
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
     """What takes each record as soon as it is there; a long run that is ended leaves what it has measured.
 
     The record goes to the file, and, as a line, to standard output as JSON, or to standard error. The table comes at
     the end, also where that is an error, or Ctrl-C.
     """
-    if output is not None:
-        writable(output)
+    refuse_alone(overwrite, "--output", output, arguments.get("plot"))
+    out = bench_records.file_of_records(output, overwrite)
     records = [header(name, arguments)]
 
     def keep(record: dict[str, Any]) -> None:
         records.append(record)
         new = records if len(records) == 2 else [record]
-        if output is not None:
-            _append(output, new)
+        append(new)
         if as_json:
             _print_json(new)
         else:
             _print_line(record, columns)
 
     try:
-        yield keep
+        with bench_records.growing(out) as append:
+            yield keep
     except BaseException:
         if len(records) > 1 and not as_json:
-            _show(records, False, output, columns)
+            _show(records, False, None if overwrite else output, columns)
         raise
     if len(records) == 1 or not as_json:
         _show(records, as_json, output, columns)
@@ -380,26 +386,22 @@ def _print_json(records: Iterable[dict[str, Any]]) -> None:
     click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
 
 
-def _measure(name: str, as_json: bool, output: Path | None, **arguments: Any) -> None:
-    if output is not None:
-        writable(output)
+def _measure(name: str, as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
+    refuse_alone(overwrite, "--output", output)
+    out = bench_records.file_of_records(output, overwrite)
     first = header(name, arguments)
     module = importlib.import_module(f"graphdask.bench.{name}")
-    records = [first, *module.run(**arguments)]
-    if output is not None:
-        _append(output, records)
+    with bench_records.growing(out) as append:
+        records = [first, *module.run(**arguments)]
+        append(records)
     _show(records, as_json, output, getattr(module, "SHOWN", ()))
-
-
-def _append(output: Path, records: Iterable[dict[str, Any]]) -> None:
-    with output.open("a") as file:
-        file.writelines(terminal.to_json(record) + "\n" for record in records)
 
 
 def _show(
     records: list[dict[str, Any]],
     as_json: bool,
     output: Path | None,
+    overwrite: bool,
     columns: Columns,
 ) -> None:
     """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
@@ -414,7 +416,7 @@ def _show(
     else:
         click.echo(_table(records[1:], columns))
     if output is not None:
-        click.echo(f"\n{len(records)} records appended to {output}")
+        click.echo(f"\n{terminal.count(len(records), 'record')} written to {output}")
 
 
 def _bar(steps: Iterable[Any]) -> Any:

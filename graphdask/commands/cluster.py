@@ -42,6 +42,7 @@ def command() -> None:
     default=None,
     help="Encrypt, and let in only who has the certificate.  [default: tls]",
 )
+@click.option("--overwrite", is_flag=True, help="Replace the scheduler file where it is there; default: refuse.")
 @json_option
 def start(
     workers: int | None,
@@ -50,6 +51,7 @@ def start(
     port: int,
     scheduler_file: Path | None,
     tls: bool | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Start a cluster on this host, say how to use it, and end it with Ctrl-C.
@@ -60,18 +62,18 @@ def start(
     """
     from graphdask.cluster.start import start as start_cluster
 
+    if scheduler_file is None and tls is not False:
+        scheduler_file = Path("graphdask-cluster.json")
     if scheduler_file is not None:
-        writable(scheduler_file)
+        writable(scheduler_file, overwrite)
     with start_cluster(workers, device, host=host, port=port, tls=tls) as cluster:
-        if scheduler_file is None and cluster.security is not None:
-            scheduler_file = writable(Path("graphdask-cluster.json"))
+        if scheduler_file is not None:
+            cluster.write_scheduler_file(scheduler_file, overwrite=overwrite)
         try:
-            if scheduler_file is not None:
-                cluster.write_scheduler_file(scheduler_file)
             _say(cluster, scheduler_file, as_json)
             _wait()
         finally:
-            if scheduler_file is not None:
+            if scheduler_file is not None and scheduler_file.is_file():  # no pipe, and no device
                 scheduler_file.unlink(missing_ok=True)
 
 

@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from graphdask.commands.options import writable
 from graphdask.errors import InputError
 
 
-def check_output(path: Path, read: Path) -> None:
-    """Raise InputError, before any work, where the file cannot be written or is the one to be read."""
+def check_output(path: Path, read: Path, overwrite: bool) -> None:
+    """Raise InputError, before any work, where the file cannot be written, is there, or is the one to be read."""
     if path.suffix.lower() not in WRITERS:
         raise InputError(
             f"{path}: the name of an output ends in one of {', '.join(WRITERS)}; {path.suffix or 'no ending'!r} is none"
         )
-    writable(path)
     if path.exists() and read.exists() and path.samefile(read):
         raise InputError(f"{path} is the graph to read; name another file to write")
+    writable(path, overwrite)
 
 
-def write_columns(result: Any, path: Path) -> None:
+def write_columns(result: Any, path: Path, overwrite: bool) -> None:
     """Write a Result in the format that the name says."""
     from graphdask.io._kept import refuse_names
 
     if not result.graph.ids.are_numbers:
         refuse_names(result.graph.vertex_ids, {".txt": "table", ".npz": "npz"}.get(path.suffix.lower(), "parquet"))
-    WRITERS[path.suffix.lower()](result, path)
+    WRITERS[path.suffix.lower()](result, path, overwrite)
 
 
 def _columns(result: Any) -> dict[str, Any]:
     return {"vertex": result.graph.vertex_ids} | {name: getattr(result, name) for name in result.columns}
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside `path` that takes its place at the end, or vanishes on an error."""
-    from graphdask.io._open import replacing
-
-    with replacing(path) as unfinished, unfinished.open("wb") as file:
-        yield file
+def _write_parquet(result: Any, path: Path, overwrite: bool) -> None:
+    result.to_parquet(path, overwrite=overwrite)
 
 
-def _write_parquet(result: Any, path: Path) -> None:
-    result.to_parquet(path)
-
-
-def _write_npz(result: Any, path: Path) -> None:
+def _write_npz(result: Any, path: Path, overwrite: bool) -> None:
     import numpy as np
+
+    from graphdask.io.outputs import file_output
 
     columns: dict[str, Any] = {}
     for name, values in _columns(result).items():
         strings = values.dtype.kind in "OT"
         columns[name] = np.array(["" if v is None else v for v in values], np.str_) if strings else values
-    with _replacing(path) as file:
+    with file_output(path, overwrite).stream() as file:
         np.savez(file, allow_pickle=False, **columns)
 
 
-def _write_text(result: Any, path: Path, delimiter: str, header: Callable[[list[str]], str]) -> None:
+def _write_text(result: Any, path: Path, overwrite: bool, delimiter: str, header: Callable[[list[str]], str]) -> None:
     import pyarrow
     from pyarrow import csv
+
+    from graphdask.io.outputs import file_output
 
     columns = _columns(result)
     arrays = [pyarrow.array(v.tolist() if v.dtype.kind in "OT" else v) for v in columns.values()]
@@ -69,20 +63,20 @@ def _write_text(result: Any, path: Path, delimiter: str, header: Callable[[list[
     options = csv.WriteOptions(
         include_header=False, delimiter=delimiter, quoting_style="needed" if strings and delimiter == "," else "none"
     )
-    with _replacing(path) as file:
+    with file_output(path, overwrite).stream() as file:
         file.write(header(list(columns)).encode())
         csv.write_csv(pyarrow.table(dict(zip(columns, arrays, strict=True))), file, options)
 
 
-def _write_csv(result: Any, path: Path) -> None:
-    _write_text(result, path, ",", lambda names: ",".join(names) + "\n")
+def _write_csv(result: Any, path: Path, overwrite: bool) -> None:
+    _write_text(result, path, overwrite, ",", lambda names: ",".join(names) + "\n")
 
 
-def _write_txt(result: Any, path: Path) -> None:
-    _write_text(result, path, "\t", lambda names: "# " + "\t".join(names) + "\n")
+def _write_txt(result: Any, path: Path, overwrite: bool) -> None:
+    _write_text(result, path, overwrite, "\t", lambda names: "# " + "\t".join(names) + "\n")
 
 
-WRITERS: dict[str, Callable[[Any, Path], None]] = {
+WRITERS: dict[str, Callable[[Any, Path, bool], None]] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
     ".txt": _write_txt,

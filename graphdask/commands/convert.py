@@ -10,7 +10,15 @@ import click
 
 from graphdask.commands import streams, terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import READ, WRITTEN, ids_option, json_option, text_options, writable
+from graphdask.commands.options import (
+    READ,
+    WRITTEN,
+    ids_option,
+    json_option,
+    overwrite_option,
+    text_options,
+    writable,
+)
 from graphdask.commands.paths import FILE, INPUT_FILE
 from graphdask.errors import InputError
 
@@ -28,6 +36,7 @@ from graphdask.errors import InputError
 )  # fmt: skip
 @ids_option
 @text_options
+@overwrite_option
 @json_option
 def command(
     source: Path,
@@ -40,6 +49,7 @@ def command(
     header: bool | None,
     skip_rows: int | None,
     na_values: list[str] | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
@@ -58,9 +68,9 @@ def command(
     if format_out not in FORMATS or not FORMATS[format_out].writes:
         able = ", ".join(name for name, known in FORMATS.items() if known.writes)
         raise InputError(f"{target}: graphdask does not write {format_out}; it writes {able}")
-    writable(target)
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
+    writable(target, overwrite)
     begin = time.perf_counter()
     with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
         edges = read_edges(
@@ -69,7 +79,7 @@ def command(
         )  # fmt: skip
         source, size = streams.named(source), _bytes(file)
     middle = time.perf_counter()
-    write_edges(edges, target, format=format_out)
+    write_edges(edges, target, format=format_out, overwrite=overwrite)
     end = time.perf_counter()
     record: dict[str, Any] = {
         "in": {"file": source, "format": edges.report.get("format", format_in), "bytes": size,

@@ -11,10 +11,9 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.algorithms import component_summary, component_words
-from graphdask.commands.options import Whole, cluster_of, device_option, json_option
+from graphdask.commands.options import Whole, cluster_of, device_option, json_option, overwrite_option
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import facts
-from graphdask.errors import InputError
 
 PLOT = "degree_distribution.png"
 SMALL = 50_000
@@ -32,6 +31,7 @@ SMALL = 50_000
     "--output", type=FILE, default=Path("graphdask-output"), show_default=True,
     metavar="DIR", help="Folder for the picture of the degree distribution.",
 )  # fmt: skip
+@overwrite_option
 @json_option
 def command(
     vertices: int,
@@ -41,6 +41,7 @@ def command(
     workers: int | None,
     device: str,
     output: Path,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Generate a graph, search it, verify the answers, on this host.
@@ -50,9 +51,10 @@ def command(
     """
     steps = terminal.Steps()
     from graphdask.generate import preferential_attachment
+    from graphdask.io.outputs import pictures_output
 
     G = preferential_attachment(vertices, degree=degree, p=p, seed=seed)
-    picture = _folder(output) / PLOT
+    picture = pictures_output(output, [PLOT], overwrite) / PLOT
     steps.announce("start cluster")
     workers = workers or _default_workers(device)
     with cluster_of(workers, None, None, device) as client:
@@ -72,7 +74,7 @@ def command(
         search = _search(G, client, steps)
         parts = _components(G, client, steps)
         with steps.step("plot") as step:
-            draw_degrees(G, picture, f"{vertices:,} vertices, degree {degree}, p = {p:g}")
+            draw_degrees(G, picture, f"{vertices:,} vertices, degree {degree}, p = {p:g}", overwrite)
             step.detail = os.fspath(picture)
         stopping = time.perf_counter()
     steps.steps.append(terminal.Step("stop cluster", time.perf_counter() - stopping))
@@ -96,17 +98,6 @@ def _default_workers(device: str) -> int:
     from graphdask.cluster.local import default_workers
 
     return default_workers(device)
-
-
-def _folder(output: Path) -> Path:
-    """The folder for the output, made before any work."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--output {output}: the folder cannot be made ({error.strerror}); name another") from None
-    if not os.access(output, os.W_OK):
-        raise InputError(f"--output {output}: no permission to write there; name another folder")
-    return output
 
 
 def _load_kernels(small: Any, device: str, client: Any) -> None:
@@ -150,7 +141,7 @@ def _components(G: Any, client: Any, steps: terminal.Steps) -> Any:
     return result
 
 
-def draw_degrees(G: Any, path: Path, title: str) -> None:
+def draw_degrees(G: Any, path: Path, title: str, overwrite: bool) -> None:
     """Draw the degree distribution of a graph whose partitions are built."""
     import numpy as np
 
@@ -160,7 +151,7 @@ def draw_degrees(G: Any, path: Path, title: str) -> None:
     degrees = np.concatenate([degree for degree, _ in counts])
     numbers = np.concatenate([number for _, number in counts])
     distinct, inverse = np.unique(degrees, return_inverse=True)
-    degree_distribution((distinct, np.bincount(inverse, weights=numbers)), path, title=title)
+    degree_distribution((distinct, np.bincount(inverse, weights=numbers)), path, title=title, overwrite=overwrite)
 
 
 def degree_counts(part: Any) -> tuple[Any, Any]:

@@ -11,7 +11,17 @@ import click
 
 from graphdask.cli import OPTIONS
 from graphdask.commands import terminal
-from graphdask.commands.options import Whole, cluster_of, cluster_options, device_option, drawable, json_option, stacked
+from graphdask.commands.options import (
+    Whole,
+    cluster_of,
+    cluster_options,
+    device_option,
+    drawable,
+    json_option,
+    overwrite_option,
+    refuse_alone,
+    stacked,
+)
 from graphdask.commands.paths import FILE, TEXT
 from graphdask.errors import InputError
 
@@ -117,7 +127,7 @@ shared_options = stacked(
     click.option("--format", "file_format", metavar="NAME",
                  help="edgelist, csv, parquet, npz or native; default: what the name says."),
     click.option("--files", type=click.IntRange(min=1), help="Write a folder of so many parts."),
-    click.option("--overwrite", is_flag=True, help="Replace the graph that stands under that name."),
+    overwrite_option,
     click.option("--plot", type=FILE, metavar="FILE",
                  help="Draw the degree distribution; .png, .pdf or .svg."),
     cluster_options,
@@ -155,14 +165,13 @@ def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -
     import graphdask.generate
 
     output = request.output
+    refuse_alone(request.overwrite, "--output", output, request.plot)
     if output is None:
-        for option, given in (
-            ("--format", request.file_format), ("--files", request.files), ("--overwrite", request.overwrite or None),
-        ):  # fmt: skip
+        for option, given in (("--format", request.file_format), ("--files", request.files)):
             if given is not None:
                 raise InputError(f"{option} says how to write a graph; give --output as well")
     if request.plot is not None:
-        drawable("--plot", request.plot)
+        drawable("--plot", request.plot, request.overwrite)
     G = getattr(graphdask.generate, generator.function)(**arguments)
     G = G.partition(device=request.device)
     elsewhere = request.scheduler or request.scheduler_file
@@ -237,7 +246,7 @@ def _work(G: Any, request: Request, steps: terminal.Steps, client: Any) -> dict[
         from graphdask.commands.demo import draw_degrees
 
         with steps.step("plot") as step:
-            draw_degrees(G, request.plot, f"{terminal.count(G.num_vertices, 'vertex')}")
+            draw_degrees(G, request.plot, f"{terminal.count(G.num_vertices, 'vertex')}", request.overwrite)
             step.detail = str(request.plot)
     found["edges_per_second"] = found["edges"] / found["seconds"] if found["seconds"] else None
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -214,6 +213,10 @@ cluster_options = stacked(
     scheduler_options,
 )  # fmt: skip
 
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace the output where it is there; default: refuse."
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 
@@ -239,20 +242,21 @@ def cluster_of(
 PICTURES = (".png", ".pdf", ".svg")
 
 
-def drawable(name: str, path: Path) -> Path:
-    """The path of a picture to be drawn, once its ending and its folder are known to be right: before any work."""
+def drawable(name: str, path: Path, overwrite: bool) -> None:
+    """Raise InputError, before any work, where a picture cannot be drawn or is there already."""
     if path.suffix.lower() not in PICTURES:
         raise InputError(f"{name} {path}: the name of a picture ends in .png, .pdf or .svg")
-    return writable(path)
+    writable(path, overwrite)
 
 
-def writable(path: Path) -> Path:
-    """The path of a file to be written, once its folder is known to take it: before any work is done."""
-    folder = path.parent
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; name a file")
-    if not folder.is_dir():
-        raise InputError(f"{path} cannot be written: there is no directory {folder}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path} cannot be written: no permission to write in {folder}")
-    return path
+def writable(path: Path, overwrite: bool) -> None:
+    """Raise InputError, before any work, where a file cannot be written or is there already."""
+    from graphdask.io.outputs import file_output
+
+    file_output(path, overwrite)
+
+
+def refuse_alone(overwrite: bool, outputs: str, *given: Any) -> None:
+    """Raise InputError for --overwrite where nothing is written."""
+    if overwrite and all(each is None for each in given):
+        raise InputError(f"--overwrite says how to write; give {outputs} as well")

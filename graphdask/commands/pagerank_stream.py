@@ -22,9 +22,10 @@ from graphdask.commands.options import (
     drawable,
     ids_option,
     input_file,
+    overwrite_option,
+    refuse_alone,
     stacked,
     text_options,
-    writable,
 )
 from graphdask.commands.paths import FILE
 from graphdask.errors import InputError
@@ -89,6 +90,7 @@ class Request:
     scheduler: str | None
     output: Path | None
     plot: Path | None
+    overwrite: bool
     as_json: bool
 
     def check(self) -> None:
@@ -128,6 +130,7 @@ class Request:
               "and method.")  # fmt: skip
 @click.option("--plot", metavar="FILE", type=FILE, help="Draw runtime, affected vertices and "
               "error of every batch; .png, .pdf or .svg.")  # fmt: skip
+@overwrite_option
 @click.option("--json", "as_json", is_flag=True, help="Print these lines instead of tables.")
 def command(**options: Any) -> None:
     """Replay the edges of FILE, `source destination time`, in batches, with PageRank after each.
@@ -137,25 +140,28 @@ def command(**options: Any) -> None:
     """
     request = Request(**options)
     request.check()
-    if request.output is not None:
-        writable(request.output)
+    from graphdask.io.record_files import records_output
+
+    refuse_alone(request.overwrite, "--output or --plot", request.output, request.plot)
     if request.plot is not None:
-        drawable("--plot", request.plot)
+        drawable("--plot", request.plot, request.overwrite)
+    out = None if request.output is None else records_output(request.output, request.overwrite, belongs=None)
     records = []
     with ExitStack() as stack:
-        lines = None if request.output is None else stack.enter_context(open(request.output, "w"))
+        append = None if out is None else stack.enter_context(out.growing())
         where = request.workers, request.scheduler, request.scheduler_file, request.device
         client = stack.enter_context(cluster_of(*where))
         for record in replay(request, client):
             records.append(record)
-            if lines is not None:
-                print(terminal.to_json(record), file=lines, flush=True)
+            if append is not None:
+                append([terminal.to_json(record)])
             show(request, record)
     if request.plot is not None:
         from graphdask.plot import changing_ranks
 
         drawn = [record | {"ms": 1e3 * record["seconds"]} for record in records]
-        changing_ranks(drawn, request.plot, title=f"{request.path.name}, batches of {request.batch:g} of its edges")
+        title = f"{request.path.name}, batches of {request.batch:g} of its edges"
+        changing_ranks(drawn, request.plot, title=title, overwrite=request.overwrite)
     if not request.as_json:
         click.echo(f"\n{summary(request, records)}")
 

@@ -15,7 +15,7 @@ from graphdask.bsp import BspTerms, Share
 from graphdask.commands import terminal, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.entry import Chosen, add_commands
-from graphdask.commands.options import drawable, input_file, stacked
+from graphdask.commands.options import drawable, input_file, overwrite_option, refuse_alone, stacked
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import Request, divided, facts, graph_options
 
@@ -26,6 +26,7 @@ profile_options = stacked(
     input_file,
     click.option("--output", "picture", metavar="FILE", type=FILE,
                  help="Draw the supersteps; .png, .pdf or .svg."),
+    overwrite_option,
     click.option("--warm-up/--no-warm-up", default=True, show_default=True,
                  help="Run once before, so that kernels are compiled and buffers are there."),
     graph_options,
@@ -41,11 +42,12 @@ def command() -> None:
     """
 
 
-def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any) -> None:
+def execute(chosen: Chosen, picture: Path | None, overwrite: bool, warm_up: bool, **options: Any) -> None:
     """Do the run, and show its supersteps."""
-    request = Request(**options, verify=False, output=None)
+    request = Request(**options, verify=False, output=None, overwrite=False)
+    refuse_alone(overwrite, "--output", picture)
     if picture is not None:
-        drawable("--output", picture)
+        drawable("--output", picture, overwrite)
     steps = terminal.Steps()
     with divided(request, steps, chosen) as (G, client):
         if warm_up:
@@ -61,7 +63,7 @@ def execute(chosen: Chosen, picture: Path | None, warm_up: bool, **options: Any)
         from graphdask.plot import superstep_profile
 
         with steps.step("plot") as step:
-            superstep_profile(stats, picture)
+            superstep_profile(stats, picture, overwrite=overwrite)
             step.detail = str(picture)
     if request.as_json:
         terminal.print_json({

@@ -21,8 +21,10 @@ from graphdask.commands.options import (
     cluster_options,
     input_stream,
     json_option,
+    overwrite_option,
     partition_options,
     reading_options,
+    refuse_alone,
     stacked,
 )
 from graphdask.commands.paths import FILE, STREAM
@@ -54,6 +56,7 @@ class Request:
     scheduler: str | None
     verify: bool
     output: Path | None
+    overwrite: bool
     as_json: bool
     memory: str | None
 
@@ -77,6 +80,7 @@ shared_options = stacked(
     click.option("--verify", is_flag=True, help="Prove partitions and answer in linear time; exit code 3 if wrong."),
     click.option("--output", metavar="FILE", type=FILE,
                  help="Write a row for each vertex; .parquet, .csv, .txt or .npz."),
+    overwrite_option,
     graph_options,
 )  # fmt: skip
 
@@ -92,8 +96,9 @@ def command() -> None:
 def execute(chosen: Chosen, **options: Any) -> None:
     """Do the run and show what came of it."""
     request = Request(**options)
+    refuse_alone(request.overwrite, "--output", request.output)
     if request.output is not None:
-        check_output(request.output, request.path)
+        check_output(request.output, request.path, request.overwrite)
     steps = terminal.Steps()
     with given(request), divided(request, steps, chosen) as (G, client):
         with steps.step(chosen.title) as step, weights.as_asked(request.weights):
@@ -112,7 +117,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
                 step.detail, step.edges = "verified", G.num_edges
         if request.output is not None:
             with steps.step("write") as step:
-                write_columns(result, request.output)
+                write_columns(result, request.output, request.overwrite)
                 step.detail = f"{request.output}: {', '.join(('vertex', *result.columns))}"
     show(request, chosen, G, result, found, steps)
 

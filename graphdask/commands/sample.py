@@ -19,6 +19,7 @@ from graphdask.commands.options import (
     device_option,
     input_file,
     json_option,
+    overwrite_option,
     reading_options,
     stacked,
 )
@@ -55,6 +56,7 @@ class Request:
     scheduler: str | None
     verify: bool
     output: Path | None
+    overwrite: bool
     edge_rows: bool
     chunk: int | None
     as_json: bool
@@ -76,6 +78,7 @@ shared_options = stacked(
     click.option("--verify", is_flag=True, help="Prove that every sampled edge exists; exit code 3 if one does not."),
     click.option("--output", metavar="NAME", type=FILE,
                  help="A file, .npz or .txt, or a folder, for Parquet files that the workers write."),
+    overwrite_option,
     click.option("--edge-rows", is_flag=True,
                  help="Write the column edge too: which edge of the file each one is, the first being number 0. Of "
                       "walks, the edge of each step."),
@@ -114,7 +117,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     if sum(each is not None for each in begin) > 1:
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
-    check_output(request.output)
+    check_output(request.output, request.overwrite)
     own = entry.prepare(own)
     takes = entry.takes_weights(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):
@@ -161,7 +164,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
                 step.detail = "verified"
         if request.output is not None:
             with steps.step("write") as step:
-                write(result, request.output)
+                write(result, request.output, request.overwrite)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
     _show(entry, request, G, result, steps, entry.words(result), takes)
 
@@ -210,7 +213,9 @@ def _written(
     assert request.output is not None
     chunks = entry.in_chunks(G, vertices, request.chunk, **options)
     with steps.step(f"{entry.name}, write") as step:
-        written = chunks.to_parquet(request.output, verify=request.verify, edge_rows=request.edge_rows)
+        written = chunks.to_parquet(
+            request.output, verify=request.verify, edge_rows=request.edge_rows, overwrite=request.overwrite
+        )
         step.edges, step.detail = written.edges, f"{request.output}: {_words(written)}"
     return written
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphdask.commands.options import writable
+from graphdask.commands.options import refuse_alone, writable
 from graphdask.errors import InputError
 
 
-def check_output(path: Path | None) -> None:
-    """Raise InputError, before any work, where the output cannot be written."""
+def check_output(path: Path | None, overwrite: bool) -> None:
+    """Raise InputError, before any work, where the output cannot be written, or is there."""
+    refuse_alone(overwrite, "--output", path)
     if path is None:
         return
     if path.suffix.lower() not in ("", *WRITERS):
@@ -20,12 +21,14 @@ def check_output(path: Path | None) -> None:
             f"no ending; {path.suffix!r} is neither"
         )
     if path.suffix:
-        writable(path)
-    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise InputError(f"{path} is there already; name a folder that is not, or an empty one")
+        writable(path, overwrite)
+        return
+    from graphdask.sample.result import sample_folder
+
+    sample_folder(path, overwrite)
 
 
-def write(result: Any, path: Path) -> None:
+def write(result: Any, path: Path, overwrite: bool) -> None:
     """Write samples as the name says."""
     import numpy as np
 
@@ -39,30 +42,32 @@ def write(result: Any, path: Path) -> None:
             format = {".npz": "npz", ".txt": "walks" if walks else "table"}.get(path.suffix.lower(), "parquet")
             refuse_names(dict.fromkeys(names), format)
     if path.suffix:
-        WRITERS[path.suffix.lower()](result, path)
+        WRITERS[path.suffix.lower()](result, path, overwrite)
     else:
-        result.to_parquet(path)
+        result.to_parquet(path, overwrite=overwrite)
 
 
-def _write_npz(result: Any, path: Path) -> None:
+def _write_npz(result: Any, path: Path, overwrite: bool) -> None:
     import numpy as np
 
-    from graphdask.io._open import replacing
+    from graphdask.io.outputs import file_output
 
     columns = {name: getattr(result, name) for name in result.columns}
     for name, values in columns.items():
         if values.dtype.kind in "OT":
             filled = ["" if value is None else value for value in values.reshape(-1)]
             columns[name] = np.array(filled, np.str_).reshape(values.shape)
-    with replacing(path) as unfinished, unfinished.open("wb") as file:
+    with file_output(path, overwrite).stream() as file:
         np.savez(file, allow_pickle=False, **columns)
 
 
-def _write_txt(result: Any, path: Path) -> None:
+def _write_txt(result: Any, path: Path, overwrite: bool) -> None:
     """A walk a line, without what is past its end; or an edge a line, its columns named in the first."""
-    from graphdask.io._open import replacing
+    import io
 
-    with replacing(path) as unfinished, unfinished.open("w") as file:
+    from graphdask.io.outputs import file_output
+
+    with file_output(path, overwrite).stream() as out, io.TextIOWrapper(out, "utf-8") as file:
         if result.columns[0] == "walks":
             for walk, length in zip(result.walks.tolist(), result.lengths.tolist(), strict=True):
                 file.write(" ".join(map(str, walk[: length + 1])) + "\n")
@@ -85,5 +90,5 @@ def _of_pools(result: Any) -> dict[str, Any]:
     return {"instance": instance, **{name: getattr(result, name)[made] for name in columns}}
 
 
-WRITERS: dict[str, Callable[[Any, Path], None]] = {".npz": _write_npz, ".txt": _write_txt}
+WRITERS: dict[str, Callable[[Any, Path, bool], None]] = {".npz": _write_npz, ".txt": _write_txt}
 """By the ending of the name."""

@@ -9,7 +9,15 @@ from typing import Any, ClassVar
 import click
 
 from graphdask.commands import stream, terminal
-from graphdask.commands.options import Whole, cleaning_options, input_file, json_option, reading_options, stacked
+from graphdask.commands.options import (
+    Whole,
+    cleaning_options,
+    input_file,
+    json_option,
+    overwrite_option,
+    reading_options,
+    stacked,
+)
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
@@ -32,6 +40,7 @@ class Request:
     k: int
     seed: int
     output: Path | None
+    overwrite: bool
     as_json: bool
     memory: str | None = None
     partitions: int | None = None
@@ -45,16 +54,14 @@ class Vertices:
     vertex: Any
     columns: ClassVar[tuple[str, ...]] = ("vertex",)
 
-    def to_parquet(self, path: Path) -> None:
+    def to_parquet(self, path: Path, *, overwrite: bool) -> None:
         """Write a folder of one file."""
-        import pyarrow
-        import pyarrow.parquet
+        from graphdask.io.outputs import readable_write
+        from graphdask.sample.result import sample_folder, write_table
 
-        from graphdask.io._open import replacing
-        from graphdask.sample.result import arrow_column, new_folder
-
-        with replacing(new_folder(path) / "part-00000.parquet") as unfinished:
-            pyarrow.parquet.write_table(pyarrow.table({"vertex": arrow_column(self.vertex)}), unfinished)
+        out = sample_folder(path, overwrite)
+        with out.filling() as folder, readable_write(out.path, out.left):
+            write_table({"vertex": self.vertex}, folder / "part-00000.parquet")
 
 
 @click.command("nodes", short_help="Vertices of the whole graph, all alike, without replacement.")
@@ -64,6 +71,7 @@ class Vertices:
     click.option("--seed", type=Whole(), default=0, show_default=True, help="Of the random numbers."),
     click.option("--output", metavar="NAME", type=FILE,
                  help="A file, .npz or .txt, or a folder, for a Parquet file."),
+    overwrite_option,
     reading_options,
     cleaning_options,
     json_option,
@@ -73,7 +81,7 @@ def nodes(**options: Any) -> None:
     from graphdask.sample.one_pass import random_nodes
 
     request = Request(**options)
-    check_output(request.output)
+    check_output(request.output, request.overwrite)
     steps, streamed = terminal.Steps(), request.path.suffix == stream.ENDING
     if streamed:
         stream.refuse(request)
@@ -83,7 +91,7 @@ def nodes(**options: Any) -> None:
         answer = step.detail = terminal.count(len(drawn.vertex), "vertex")
     if request.output is not None:
         with steps.step("write") as step:
-            write(drawn, request.output)
+            write(drawn, request.output, request.overwrite)
             step.detail = f"{request.output}: vertex"
     if request.as_json:
         terminal.print_json({

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from graphdask.commands import terminal
-from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, scheduler_options
+from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, overwrite_option, scheduler_options
 from graphdask.commands.paths import FILE
 from graphdask.errors import GraphdaskError, InputError
 
@@ -86,6 +86,7 @@ def command() -> None:
     metavar="FILE",
     help="JSON lines are appended to this file; what is in it is not measured again.",
 )
+@click.option("--overwrite", is_flag=True, help="Measure all of it anew, and replace FILE in the end.")
 @device_option
 @scheduler_options
 @click.option("--json", "as_json", is_flag=True, help="Print the new JSON lines instead of a table.")
@@ -125,7 +126,7 @@ def measure(
     if not as_json:
         click.echo(f"\n{table(records)}\n")
         click.echo(
-            f"{terminal.count(len(new), 'measurement')} appended to {output} in "
+            f"{terminal.count(len(new), 'measurement')} written to {output} in "
             f"{terminal.seconds(time.perf_counter() - begin)} s"
             + (f", {len(failed)} of them failed" if failed else "")
         )  # fmt: skip
@@ -176,6 +177,7 @@ def table(records: list[dict[str, Any]]) -> str:
     metavar="FOLDER",
     help="For the pictures.  [default: FILE without its ending]",
 )
+@overwrite_option
 @click.option(
     "--format",
     "file_format",
@@ -186,7 +188,7 @@ def table(records: list[dict[str, Any]]) -> str:
 )
 @click.option("--until", type=Whole(min=2), default=1024, show_default=True, help="Workers that the model goes to.")
 @click.option("--json", "as_json", is_flag=True, help="Print the fit and what it says as one JSON object.")
-def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json: bool) -> None:
+def plot(path: Path, folder: Path | None, overwrite: bool, file_format: str, until: int, as_json: bool) -> None:
     """Draw time, speed-up and efficiency of FILE, and the cost model W + H g + S l beyond what was measured."""
     from graphdask.scale import draw, read
     from graphdask.scale.model import ASSUMPTIONS
@@ -197,11 +199,8 @@ def plot(path: Path, folder: Path | None, file_format: str, until: int, as_json:
         folder = path.with_name(f"{path.name}-plots")
     if not any("failed" not in record for record in records):
         raise InputError(f"{path}: nothing in it was measured, so there is nothing to draw")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: the folder cannot be made ({error.strerror}); name another") from None
-    drawn = [folder / f"{name}.{file_format}" for name in draw(records, folder, until=until, format=file_format)]
+    made = draw(records, folder, until=until, format=file_format, overwrite=overwrite)
+    drawn = [folder / f"{name}.{file_format}" for name in made]
     models = _models(records, until)
     if as_json:
         terminal.print_json({"model": models, "assumptions": ASSUMPTIONS, "pictures": drawn})

@@ -1,5 +1,4 @@
-"""Opening files: what is really in them (by magic bytes, not by name), decompressed blocks cut at line ends,
-and writing that never leaves half a file.
+"""Opening files: what is really in them (by magic bytes, not by name), and decompressed blocks cut at line ends.
 
 A plain file is mapped, a compressed one is read one block ahead by a thread of its own, so that decompression
 overlaps parsing.
@@ -10,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +19,8 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskError, InputError, shown
 
 from ._budget import budget
+from ._os_errors import readable_read as reading
+from ._os_errors import unreadable
 
 COMPRESSION_SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2"}
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
@@ -63,17 +63,6 @@ def strip_compression(name: str) -> str:
     return stem if suffix.lower() in COMPRESSION_SUFFIXES else name
 
 
-@contextlib.contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of which file it is that the operating system does not read it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None or isinstance(error, GraphdaskError):  # said by a library, or by us
-            raise
-        raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror or error}") from None
-
-
 def checked_path(path: Any) -> Path:
     """The path, once it is one: text without a NUL that the file system can hold."""
     try:
@@ -91,7 +80,7 @@ def checked_path(path: Any) -> Path:
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
         raise InputError(f"{str(path)[:80]!r} is not a path: {error}") from None
     except OSError as error:
-        raise InputError(f"{str(path)[:80]!r} cannot be read: {error.strerror or error}") from None
+        raise unreadable(shown(str(path))[:80], error) from None
     return file
 
 
@@ -104,7 +93,7 @@ def refusing_damage(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror or error}") from error
+            raise unreadable(path, error) from error
         raise FormatError(f"the file is damaged ({_sentence(error)}); get it again", path) from error
     except Exception as error:  # libraries raise nearly all kinds, and each is of the file
         raise FormatError(
@@ -129,7 +118,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise unreadable(path, error) from None
     if directory:
         raise InputError(f"{file} is a directory; name a file")
     if not regular:
@@ -302,44 +291,21 @@ def _last_line_end(data: bytes | mmap.mmap, start: int, stop: int) -> int:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path` that takes its place when the block ends well, and goes when it does
-    not."""
-    target = Path(path).expanduser()
-    if target.is_dir():
-        raise InputError(f"{target} is a directory; name a file")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary stream to `path` like `replacing`, compressed when the name ends in .gz, .xz or .bz2."""
-    compression = COMPRESSION_SUFFIXES.get(Path(path).suffix.lower())
-    with replacing(path) as temporary, contextlib.ExitStack() as stack:
-        stream: Any = stack.enter_context(temporary.open("wb"))
+def compressing(stream: IO[bytes], name: str) -> Iterator[IO[bytes]]:
+    """What compresses into a stream as a name that ends in .gz, .xz or .bz2 says; the stream itself for any other."""
+    compression = COMPRESSION_SUFFIXES.get(Path(name).suffix.lower())
+    with contextlib.ExitStack() as stack:
+        opened: Any = stream
         if compression == "gzip":
             import gzip
 
-            stream = stack.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
+            opened = stack.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
         elif compression == "xz":
             import lzma
 
-            stream = stack.enter_context(lzma.open(stream, "wb"))
+            opened = stack.enter_context(lzma.open(stream, "wb"))
         elif compression == "bzip2":
             import bz2
 
-            stream = stack.enter_context(bz2.open(stream, "wb"))
-        yield stream
+            opened = stack.enter_context(bz2.open(stream, "wb"))
+        yield opened

@@ -11,22 +11,29 @@ from ._formats import FORMATS, format_of, refuse_compressed
 from .edges import EdgeList
 
 
-def write_edges(edges: EdgeList, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+def write_edges(
+    edges: EdgeList, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False
+) -> None:
     """Write edges to a file, whole or not at all.
 
     Parameters
     ----------
     edges : EdgeList
     path : path-like
-        Text formats are compressed if the name ends in .gz, .xz or .bz2. An existing file is replaced, at the
-        end.
+        Text formats are compressed if the name ends in .gz, .xz or .bz2.
     format : str, optional
         A key of `FORMATS` that can be written; default: what the name says.
+    overwrite : bool
+        Replace a file that is there, once the new one is whole. Default: raise OutputExists.
 
     Raises
     ------
     InputError
         If the format cannot hold the graph, or the file cannot be written.
+    OutputExists
+        If the file is there, without `overwrite=True`.
+    WriteError
+        If the disk is full or fails; nothing is left of the file then, and an old one is unchanged.
 
     Warns
     -----
@@ -34,13 +41,15 @@ def write_edges(edges: EdgeList, path: str | os.PathLike[str], *, format: str | 
         For each thing that the format cannot keep: vertices without edges, the type of weights, and that ids are names
         where they look like numbers.
     """
-    from ._open import replacing, replacing_text
+    from ._open import compressing
+    from .outputs import file_output
 
     chosen = format_of(path, format)
     if not chosen.writes:
         able = ", ".join(f.name for f in FORMATS.values() if f.writes)
         raise Unsupported(f"graphdask does not write {chosen.name}; it writes {able}")
     refuse_compressed(path, chosen)
+    out = file_output(path, overwrite)
     if len(edges.src) != len(edges.dst):
         raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
     _check_names(edges, chosen.name)
@@ -48,16 +57,16 @@ def write_edges(edges: EdgeList, path: str | os.PathLike[str], *, format: str | 
     if chosen.name == "parquet":
         from .parquet import write_parquet
 
-        with replacing(path) as temporary:
+        with out.unfinished() as temporary:
             write_parquet(edges, temporary)
     elif chosen.name == "npz":
         from .npz import write_npz
 
-        with replacing(path) as temporary:
+        with out.unfinished() as temporary:
             write_npz(edges, temporary)
     else:
         writer = _text_writer(chosen.name)
-        with replacing_text(path) as stream:
+        with out.stream() as file, compressing(file, out.path.name) as stream:
             writer(edges, stream)
 
 

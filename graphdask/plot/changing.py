@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 
 PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), ("error", "L1 error"))
 """Quantities, and how they are labelled."""
@@ -30,6 +30,7 @@ def changing_ranks(
     xlabel: str = "batch",
     title: str = "",
     xscale: str = "linear",
+    overwrite: bool = False,
 ) -> Any:
     """Draw runtime, affected vertices and error beside each other, logarithmic where values are far from each other.
 
@@ -44,6 +45,8 @@ def changing_ranks(
         What the horizontal axis shows.
     xlabel, title : str
     xscale : {"linear", "log"}
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -55,6 +58,7 @@ def changing_ranks(
     >>> len(changing_ranks(found).axes)
     3
     """
+    out = picture_output(path, overwrite)
     shown = [panel for panel in PANELS if any(record.get(panel[0]) is not None for record in records)]
     figure = new_figure(4.6 * max(len(shown), 1), 4.0)
     methods = list(dict.fromkeys(record["method"] for record in records))
@@ -81,7 +85,7 @@ def changing_ranks(
         figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize="small")
     if title:
         figure.suptitle(title, fontsize="medium")
-    return saved(figure, path)
+    return saved(figure, out)
 
 
 def _means(records: Sequence[Mapping[str, Any]], x: str, name: str) -> tuple[list[float], list[float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 
 
 def curves(
@@ -22,6 +22,7 @@ def curves(
     yscale: str = "log",
     ticks: Any = None,
     guide: tuple[str, Any, Any] | None = None,
+    overwrite: bool = False,
 ) -> Any:
     """Draw curves over each other.
 
@@ -38,6 +39,8 @@ def curves(
         Where the x axis is labelled.
     guide : (label, x, y), optional
         A dashed line to compare with, such as the perfect speedup.
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -47,6 +50,7 @@ def curves(
     --------
     >>> figure = curves({"d = 4": ([1, 2, 4], [1.0, 1.9, 3.9])}, xlabel="GPUs", ylabel="speedup")
     """
+    out = picture_output(path, overwrite)
     figure = new_figure(6.0, 4.4)
     axes = figure.add_subplot()
     for number, (label, (x, y)) in enumerate(series.items()):
@@ -66,7 +70,7 @@ def curves(
     tidy(axes)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize="small")
-    return saved(figure, path)
+    return saved(figure, out)
 
 
 def _scaled(axes: Any, axis: str, scale: str, values: list[Any]) -> None:
@@ -87,6 +91,7 @@ def bars(
     xlabel: str,
     title: str = "",
     scale: str = "linear",
+    overwrite: bool = False,
 ) -> Any:
     """Draw a bar for each name, the first on top, with its value.
 
@@ -97,6 +102,8 @@ def bars(
         Where to save the picture; the ending says the format.
     xlabel, title : str
     scale : {"linear", "log"}
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -106,6 +113,7 @@ def bars(
     --------
     >>> figure = bars({"ours": 80.0, "theirs": 8.0}, xlabel="million edges per second")
     """
+    out = picture_output(path, overwrite)
     figure = new_figure(7.0, 1.0 + 0.3 * max(len(values), 1))
     axes = figure.add_subplot()
     drawn = axes.barh(list(values), list(values.values()), height=0.7, color=COLOURS[0])
@@ -117,4 +125,4 @@ def bars(
     axes.set(xlabel=xlabel, title=title)
     axes.tick_params(axis="y", length=0)
     tidy(axes, "x")
-    return saved(figure, path)
+    return saved(figure, out)

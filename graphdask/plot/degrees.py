@@ -10,7 +10,7 @@ import numpy as np
 
 from graphdask.degrees import degree_counts
 from graphdask.graph import Graph
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 from graphdask.power_law import counted, fit_power_law
 
 BINS_PER_DECADE = 8
@@ -23,6 +23,7 @@ def degree_distribution(
     title: str = "Degree distribution",
     tails: bool = True,
     laws: Mapping[str, tuple[Any, Any]] | None = None,
+    overwrite: bool = False,
 ) -> Any:
     """Draw how many vertices have each degree, on logarithmic axes.
 
@@ -38,6 +39,8 @@ def degree_distribution(
         Draw the power law of each tail.
     laws : dict, optional
         Curves to draw besides, for each label a pair `(degree, share)`: what theory expects.
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -54,6 +57,7 @@ def degree_distribution(
     --------
     >>> figure = degree_distribution([1, 1, 1, 2, 2, 3])
     """
+    out = picture_output(path, overwrite)
     figure = new_figure(6.4, 4.8)
     axes = figure.add_subplot()
     series = degrees if isinstance(degrees, Mapping) else {"": degrees}
@@ -90,7 +94,7 @@ def degree_distribution(
     tidy(axes)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize="small")
-    return saved(figure, path)
+    return saved(figure, out)
 
 
 def log_bins(degree: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

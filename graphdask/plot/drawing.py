@@ -11,7 +11,7 @@ from graphdask.backend import get_backend
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph, checked_graph
 from graphdask.plot.layout import force_layout
-from graphdask.plot.style import new_figure, saved
+from graphdask.plot.style import new_figure, picture_output, saved
 
 MOST_VERTICES, MOST_EDGES = 50_000, 500_000
 COLOUR_MAP = "viridis"
@@ -24,6 +24,7 @@ def draw(
     title: str = "",
     layout: np.ndarray | None = None,
     iterations: int = 300,
+    overwrite: bool = False,
 ) -> Any:
     """Draw a small graph.
 
@@ -38,6 +39,8 @@ def draw(
         Where the vertices stand; default: a force-directed layout, the same for the same graph.
     iterations : int
         Of that layout; 10,000 vertices take some 5 s for 300 on a core.
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -61,6 +64,7 @@ def draw(
     >>> import graphdask as gd
     >>> figure = draw(gd.generate.preferential_attachment(100, degree=1, seed=1), iterations=10)
     """
+    out = picture_output(path, overwrite)
     n = checked_graph(G).num_vertices
     if n > MOST_VERTICES or G.source.num_edges > MOST_EDGES:
         raise Unsupported(
@@ -81,7 +85,7 @@ def draw(
     axes.set_title(title)
     if n:
         _draw(axes, place, src, dst)
-    return saved(figure, path)
+    return saved(figure, out)
 
 
 def _edges(G: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from graphdask.errors import InputError
+from graphdask.io.outputs import FileOutput, file_output
+
 COLOURS = ("#1f6fb4", "#d9772b", "#3f9b5b", "#8a5fb0", "#7a7a7a", "#b8433f", "#2aa3a3", "#a08a2a")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
@@ -27,8 +30,24 @@ def tidy(axes: Any, axis: str = "both") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Save the figure where there is a path; return it."""
-    if path is not None:
-        figure.savefig(path)
+def picture_output(path: str | os.PathLike[str] | None, overwrite: bool) -> FileOutput | None:
+    """The file of a picture, checked before it is drawn; None where there is no path."""
+    if path is None:
+        return None
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    out = file_output(path, overwrite)
+    ending = out.path.suffix
+    if out.opened is None and ending.lstrip(".").lower() not in FigureCanvasBase.get_supported_filetypes():
+        raise InputError(
+            f"{out.path}: the name of a picture ends in .png, .pdf or .svg, not in {ending or 'nothing'!r}"
+        )
+    return out
+
+
+def saved(figure: Any, out: FileOutput | None) -> Any:
+    """Save the figure where there is a file for it; return it."""
+    if out is not None:
+        with out.unfinished() as made:
+            figure.savefig(made, format=out.path.suffix.lstrip(".").lower() or "png")
     return figure

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.plot.style import COLOURS, new_figure, saved, tidy
+from graphdask.plot.style import COLOURS, new_figure, picture_output, saved, tidy
 
 PARTS = (
     ("compute", "W, computation", COLOURS[0]),
@@ -28,7 +28,7 @@ MOST_BARS = 400
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
-def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None) -> Any:
+def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Any:
     """Draw where the time of a run went, superstep by superstep, how much it did, and what it sent.
 
     Parameters
@@ -37,6 +37,8 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None) ->
         `result.stats`.
     path : path-like, optional
         Where to save the picture; the ending says the format.
+    overwrite : bool
+        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------
@@ -49,6 +51,7 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None) ->
     ----------
     Pan et al., Multi-GPU Graph Analytics, Section V.
     """
+    out = picture_output(path, overwrite)
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     steps, terms = list(stats), stats.bsp
@@ -93,7 +96,7 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None) ->
         f"{stats.algorithm}, {ranks}: {number} in {_time(terms.seconds)}, bound by {terms.bottleneck}",
         loc="left", fontsize="medium",
     )  # fmt: skip
-    return saved(figure, path)
+    return saved(figure, out)
 
 
 def _means(values: Any, width: int) -> np.ndarray:

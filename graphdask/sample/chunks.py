@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
 from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
-from graphdask.sample.result import Samples, new_folder
+from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, planning
 from graphdask.suggest import public
 
@@ -72,7 +71,9 @@ class Chunks:
         )  # fmt: skip
         return drawn
 
-    def to_parquet(self, path: str | os.PathLike[str], *, verify: bool = False, edge_rows: bool = False) -> Written:
+    def to_parquet(
+        self, path: str | os.PathLike[str], *, verify: bool = False, edge_rows: bool = False, overwrite: bool = False
+    ) -> Written:
         """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`; each worker writes its own, and lets go of them
         before the next chunk. In the order of their names the rows are those of the whole.
 
@@ -85,32 +86,35 @@ class Chunks:
             Prove each chunk before it is written, as `Samples.verify` does.
         edge_rows : bool
             Write the column `edge` too, as `Samples.with_edges` tells.
+        overwrite : bool
+            Replace a folder of samples that is there, once the new one is whole. Default: raise OutputExists.
 
         Raises
         ------
+        OutputExists
+            Where the folder is there, not empty, and `overwrite` is False; or holds anything but samples.
         InputError
-            Where the folder is there already and not empty.
+            Where it cannot be written.
+        WriteError
+            Where the disk is full or fails.
         """
         for name, value in (("verify", verify), ("edge_rows", edge_rows)):
             if not isinstance(value, bool):
                 raise InputError(f"{name}={value!r} is neither True nor False")
-        folder, timer = new_folder(path), Timer()
+        out, timer = sample_folder(path, overwrite), Timer()
         rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
         last: tuple[Any, str] = (None, "")
-        try:
+        with out.filling() as folder:
             for number, samples in enumerate(self):
                 if verify:
                     samples.verify()
                 if edge_rows:
                     samples = samples.with_edges()
-                rows += samples.write_into(folder, f"part-{number:0{digits}d}")
+                rows += samples.write_into(folder, f"part-{number:0{digits}d}", out)
                 edges, last = edges + samples.stats.edges, (samples.stats, samples.placement)
                 del samples
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
         spent = timer.seconds, timer.compiled.seconds
-        return Written(folder, len(self), self.sampler.instances, rows, edges, *spent, *last)
+        return Written(out.path, len(self), self.sampler.instances, rows, edges, *spent, *last)
 
     def __repr__(self) -> str:
         return f"<Chunks: {self.sampler.name} of {self.sampler.instances:,} instances, {self.chunk:,} at a time>"

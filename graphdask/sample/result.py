@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import GraphdaskError, InputError, MissingDependency
+from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph import Graph
+from graphdask.io.outputs import FolderOutput, folder_output, readable_write
 from graphdask.result import (
     HEAD,
     Arrived,
@@ -29,6 +31,11 @@ from graphdask.result import (
 from graphdask.runtime import runtime
 from graphdask.stats import Stats
 from graphdask.suggest import public
+
+MARK = b"graphdask"
+"""In the metadata of the Parquet files of samples, which only then are replaced."""
+PART = re.compile(r"part-\d{5,}(-\d{5,})?\.parquet")
+"""Their names."""
 
 
 @public
@@ -210,20 +217,33 @@ class Samples:
             raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
         return pandas.DataFrame({name: _listed(self._column(name)) for name in self.columns})
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+    def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a folder of Parquet files, one for each worker that has rows, each written by its worker.
+
+        Parameters
+        ----------
+        path : path-like
+            A folder on a disk that all workers share. It is there when it is whole, or not at all.
+        overwrite : bool
+            Replace a folder of samples that is there. Default: raise OutputExists. An empty one is filled.
 
         Raises
         ------
+        OutputExists
+            Where the folder is there, not empty, and `overwrite` is False; or holds anything but samples.
         InputError
-            Where the folder is there already and not empty.
+            Where it cannot be written.
+        WriteError
+            Where the disk is full or fails; nothing is left of the folder then.
         """
-        self.write_into(new_folder(path), "part")
+        out = sample_folder(path, overwrite)
+        with out.filling() as folder:
+            self.write_into(folder, "part", out)
 
-    def write_into(self, folder: Path, prefix: str) -> int:
-        """Write Parquet files into a folder; how many rows they have together."""
+    def write_into(self, folder: Path, prefix: str, out: FolderOutput) -> int:
+        """Write Parquet files into a folder that becomes an output; how many rows they have together."""
         ids = {name: self.graph.ids if name in self.vertex_valued else None for name in self.columns}
-        return sum(self.parts.fetch(_WriteParquet(str(folder.absolute()), prefix, ids)))
+        return sum(self.parts.fetch(_WriteParquet(str(folder), prefix, ids, str(out.path), out.left)))
 
     def _repr_html_(self) -> str:
         """The run and the first rows, which the workers tell."""
@@ -268,13 +288,32 @@ def _rows_frame(columns: dict[str, np.ndarray], facts: tuple[Any, tuple[str, ...
     return pandas.DataFrame({name: pandas_ready(values) for name, values in named.items()})
 
 
-def new_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder; raise InputError where there is something."""
-    folder = Path(path)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is there already; name a folder that is not, or an empty one")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def sample_folder(path: Any, overwrite: bool) -> FolderOutput:
+    """A folder of samples that may be written; raises OutputExists where it may not."""
+    return folder_output(path, overwrite, foreign=_no_samples)
+
+
+def _no_samples(folder: Path, names: set[str]) -> set[str]:
+    """The files of a folder that are none of `write_table`'s."""
+    import pyarrow
+    import pyarrow.parquet
+
+    def own(name: str) -> bool:
+        try:
+            return MARK in (pyarrow.parquet.read_schema(folder / name).metadata or {})
+        except (OSError, pyarrow.ArrowException):
+            return False
+
+    return {name for name in names if not (PART.fullmatch(name) and own(name))}
+
+
+def write_table(columns: dict[str, np.ndarray], file: Path) -> None:
+    """Write a Parquet file of samples, which says that it is one."""
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table({name: arrow_column(column) for name, column in columns.items()})
+    pyarrow.parquet.write_table(table.replace_schema_metadata({MARK: b"samples"}), file)
 
 
 class _CountRows:
@@ -290,22 +329,17 @@ class _CountRows:
 class _WriteParquet:
     """Writes a rank's rows."""
 
-    def __init__(self, folder: str, prefix: str, ids: dict[str, Any]):
-        self.folder, self.prefix, self.ids = folder, prefix, ids
+    def __init__(self, folder: str, prefix: str, ids: dict[str, Any], named: str, left: str):
+        self.folder, self.prefix, self.ids, self.named, self.left = folder, prefix, ids, named, left
 
     def __call__(self, value: Any) -> int:
-        import pyarrow
-        import pyarrow.parquet
-
-        from graphdask.io._open import replacing
-
         arrays = {name: CallerColumn(name, ids)(value) for name, ids in self.ids.items()}
         rows = len(next(iter(arrays.values())))
         rank = value.values["rank"]
         if rows or rank == 0:
-            table = pyarrow.table({name: arrow_column(column) for name, column in arrays.items()})
-            with replacing(Path(self.folder) / f"{self.prefix}-{rank:05d}.parquet") as unfinished:
-                pyarrow.parquet.write_table(table, unfinished)
+            file = Path(self.folder) / f"{self.prefix}-{rank:05d}.parquet"
+            with readable_write(self.named, self.left):
+                write_table(arrays, file)
         return rows
 
 

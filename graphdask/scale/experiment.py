@@ -43,6 +43,7 @@ def run(
     repeats: int = 3,
     seed: int = 0,
     max_weight: int = 255,
+    overwrite: bool = False,
     device: str = "auto",
     deadline: float | None = None,
     retry_failed: bool = False,
@@ -79,6 +80,9 @@ def run(
         Runs from each source, or of an algorithm without one.
     seed, max_weight : int
         Of graphs, weights and sources; weights are whole, from 1 to `max_weight`.
+    overwrite : bool
+        Measure everything anew, and replace the file in the end. Default: go on with what is in it; a file that holds
+        anything else is refused.
     device : {"auto", "cpu", "cuda"}
     deadline : float, optional
         Seconds after which one run counts as failed; default: `graphdask.deadline`.
@@ -127,7 +131,7 @@ def run(
     _enough(most, settings.device, client)
     say, doing = say or _nobody, doing or _nobody
     limit = {} if deadline is None else {"graphdask.deadline": float(deadline)}
-    with opened(path) as file:
+    with opened(path, overwrite) as file:
         machine = about_machine() if there is None else there.machine
         _same_machine(file, machine)
         had = _had(file, planned, retry_failed)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphdask.errors import InputError
+from graphdask.io.outputs import file_output, pictures_output
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
 from graphdask.scale.model import ASSUMPTIONS, MEETINGS, Fit, extrapolated, fit, largest, modelled, sizes
 from graphdask.scale.plan import ALONE
@@ -35,6 +35,7 @@ def draw(
     until: int = 1024,
     format: str = "png",
     which: Sequence[str] = ("time", "speed-up", "efficiency", "model"),
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Draw the measurements of `graphdask.scale.run`, and the model fitted to them.
 
@@ -42,13 +43,15 @@ def draw(
     ----------
     records : sequence of dict
     folder : path-like, optional
-        Where to save the pictures.
+        Where to save the pictures; it is made where it is not there.
     until : int
         Workers up to which the model is drawn.
     format : {"png", "svg", "pdf"}
     which : sequence of {"time", "speed-up", "efficiency", "model"}
         A picture of each, for each kind and size; those with nothing to show are left out: all but `time` need
         measurements of several numbers of workers.
+    overwrite : bool
+        Replace pictures that are there. Default: raise OutputExists.
 
     Returns
     -------
@@ -59,6 +62,8 @@ def draw(
     ------
     InputError
         Where nothing was measured, or for an unknown name.
+    OutputExists
+        For a picture that is there, without `overwrite=True`.
     """
     drawings: dict[str, Callable[[list[Record], str, int], Any]] = {
         "time": _times, "speed-up": _speed_ups, "efficiency": _efficiencies, "model": _model,
@@ -80,8 +85,9 @@ def draw(
             if name == "time" or several:
                 made[f"{title.replace(' ', '-')}-{name}"] = drawings[name](group, title, until)
     if folder is not None:
+        place = pictures_output(folder, [f"{name}.{format}" for name in made], overwrite)
         for name, figure in made.items():
-            saved(figure, Path(folder) / f"{name}.{format}")
+            saved(figure, file_output(place / f"{name}.{format}", overwrite))
     return made
 
 

@@ -6,6 +6,7 @@ by the next run; every line begins in the same way, so that nothing of another f
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -14,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from graphdask.errors import FormatError, InputError, WriteError
+from graphdask.errors import FormatError, InputError
+from graphdask.io.outputs import file_output, readable_write, unreadable, unwritable
 from graphdask.scale.plan import identity
 
 Record = dict[str, Any]
@@ -57,7 +59,7 @@ def read(path: str | os.PathLike[str]) -> list[Record]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(path, error) from None
     return _last_of_each(_parsed(data, path)[0])
 
 
@@ -134,20 +136,28 @@ class RecordFile:
             rest = line.encode() + b"\n"
             while rest:
                 rest = rest[self._file.write(rest) :]
-            os.fsync(self._file.fileno())
+            _settle(self._file)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise WriteError(
-                f"{self.path} took no more: {reason}; what was measured before is in it, and the same command goes on "
-                f"from there"
-            ) from error
+            left = "what was measured before is in it, and the same command goes on from there"
+            raise unwritable(self.path, error, left=left, smaller="another disk") from error
         found: Record = json.loads(line)
         return found
 
 
+def _settle(file: BinaryIO) -> None:
+    """Wait until what was written is on the disk; a pipe or a device has none."""
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
+            raise
+
+
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[RecordFile]:
+def opened(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[RecordFile]:
     """Open the file of an experiment to go on with it; make it where there is none.
+
+    With `overwrite` a new file takes its place when the block ends well.
 
     Raises
     ------
@@ -156,21 +166,24 @@ def opened(path: str | os.PathLike[str]) -> Iterator[RecordFile]:
     InputError
         Where it cannot be written, or another run writes to it.
     """
-    path = Path(path)
-    existed = path.exists()
-    if existed and not path.is_file():
-        raise InputError(f"{path} is no file; name one")
-    try:
-        file = cast(BinaryIO, path.open("ab+", buffering=0))
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {(error.strerror or str(error)).lower()}; name another file"
-        ) from None
+    out = file_output(path, True)  # which is appended to, where it is there
+    if out.opened is not None:
+        with out.stream() as stream:
+            yield RecordFile(out.path, cast(BinaryIO, stream), [], 0)
+        return
+    existed = out.target.exists()
+    with readable_write(out.path, ""):
+        file = cast(BinaryIO, out.target.open("ab+", buffering=0))
     with file:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise InputError(f"{path} is being written by another run; wait for it, or name another file") from None
+        if overwrite and existed:
+            with out.unfinished() as made, made.open("ab", buffering=0) as new:
+                yield RecordFile(out.path, cast(BinaryIO, new), [], 0)
+            return
+        path = out.path
         file.seek(0)
         data = file.read()
         records, good = _parsed(data, path)
@@ -182,4 +195,4 @@ def opened(path: str | os.PathLike[str]) -> Iterator[RecordFile]:
             yield RecordFile(path, file, _last_of_each(records), len(data) - good)
         finally:
             if not existed and file.seek(0, os.SEEK_END) == 0:
-                path.unlink(missing_ok=True)
+                out.target.unlink(missing_ok=True)

@@ -92,4 +92,4 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_cluster_starts(progr
     (tmp_path / "file").write_text("")
     done = program("demo", "--output", "file/folder")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: --output file/folder: the folder cannot be made")
+    assert done.stderr.startswith("error: file/folder cannot be written: not a directory")

@@ -79,7 +79,11 @@ def test_strong_components_come_in_the_ids_of_the_file(call, tmp_path):
 def test_an_output_is_replaced_whole_and_leaves_nothing_beside_it(call, path_graph, tmp_path):
     output = tmp_path / "label.csv"
     output.write_text("old")
-    assert call("run", "components", path_graph, "--output", output).exit_code == 0
+    refused = call("run", "components", path_graph, "--output", output)
+    assert refused.exit_code == 2
+    assert "label.csv exists; add --overwrite to replace it, or name another" in " ".join(refused.stderr.split())
+    assert output.read_text() == "old"
+    assert call("run", "components", path_graph, "--output", output, "--overwrite").exit_code == 0
     assert output.read_text() == "vertex,label\n10,10\n20,10\n30,10\n40,40\n50,40\n"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["label.csv", "path.txt"]
 
@@ -329,7 +333,7 @@ def test_neighbourhoods_come_in_the_ids_of_the_file(call, tmp_path, algorithm, o
     with np.load(output) as columns:
         assert columns["vertex"].tolist() == [10, 20, 30, 40, 50]
         np.testing.assert_array_equal(columns[column], values)
-    assert call("run", algorithm, file, *arguments).exit_code == 0
+    assert call("run", algorithm, file, *arguments, "--overwrite").exit_code == 0
 
 
 @pytest.mark.parametrize("algorithm", ["triangles", "core"])

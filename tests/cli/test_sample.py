@@ -177,7 +177,7 @@ def test_a_folder_with_files_is_left_alone(call, chain, tmp_path):
     (folder / "notes").write_text("mine")
     result = call("sample", "walk", chain, "--output", folder)
     assert result.exit_code == 2
-    assert "is there already" in " ".join(result.stderr.split())
+    assert "holds what graphdask did not write" in " ".join(result.stderr.split())
     assert [file.name for file in folder.iterdir()] == ["notes"]
 
 

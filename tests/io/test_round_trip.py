@@ -155,7 +155,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("1 2\n")
     with pytest.raises(InputError, match="cannot stand in an edge list"):
-        write_edges(EdgeList(string_array(["a b"]), string_array(["c"])), path)
+        write_edges(EdgeList(string_array(["a b"]), string_array(["c"])), path, overwrite=True)
     assert path.read_text() == "1 2\n"
     assert [p.name for p in tmp_path.iterdir()] == ["g.txt"]
     with pytest.raises(InputError, match="cannot be written"):

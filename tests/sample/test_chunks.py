@@ -114,7 +114,7 @@ def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, monkeypatch):
     assert not (tmp_path / "walks").exists()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="holds what graphdask did not write"):
         in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(tmp_path / "full")
     assert [file.name for file in (tmp_path / "full").iterdir()] == ["mine"]
 

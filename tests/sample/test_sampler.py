@@ -60,7 +60,7 @@ def test_on_a_cluster(two_workers, tmp_path, rng):
 
     table = pyarrow.parquet.read_table(tmp_path / "out")
     assert table["path"].to_pylist() == paths.tolist()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists; pass overwrite=True"):
         r.to_parquet(tmp_path / "out")
 
 

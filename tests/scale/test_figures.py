@@ -128,7 +128,10 @@ def test_files_with_nothing_to_draw_are_refused(tmp_path):
         ([failed], "nothing in it was measured"),
         ([other], "edges.txt:1: this is no file of graphdask scale run"),
         ([tmp_path / "none.jsonl"], "cannot be read: no such file"),
-        ([written(tmp_path / "b.jsonl", [measured(1)]), "--output", tmp_path / "full"], "the folder cannot be made"),
+        (
+            [written(tmp_path / "b.jsonl", [measured(1)]), "--output", tmp_path / "full"],
+            "is a file, and a folder is needed; name another",
+        ),
     ):
         result = call(*arguments)
         assert result.exit_code == 2

@@ -70,11 +70,11 @@ def test_a_file_of_something_else_is_refused_and_left_as_it_is(tmp_path, text, l
 
 def test_a_file_that_cannot_be_written_or_read_is_named(tmp_path, path):
     with (
-        pytest.raises(InputError, match=r"nowhere/a.jsonl cannot be written: no such file"),
+        pytest.raises(InputError, match=r"nowhere/a.jsonl cannot be written: there is no directory"),
         opened(tmp_path / "nowhere" / "a.jsonl"),
     ):
         pass
-    with pytest.raises(InputError, match="is no file; name one"), opened(tmp_path):
+    with pytest.raises(InputError, match="is a directory; name a file"), opened(tmp_path):
         pass
     with pytest.raises(InputError, match="cannot be read: no such file"):
         read(tmp_path / "a.jsonl")
@@ -91,5 +91,5 @@ def test_a_file_without_a_measurement_is_not_left_behind(tmp_path):
 def test_a_full_disk_is_said_with_what_to_do():
     with open("/dev/full", "ab", buffering=0) as full:
         file = RecordFile(Path("a.jsonl"), full, [], 0)
-        with pytest.raises(WriteError, match=r"a.jsonl took no more: no space left on device; .* goes on from there"):
+        with pytest.raises(WriteError, match=r"a.jsonl cannot be written: no space left on device; .* goes on"):
             file.append(MADE)

@@ -22,10 +22,12 @@ FIGURES = (
     ("probability", "p", "degree", "probability of a direct edge p", "symlog"),
     ("threads", "threads", "degree", "threads", "log"),
 )
+PICTURES = ("scaling.png", "rate.png", "peers.png", *(f"{name}-*.png" for name, *_ in FIGURES))
+"""How their names look."""
 NAMES = {"p": "p = {}", "degree": "d = {}"}
 
 
-def draw(records: list[Record], folder: Path) -> list[Path]:
+def draw(records: list[Record], folder: Path, overwrite: bool = False) -> list[Path]:
     """Draw a figure for every experiment and generator among the records; return the files, PNG."""
     measured = [record for record in records if "seconds" in record]
     drawn = []
@@ -37,19 +39,21 @@ def draw(records: list[Record], folder: Path) -> list[Path]:
             ticks = sorted({r["degree"] for r in of_it}) if x == "degree" else None
             curves(
                 series, path, xlabel=label, ylabel="runtime in seconds", title=_title(generator, of_it), xscale=scale,
-                ticks=ticks,
+                ticks=ticks, overwrite=overwrite,
             )  # fmt: skip
             drawn.append(path)
     scaling = [record for record in measured if record["experiment"] == "scaling" and "speedup" in record]
     if scaling:
-        drawn.append(_scaling(scaling, folder / "scaling.png"))
+        drawn.append(_scaling(scaling, folder / "scaling.png", overwrite))
     rates = {_rate_label(r): r["edges_per_second"] / 1e6 for r in measured if r["experiment"] == "rate"}
     if rates:
-        bars(rates, folder / "rate.png", xlabel="million edges per second", title=_title("", measured))
+        title = _title("", measured)
+        bars(rates, folder / "rate.png", xlabel="million edges per second", title=title, overwrite=overwrite)
         drawn.append(folder / "rate.png")
     peers = {r["generator"]: r["edges_per_second"] / 1e6 for r in measured if r["experiment"] == "peers"}
     if peers:
-        bars(peers, folder / "peers.png", xlabel="million edges per second", title="On the CPU", scale="log")
+        label = "million edges per second"
+        bars(peers, folder / "peers.png", xlabel=label, title="On the CPU", scale="log", overwrite=overwrite)
         drawn.append(folder / "peers.png")
     return drawn
 
@@ -66,7 +70,7 @@ def _series(records: list[Record], x: str, line: str) -> dict[str, tuple[list[fl
     return series
 
 
-def _scaling(records: list[Record], path: Path) -> Path:
+def _scaling(records: list[Record], path: Path, overwrite: bool) -> Path:
     """Figure 16: speedup over one device."""
     series: dict[str, tuple[list[float], list[float]]] = {}
     for record in records:
@@ -78,6 +82,7 @@ def _scaling(records: list[Record], path: Path) -> Path:
     curves(
         series, path, xlabel=unit, ylabel="speedup", title=_title("cuPPA-Hash", records), xscale="linear",
         yscale="linear", ticks=counts, guide=("perfect", [0, counts[-1]], [0, counts[-1]]),
+        overwrite=overwrite,
     )  # fmt: skip
     return path
 
