@@ -194,9 +194,10 @@ def explain(error: BaseException) -> tuple[str, int]:
         return str(error), error.exit_code
     if isinstance(error, GraphdaskError):
         return in_options(str(error)) or type(error).__name__, error.exit_code
-    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError):
-        name = f"{error.filename}: " if error.filename else ""
-        return f"{name}{(error.strerror or str(error)).lower()}; check the name and the permissions", 2
+    if isinstance(error, OSError) and error.errno is not None:
+        from graphdask.io._os_errors import BY_CALLER, in_a_paragraph
+
+        return in_a_paragraph(error), 2 if error.errno in BY_CALLER else 1
     if isinstance(error, MemoryError):
         return "this host has too little memory for that; take a smaller graph or more workers", 1
     if isinstance(error, OSError) and error.filename:

@@ -7,7 +7,7 @@ half-written is ever there under the target's name.
 
 from __future__ import annotations
 
-import errno
+import json
 import os
 import shutil
 import time
@@ -22,14 +22,15 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.blocks import Share, to_host
 from graphdask.engine import RankContext, Superstep
-from graphdask.errors import DeadlineExceeded, InputError, WriteError
-from graphdask.io.folder import MANIFEST, part_name, write_manifest
+from graphdask.errors import DeadlineExceeded, InputError, OutputExists
+from graphdask.io._os_errors import SMALLER
+from graphdask.io._put import UNFINISHED, exists, new_name, put_file, put_folder
+from graphdask.io.folder import MANIFEST, VERTICES, part_name, write_manifest
+from graphdask.io.outputs import NOTHING, UNCHANGED, readable_write
 from graphdask.io.parts import Content, join_parts, open_part, part_bytes
 from graphdask.part import Part
 from graphdask.sources import Edges
 from graphdask.stored_edges import stored_blocks
-
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -62,19 +63,10 @@ class WrittenPart:
 
 
 @contextmanager
-def readable(target: Path, smaller: str = "another folder or a smaller format (parquet, or .gz)") -> Iterator[None]:
+def readable(target: Path, smaller: str = SMALLER) -> Iterator[None]:
     """Say in words what the operating system refused; `smaller`: what to choose where the disk is full."""
-    try:
+    with readable_write(target, UNCHANGED if os.path.lexists(target) else NOTHING, smaller):
         yield
-    except OSError as error:
-        if isinstance(error, InputError | WriteError | TimeoutError | ConnectionError):
-            raise
-        reason = error.strerror or str(error)
-        if error.errno in DISK_FULL:
-            raise WriteError(
-                f"{target} cannot be written: {reason.lower()}; nothing is left of it; make room, or choose {smaller}"
-            ) from error
-        raise WriteError(f"{target} cannot be written: {reason.lower()}; nothing is left of it") from error
 
 
 def begin(plan: WritePlan) -> None:
@@ -200,44 +192,62 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
         if plan.single:
             whole = folder / f"whole{content.suffix}"
             join_parts(names, whole, content)
-            refuse_existing(target, plan.overwrite)
+            refuse_existing(target, plan.overwrite, plan.single)
             size = whole.stat().st_size
             if target.is_dir():
                 _put_aside(target, folder)
-            whole.replace(target)
+            put_file(whole, target, plan.overwrite)
             shutil.rmtree(folder, ignore_errors=True)
             return size
         described = [{"file": part_name(p.number, content), "edges": p.edges, "bytes": p.nbytes} for p in parts]
         write_manifest(folder, content, described)
         refuse_existing(target, plan.overwrite)
-        if os.path.lexists(target):
-            old = folder.with_name(folder.name.replace(".tmp", ".old.tmp"))
-            target.rename(old)
+        if target.is_file():
+            _put_aside(target, old := new_name(target))
             folder.rename(target)
-            shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
+            discard(old)
         else:
-            folder.rename(target)
+            put_folder(folder, target, plan.overwrite, MANIFEST, lambda: refuse_existing(target, plan.overwrite))
         return sum(part.nbytes for part in parts)
 
 
 def _put_aside(target: Path, folder: Path) -> None:
-    """Move an old folder to where it is deleted with the new one's scaffolding."""
+    """Move what was there to where it is deleted with the new one's scaffolding."""
+    folder.mkdir(exist_ok=True)
     target.rename(folder / "replaced")
 
 
-def refuse_existing(target: Path, overwrite: bool) -> None:
-    """Raise InputError where something is in the way that may not, or must not, be replaced."""
+def refuse_existing(target: Path, overwrite: bool, single: bool = False) -> None:
+    """Raise OutputExists where something is in the way that may not, or must not, be replaced; `single`: by a file."""
     if not os.path.lexists(target):
         return
     if target.is_dir():
-        if not (target / MANIFEST).exists():
-            raise InputError(
-                f"{target} is a folder that holds no graph of graphdask's, so it is not replaced; name another"
+        names = {name for name in os.listdir(target) if not UNFINISHED.fullmatch(name)}
+        if not names and not single:
+            return
+        if not names or not (target / MANIFEST).is_file():
+            raise OutputExists(
+                f"{target} is a folder that holds no graph of graphdask's, so it is not replaced; name another", target
+            )
+        if others := names - _listed(target):
+            raise OutputExists(
+                f"{target} is a folder that holds what graphdask did not write ({min(others)}), so it is not replaced; "
+                f"name another",
+                target,
             )
     elif not target.is_file():
-        raise InputError(f"{target} is neither a file nor a folder, so it is not replaced; name another")
+        raise OutputExists(f"{target} is neither a file nor a folder, so it is not replaced; name another", target)
     if not overwrite:
-        raise InputError(f"{target} exists; pass overwrite=True to replace it, or name another")
+        raise exists(target)
+
+
+def _listed(folder: Path) -> set[str]:
+    """The files of a graph's folder, by what it says itself; empty where it cannot be read."""
+    try:
+        parts = [part["file"] for part in json.loads((folder / MANIFEST).read_bytes())["parts"]]
+        return {MANIFEST, VERTICES, *parts}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return set()
 
 
 def discard(folder: Path) -> None:

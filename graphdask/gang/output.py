@@ -84,7 +84,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
         raise InputError(f"{path!r} is not a path") from None
     if not isinstance(text, str) or not text:
         raise InputError(f"{path!r} is not the name of a file or folder")
-    target = Path(os.path.abspath(Path(text).expanduser()))
+    target = Path(os.path.realpath(Path(text).expanduser()))
     if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
         raise InputError(f"files={files!r} must be a whole number, 1 to {MOST_FILES}")
     if device not in ("auto", "cpu", "cuda"):
@@ -112,7 +112,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
                       source.weight_dtype)  # fmt: skip
     content.check()
     if target.parent.is_dir():  # else it may be on the workers only
-        writing.refuse_existing(target, overwrite)
+        writing.refuse_existing(target, overwrite, single)
         if not os.access(target.parent, os.W_OK):
             raise InputError(f"{target} cannot be written: no permission to write in {target.parent}")
     return Order(target, content, single, files, overwrite, device)

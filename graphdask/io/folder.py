@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
+from . import _put
 from ._columns import Request
 from ._spill import SpilledColumn, release
 from ._table import Reading
@@ -28,18 +28,17 @@ VERTICES = "_vertices.parquet"
 VERSION = 1
 MOST_BYTES = 1 << 28
 """Of the text that describes the parts."""
-_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.\d+\.tmp")
 
 
 def unfinished_name(target: Path, token: str, attempt: int) -> Path:
     """The name beside `target` under which a folder is filled."""
-    return target.with_name(f".{target.name}.{token}.{attempt}.tmp")
+    return _put.unfinished_name(target, token, attempt)
 
 
 def is_graph_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder that this module reads, or would read if it were whole."""
     folder = Path(path).expanduser()
-    return folder.is_dir() and ((folder / MANIFEST).exists() or _UNFINISHED.fullmatch(folder.name) is not None)
+    return folder.is_dir() and ((folder / MANIFEST).exists() or _put.UNFINISHED.fullmatch(folder.name) is not None)
 
 
 def part_name(number: int, content: Content) -> str:
@@ -118,7 +117,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
 
 def manifest(folder: Path) -> dict[str, Any]:
     """What a folder says of the graph in it."""
-    if _UNFINISHED.fullmatch(folder.name):
+    if _put.UNFINISHED.fullmatch(folder.name):
         raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
     file = folder / MANIFEST
     try:

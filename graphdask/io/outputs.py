@@ -115,7 +115,7 @@ class FileOutput:
                 pass
             try:
                 yield made
-                self._put(made, private)
+                self.put(made, private)
             finally:
                 made.unlink(missing_ok=True)
 
@@ -129,7 +129,8 @@ class FileOutput:
         with self.unfinished(smaller) as made, made.open("wb") as stream:
             yield stream
 
-    def _put(self, made: Path, private: bool) -> None:
+    def put(self, made: Path, private: bool = False) -> None:
+        """Give a file that is whole its name."""
         if self.target.is_dir():
             raise InputError(f"{self.path} is a directory; name a file")
         put_file(made, self.target, self.overwrite, self.path, alike=not private)

@@ -29,6 +29,7 @@ from graphdask.backend import get_backend
 from graphdask.blocks import parse_size
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.ids import VertexIds
+from graphdask.io.outputs import file_output
 from graphdask.part import WeightFacts
 from graphdask.stream.components import join
 from graphdask.stream.edges import (
@@ -46,7 +47,7 @@ from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
 from graphdask.stream.paths import search
 from graphdask.stream.store import Store
-from graphdask.writing import readable, refuse_existing
+from graphdask.writing import readable
 
 ORDERS = ("layers", "ids")
 CHUNK, FEW = 16 << 20, 2 << 20
@@ -168,12 +169,12 @@ def build(
         raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
     if order == "ids" and root is not None:
         raise InputError('root= is where layers are counted from; order="ids" has none')
-    target = Path(path)
+    out = file_output(path, overwrite)
+    if out.opened is not None:
+        raise InputError(f"{out.path} is a pipe or a device, and a file is needed that can be read again; name one")
+    target = out.target
     budget = parse_size(memory, "memory")
     size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
-    if not target.parent.is_dir():
-        raise InputError(f"{target} cannot be written: there is no directory {target.parent}; make it first")
-    refuse_existing(target, overwrite)
     with readable(target, "a larger disk"):
         _clear_up(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
@@ -207,8 +208,7 @@ def build(
             if edge_rows:
                 plan.numbers = np.dtype("<i4" if rows_given(edges) < 2**31 else "<i8")
             made = _written(plan, folder, order, start)
-            refuse_existing(target, overwrite)
-            made.replace(target)
+            out.put(made)
             _settle(target.parent)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
