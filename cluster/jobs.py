@@ -45,8 +45,14 @@ def script(job: Job, *, complete: bool = True) -> str:
     return str(system.script(job))
 
 
-def submit(job: Job) -> Job:
+def submit(job: Job, *, overwrite: bool = False) -> Job:
     """Write a job's folder and submit it.
+
+    Parameters
+    ----------
+    job : Job
+    overwrite : bool
+        Replace a job of the same folder that has ended. Default: raise OutputExists.
 
     Returns
     -------
@@ -66,10 +72,26 @@ def submit(job: Job) -> Job:
     system, text = system_of(job), script(job)
     system.need()
     encryption.prepare(job.tls and job.workers is not None)
-    path = scripts.write(job, text)
+    if overwrite:
+        _ended(job)
+    path = scripts.write(job, text, overwrite)
     job = replace(job, number=system.submit(path))
     job.save()
     return job
+
+
+def _ended(job: Job) -> None:
+    """Raise InputError where the folder of a job has one that waits or runs."""
+    if not job.path(scripts.DESCRIPTION).exists():
+        return
+    old = scripts.load(job.folder)
+    if old.number is None:
+        return
+    state = system_of(old).look(old.number)
+    if not state.over:
+        raise InputError(
+            f"{job.folder} has job {old.number}, which is {state}; cancel it first, or name another folder"
+        )
 
 
 def follow(job: Job, say: Say) -> str:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from graphdask.cluster import encryption, shell
-from graphdask.errors import InputError, MissingDependency, WriteError
+from graphdask.errors import InputError, MissingDependency, OutputExists, WriteError
 
 DESCRIPTION = "job.json"
 """The job and its number, in its folder."""
@@ -405,23 +405,30 @@ done
 end "$code"'''
 
 
-def write(job: Job, text: str) -> Path:
+def write(job: Job, text: str, overwrite: bool = False) -> Path:
     """Make the folder, and write the script and the description into it.
 
     Raises
     ------
+    OutputExists
+        Where the folder has a job already, without `overwrite=True`, or holds anything else.
     InputError
-        Where the folder cannot be made or written, or has a job already.
+        Where it cannot be made or written.
     WriteError
         Where it is full.
     """
     import errno
 
     folder = Path(job.folder)
-    if (folder / DESCRIPTION).exists() and load(folder).number is not None:
-        raise InputError(
-            f"{folder} has a job already; --resume {folder} follows it or submits it again, or name another folder"
-        )
+    if (folder / DESCRIPTION).exists():
+        if load(folder).number is not None and not overwrite:
+            raise OutputExists(
+                f"{folder} has a job already; --resume {folder} follows it or submits it again, pass overwrite=True to "
+                f"replace it, or name another folder",
+                folder,
+            )
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise OutputExists(f"{folder} is there and holds no job; name another folder, or an empty one", folder)
     path = folder / SCRIPT
     try:
         folder.mkdir(parents=True, exist_ok=True)

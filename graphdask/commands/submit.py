@@ -49,6 +49,7 @@ OF_MPI = ("gpus_per_task", "interface", "tls")
 @click.option("--image", metavar="FILE", type=TEXT, help="Apptainer image that has graphdask; default: this Python.")
 @click.option("--output", "folder", type=FILE, metavar="FOLDER",
               help="For script, logs, result; all hosts see it; default: graphdask-jobs/DATE-TIME.")  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace a job of that folder that has ended; default: refuse.")
 @click.option("--dry-run", is_flag=True, help="Print the script and submit nothing.")
 @click.option("--detach", is_flag=True, help="Submit and return; --resume follows the job later.")
 @click.option("--resume", type=FILE, metavar="FOLDER",
@@ -58,6 +59,7 @@ def command(
     system: str | None,
     hosts: str | None,
     folder: Path | None,
+    overwrite: bool,
     dry_run: bool,
     detach: bool,
     resume: Path | None,
@@ -91,6 +93,8 @@ def command(
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if hosts is not None and system is not None:
         raise InputError(f"--ssh and --{system} are two places for one job; give one of them")
+    if overwrite and folder is None:
+        raise InputError("--overwrite replaces the job of a folder; give --output as well")
     if resume is not None:
         system = system or hosts
         _only_for_resume(system, folder, dry_run, arguments, given)
@@ -109,7 +113,7 @@ def command(
             click.echo(jobs.script(job, complete=False), nl=False)
             _warn_of_missing(job)
             return
-        job = jobs.submit(job)
+        job = jobs.submit(job, overwrite=overwrite)
     try:
         _say(f"job {job.number}: its folder is {job.folder}")
         if detach:
