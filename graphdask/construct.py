@@ -335,7 +335,8 @@ def graph_of_file(
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
     declared = edges.report.get("declared_vertices", graph.num_vertices)
-    if num_vertices is None and edges.vertices is None and declared != graph.num_vertices:
+    whole = "read_bytes" not in edges.report
+    if num_vertices is None and edges.vertices is None and declared != graph.num_vertices and whole:
         warnings.warn(
             GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
             stacklevel=outside(),

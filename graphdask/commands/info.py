@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from graphdask.commands import stream, streams, terminal
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import cleaning_options, input_stream, json_option, reading_options
 
+FIRST, SHARE = 64 << 20, 32
+"""Bytes of a text that are read without `--all`, and how many times as much memory must be there."""
 BAR = 32
 """Characters of the longest bar of the histogram."""
 
@@ -19,15 +22,23 @@ BAR = 32
 @input_stream
 @reading_options
 @cleaning_options
+@click.option(
+    "--all",
+    "whole",
+    is_flag=True,
+    help=f"Read all of a text; default: its first {FIRST >> 20} MiB, and where ids are names the first {FIRST >> 23}.",
+)
 @json_option
 def command(path: Path, as_json: bool, **options: Any) -> None:
     """What is in a file, and what reading it would change.
 
     Prints sizes, ids, degrees, self-loops, parallel edges and the number of components; of a file that is streamed
     (.gdl), what can be told without going through its edges. FILE may be -, standard input: text, also compressed.
+    Of a text that is larger than the first 64 MiB, however small it is while it is compressed, counts are of these,
+    unless --all is given; METIS and LDBC are read whole.
     """
     if path.suffix == stream.ENDING:
-        _streamed(path, as_json, options)
+        _streamed(path, as_json, {"all" if name == "whole" else name: value for name, value in options.items()})
         return
     with streams.readable(path, options.pop("file_format")) as (file, file_format):
         path = streams.named(path)
@@ -57,25 +68,30 @@ def describe(
     na_values: list[str] | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
+    whole: bool = False,
 ) -> dict[str, Any]:
     """Return what `info` prints, as plain values."""
     import numpy as np
 
     from graphdask.backend import get_backend
     from graphdask.construct import read_graph
+    from graphdask.io._open import first_bytes
+    from graphdask.io._room import usable_memory
 
-    G = read_graph(
-        path,
-        format=file_format,
-        weights=weighing.wanted(weights, True),
-        directed=directed,
-        ids=ids,
-        header=header,
-        skip_rows=skip_rows or 0,
-        na_values=na_values,
-        self_loops=self_loops,
-        multi_edges=multi_edges,
-    )
+    few = first_bytes(min(FIRST, max(usable_memory() // SHARE, 1 << 20)))
+    with nullcontext() if whole or path.is_dir() else few:
+        G = read_graph(
+            path,
+            format=file_format,
+            weights=weighing.wanted(weights, True),
+            directed=directed,
+            ids=ids,
+            header=header,
+            skip_rows=skip_rows or 0,
+            na_values=na_values,
+            self_loops=self_loops,
+            multi_edges=multi_edges,
+        )
     src, dst, values = G.source.piece(0, 1).edges(get_backend("cpu"))
     n, loops = G.num_vertices, int((src == dst).sum())
     out = np.bincount(src, minlength=n)
@@ -87,6 +103,7 @@ def describe(
         "file": path,
         "bytes": path.stat().st_size if path.is_file() else None,
         "format": G.report.get("format", file_format),
+        "complete": "read_bytes" not in G.report,
         "vertices": n,
         "edges": G.num_edges,
         "directed": G.directed,
@@ -114,7 +131,7 @@ def _streamed(path: Path, as_json: bool, options: dict[str, Any]) -> None:
     from graphdask.stream.graph import open_
 
     for name, value in options.items():
-        if value not in (None, "keep"):
+        if value not in (None, "keep") and (name, value) != ("all", False):
             stream.refuse_option(name, value, path)
     S = open_(path)
     bins = np.zeros(65, np.int64)
@@ -200,6 +217,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [
         ("format", f"{found['format']}, {terminal.size(found['bytes'])}" if found["bytes"] else str(found["format"])),
         *_header_lines(found["report"]),
+        *_share_lines(found),
         ("vertices", f"{found['vertices']:,}, {found['isolated_vertices']:,} isolated"),
         ("edges", f"{found['edges']:,}, {kind}, {'weighted' if found['weighted'] else 'without weights'}"),
     ]
@@ -222,7 +240,15 @@ def _header_lines(report: dict[str, Any]) -> list[tuple[str, str]]:
     if "header" not in report:
         return []
     names, why = report["header"], report.get("header_because")
-    return [("header", f"{', '.join(names) if names else 'none'}{f' ({why})' if why else ''}")]
+    return [("header", f"{weighing.named(names) if names else 'none'}{f' ({why})' if why else ''}")]
+
+
+def _share_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the counts are of, where they are not of all."""
+    if found["complete"]:
+        return []
+    read = terminal.size(found["report"]["read_bytes"])
+    return [("read", f"the first {read} of the text, which all counts are of; --all reads the rest")]
 
 
 def _degree_lines(degree: dict[str, Any]) -> list[tuple[str, str]]:

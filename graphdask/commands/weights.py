@@ -14,6 +14,9 @@ from typing import Any
 from graphdask.commands import terminal
 from graphdask.errors import GraphdaskWarning
 
+NAMES, LONGEST = 20, 60
+"""Names of columns that are shown, and characters of each."""
+
 
 def wanted(option: bool | None, takes: bool) -> bool | str | None:
     """What `read_graph` is asked for: `option` is --weights, --no-weights or neither."""
@@ -77,8 +80,14 @@ def unread(report: dict[str, Any]) -> str:
     return f"{further(report)} not read; --weights takes the third column"
 
 
+def named(names: list[str]) -> str:
+    """Names of columns, of which a header may have thousands of any length."""
+    shown = [name if len(name) <= LONGEST else f"{name[:LONGEST]}..." for name in names[:NAMES]]
+    return ", ".join(shown + [f"... ({len(names):,} in all)"] * (len(names) > NAMES))
+
+
 def further(report: dict[str, Any]) -> str:
     """How many columns were not read, with the names of all where there are any."""
     number, names = report["unread_columns"], report.get("header")
-    listed = f" of {', '.join(names)}" if names else ""
+    listed = f" of {named(names)}" if names else ""
     return f"{terminal.count(number, 'further column')}{listed} {'is' if number == 1 else 'are'}"

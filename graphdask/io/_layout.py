@@ -239,6 +239,18 @@ class Above:
         return skipped | {"header": False if self.names is None else list(self.names)}
 
 
+def _begins_with_a_number(found: list[Any], lines: list[bytes], comment: bytes) -> bool:
+    """Whether the first line that is no comment is no header, although no whole line follows it: a line of neighbours
+    may have any length."""
+    if found:
+        return any(map(NUMBER_LIKE.match, found[0][3]))
+    for line in lines[-2:]:
+        tokens = split(line.rstrip(b"\r\n"), b"", comment)
+        if not isinstance(tokens, Marker):
+            return len(tokens) > 1 and NUMBER_LIKE.match(tokens[0]) is not None
+    return False
+
+
 def numbers_above(source: Source, request: Request, comment: bytes) -> Above:
     """What is above the data of a text of numbers in columns of white space.
 
@@ -263,7 +275,7 @@ def numbers_above(source: Source, request: Request, comment: bytes) -> Above:
             found.append((number, end, comments, tokens))
             if len(found) == 2:
                 break
-        if whole or len(found) == 2:
+        if whole or len(found) == 2 or (request.header is None and _begins_with_a_number(found, lines, comment)):
             break
         size *= 8
     first = found[0][3] if found else []

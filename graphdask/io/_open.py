@@ -11,6 +11,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -37,6 +38,8 @@ _BINARY_MAGIC = {
 }
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = bytes(set(range(32)) - {9, 10, 11, 12, 13, 26})
+
+_FIRST: ContextVar[int | None] = ContextVar("graphdask-first-bytes", default=None)
 
 BLOCK_BYTES = 8 << 20
 LINE_COPIES = 8
@@ -126,6 +129,16 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     return file
 
 
+@contextlib.contextmanager
+def first_bytes(size: int) -> Iterator[None]:
+    """Read only so many bytes of a text in here, up to a line end; what is read reports `read_bytes` if it goes on."""
+    token = _FIRST.set(size)
+    try:
+        yield
+    finally:
+        _FIRST.reset(token)
+
+
 class Source:
     """A readable file, plain or compressed.
 
@@ -133,6 +146,8 @@ class Source:
     ----------
     path : path-like
         A file that exists.
+    whole : bool
+        Read all of it also where `first_bytes` asks for less: a part of it is nothing of its format.
 
     Attributes
     ----------
@@ -144,12 +159,18 @@ class Source:
         Bytes of the file read so far, for progress.
     taken : int
         Bytes of the file that were read when it was opened last.
+    limit : int or None
+        Bytes of the text that `blocks` gives, up to the next line end; None: all.
+    given : int or None
+        Bytes that it gave where the text goes on after them; None where it gave all.
     """
 
-    def __init__(self, path: str | os.PathLike[str]):
+    def __init__(self, path: str | os.PathLike[str], whole: bool = False):
         self.path = existing_file(path)
         self.size = self.path.stat().st_size
         self.consumed = self.taken = 0
+        self.limit = None if whole else _FIRST.get()
+        self.given: int | None = None
         self.compression: str | None = None
         named = COMPRESSION_SUFFIXES.get(self.path.suffix.lower())
         with reading(self.path), self.path.open("rb") as f:
@@ -226,10 +247,15 @@ class Source:
     def blocks(self, skip: int = 0, size: int = BLOCK_BYTES, mapped: bool = True) -> Iterator[np.ndarray]:
         """Read-only uint8 arrays that together are the decompressed file after the byte-order mark and `skip`
         further bytes; each but the last ends at a line end. What is mapped stays in memory while there is room."""
-        if self.compression is None and mapped:
-            yield from self._mapped_blocks(skip, size)
-        else:
-            yield from self._stream_blocks(skip, size)
+        given, self.given = 0, None
+        size = size if self.limit is None else min(size, max(self.limit, 1))
+        plain = self.compression is None and mapped
+        for block in self._mapped_blocks(skip, size) if plain else self._stream_blocks(skip, size):
+            if self.limit is not None and given >= self.limit:
+                self.given = skip + given
+                return
+            given += len(block)
+            yield block
 
     def _mapped_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
         if not self.size:

@@ -98,6 +98,9 @@ def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:
 def _estimate(path: str | os.PathLike[str], format: str, most: int) -> int:
     """About how many edges a file has; 0 where nobody knows, or where they are `most` at the most in any case."""
     try:
+        file = checked_path(path)
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            return 0  # a pipe or a device, for which who opens it may wait
         if is_graph_folder(path):
             return int(manifest(Path(path).expanduser())["edges"])
         if format == "parquet":
@@ -123,7 +126,9 @@ def _rows(path: str | os.PathLike[str]) -> int:
 
 
 def _lines(source: Source, most: int) -> int:
-    """About how many lines a text has."""
+    """About how many lines a text has; 0 where few of them are read."""
+    if source.limit is not None:
+        return 0
     if source.compression is None:
         if source.size <= SMALLEST * most:
             return 0

@@ -30,6 +30,8 @@ SMALL = 200_000
 LEAST_BLOCK, BLOCKS = 1 << 16, 64
 """Bytes of a block at least, and how many blocks the memory that may be used would hold: a block becomes arrays of up
 to five times its size, and each thread has up to three."""
+TEXT_SHARE = 8
+"""How many times as much numbers are read as names where not all is."""
 TEXT_BLOCK = 1 << 20
 """Bytes of text with names that are parsed at a time."""
 
@@ -119,6 +121,7 @@ def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0
         return _rows_compiled(block, columns)
 
     if text:  # threads do not help Python, and what it makes of a block is larger
+        source.limit = None if source.limit is None else source.limit // TEXT_SHARE
         reading = replace(reading, spill=None, threads=1, block=min(reading.block, TEXT_BLOCK))
     joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled)
     arrays = []

@@ -25,7 +25,7 @@ def read_adjlist(path: str | os.PathLike[str], request: Request, reading: Readin
     """Read adjacency lists of integer ids; all vertices of the file are declared."""
     if request.weights or request.times:
         raise InputError(f"{path}: adjacency lists have no weights or times")
-    source = Source(path)
+    source = Source(path, whole=request.directed is False)
     source.head(4096)
     comment = b"#%" if request.comment is None else request.comment.encode()
     above = numbers_above(source, request, comment)
@@ -38,6 +38,7 @@ def read_adjlist(path: str | os.PathLike[str], request: Request, reading: Readin
     vertices = np.unique(values)
     report: dict[str, Any] = {"format": "adjlist", "bytes": source.size, **part.report(), **above.said(request)}
     report["comments"] += above.comments
+    report |= {"read_bytes": source.given} if source.given else {}
     if request.directed is False:
         keep, once = one_direction(src, dst)
         if keep is None:

@@ -53,12 +53,13 @@ def read_dimacs(path: str | os.PathLike[str], request: Request, reading: Reading
         directed=True if tag == b"a" else None,
         report={"format": "dimacs", "bytes": source.size, **part.report(), **count_infinite(weights)},
     )
+    edges.report |= {"read_bytes": source.given} if source.given else {}
     if problem is not None:
         name, n, m = problem
         edges.directed = name in _DIRECTED
         edges.vertices = declared_vertices(n, source.path)
         edges.report |= {"problem": name, "declared_vertices": n, "declared_edges": m}
-        if m != len(src):
+        if m != len(src) and not (source.given and len(src) < m):
             raise FormatError(f"the p line declares {m} edges, the file has {len(src)}", source.path)
         for begin, some, others in slices(src, dst):
             outside = np.flatnonzero((some < 1) | (some > n) | (others < 1) | (others > n))

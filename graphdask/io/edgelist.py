@@ -46,7 +46,7 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     columns, chosen = _columns(layout, request, source)
     _warn_of_doubt(layout, name, source)
     part = read_table(source, columns, reading, layout.skip, layout.skipped[0] + 1)
-    report |= part.report()
+    report |= part.report() | ({"read_bytes": source.given} if source.given else {})
     report["comments"] += layout.skipped[1]
     report["blank_lines"] += layout.skipped[2]
     report |= _said_of_header(layout, request)
@@ -238,7 +238,7 @@ def _heed_comments(edges: EdgeList, layout: Layout, request: Request, source: So
         if found := _DECLARED.search(text):
             vertices, count = (declared_number(digits.replace(",", "").encode()) for digits in found.groups())
             edges.report |= {"declared_vertices": vertices, "declared_edges": count}
-            if count != edges.num_edges:
+            if count != edges.num_edges and not (source.given and edges.num_edges < count):
                 warnings.warn(
                     GraphdaskWarning(
                         f"{source.path}: a comment declares {count:,} edges, the file has {edges.num_edges:,}"

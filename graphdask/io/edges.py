@@ -11,6 +11,9 @@ import numpy as np
 from graphdask.errors import FormatError, OverBudget
 from graphdask.suggest import public
 
+VERTEX = 24
+"""Bytes of a vertex without edges: its id, as it is read and in the graph, and its place among the edges."""
+
 
 @public
 @dataclass
@@ -72,11 +75,11 @@ def consecutive_vertices(first: int, count: int, path: str | os.PathLike[str]) -
     if first < 0 or count < 0:
         raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)
     free = get_backend("cpu").free_memory()
-    if 8 * count > free:
+    if VERTEX * count > free:
         raise OverBudget(
-            f"{os.fspath(path)}: the header declares {count:,} vertices, whose ids alone need "
-            f"{8 * count / 2**30:,.1f} GiB of {free / 2**30:,.1f} GiB; correct the header if that is not so, else take "
-            f"a host with more memory"
+            f"{os.fspath(path)}: the header declares {count:,} vertices, which without edges need "
+            f"{VERTEX * count / 2**30:,.1f} GiB of {free / 2**30:,.1f} GiB; correct the header if that is not so, else "
+            "take a host with more memory"
         )
     if first + count > 2**63:
         raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)

@@ -18,6 +18,7 @@ from graphdask.errors import FormatError, InputError
 
 from . import _put
 from ._columns import Request
+from ._open import existing_file
 from ._spill import SpilledColumn, release
 from ._table import Reading
 from .edges import EdgeList, consecutive_vertices
@@ -119,7 +120,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     """What a folder says of the graph in it."""
     if _put.UNFINISHED.fullmatch(folder.name):
         raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
-    file = folder / MANIFEST
+    file = existing_file(folder / MANIFEST)
     try:
         if file.stat().st_size > MOST_BYTES:
             raise FormatError(f"{file.stat().st_size:,} bytes are no description of a graph", file)

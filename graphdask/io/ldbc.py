@@ -54,7 +54,7 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
             f"{path}: an LDBC graph is two files NAME.v and NAME.e side by side; one or both are "
             "missing (format='edgelist' reads the .e file alone)"
         )
-    vertex_source, source = Source(pair[0]), Source(pair[1])
+    vertex_source, source = Source(pair[0], whole=True), Source(pair[1])
     vertex_source.head(4096)
     first = numbers_above(vertex_source, request, b"#")
     declared = read_table(vertex_source, Columns((ID,), comment=b"#"), reading, first.skip, first.lines + 1)

@@ -31,7 +31,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
     """Read a square coordinate matrix as a graph."""
     if request.times:
         raise InputError(f"{path}: Matrix Market files have no times")
-    source = Source(path)
+    source = Source(path, whole=request.directed is False)
     field, symmetry, n, entries, skip, lines, comments = _header(source)
     if request.weights and field == "pattern":
         raise FormatError("weights=True, but a pattern matrix has no values", source.path, 1)
@@ -44,7 +44,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
     part.comments += comments
     src, dst = part.columns[:2]
     weights: np.ndarray | None = part.columns[2] if VALUE in kinds else None
-    if len(src) != entries:
+    if len(src) != entries and not (source.given and len(src) < entries):
         raise FormatError(f"the size line declares {entries} entries, the file has {len(src)}", source.path, lines)
     outside = np.flatnonzero((src < 1) | (src > n) | (dst < 1) | (dst > n))
     if len(outside):
@@ -92,7 +92,7 @@ def read_matrixmarket(path: str | os.PathLike[str], request: Request, reading: R
             )
         src, dst, weights = src[keep], dst[keep], None if weights is None else weights[keep]
         directed = False
-    report |= count_infinite(weights)
+    report |= count_infinite(weights) | ({"read_bytes": source.given} if source.given else {})
     return EdgeList(src, dst, weights, vertices=vertices, directed=directed, report=report)
 
 

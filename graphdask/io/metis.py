@@ -26,7 +26,7 @@ def read_metis(path: str | os.PathLike[str], request: Request, reading: Reading)
         raise InputError(f"{path}: METIS graphs are undirected; directed=True cannot be met")
     if request.times:
         raise InputError(f"{path}: METIS graphs have no times")
-    source = Source(path)
+    source = Source(path, whole=True)
     source.head(4096)
     part = read_ragged(source, b"%" if request.comment is None else request.comment.encode(), reading)
     values, lengths, lines = part.columns

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
+import subprocess
+import sys
 
 import networkx
 import numpy as np
 import pytest
 
+from graphdask.commands import info
 from graphdask.commands.info import histogram
 
 
@@ -110,3 +115,63 @@ def test_convert_refuses_formats_that_it_cannot_write(call, example, tmp_path):
     assert result.exit_code == 2
     assert "graphdask does not write metis" in " ".join(result.stderr.split())
     assert not (tmp_path / "graph.metis").exists()
+
+
+LINES = {
+    "g.txt": ("", "{0} {1}\n"),
+    "g.csv": ("source,target,weight\n", "{0},{1},2.5\n"),
+    "names.txt": ("", "a{0} b{1}\n"),
+    "declared.txt": ("# Nodes: 99999 Edges: 60000\n", "{0} {1}\n"),
+    "g.adjlist": ("", "{0} {1}\n"),
+    "g.mtx": ("%%MatrixMarket matrix coordinate pattern general\n70000 70000 60000\n", "{0} {1}\n"),
+    "g.gr": ("p sp 70000 60000\n", "a {0} {1} 4\n"),
+}
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("name", LINES)
+def test_info_reads_the_beginning_of_a_large_text_and_says_so(call, name, ending, tmp_path, monkeypatch):
+    head, line = LINES[name]
+    text = head + "".join(line.format(k, k + 1) for k in range(1, 60_001))
+    file = tmp_path / (name + ending)
+    file.write_bytes({"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[ending](text.encode()))
+    monkeypatch.setattr(info, "FIRST", 200_000)
+    found = json.loads(call("info", file, "--json").stdout)
+    read = found["report"]["read_bytes"]
+    assert found["complete"] is False
+    assert found["edges"] == text.encode()[: read + 1].count(b"\n") - head.count("\n")
+    assert found["edges"] < 59_000
+    assert "which all counts are of; --all reads the rest" in " ".join(call("info", file).stdout.split())
+    whole = json.loads(call("info", file, "--json", "--all").stdout)
+    assert (whole["complete"], whole["edges"]) == (True, 60_000)
+    assert "--all" not in call("info", file, "--all").stdout
+
+
+def test_info_of_what_is_compressed_to_little_takes_little(tmp_path):
+    file = tmp_path / "g.txt.gz"
+    with gzip.open(file, "wb", 9) as stream:
+        for _ in range(200):
+            stream.write(b"1 2\n" * (1 << 19))
+    program = f"""if True:
+        from graphdask import backend
+        from graphdask.cli import main
+        backend.CpuBackend.free_memory = lambda self: {256 << 20}
+        import sys
+        try:
+            sys.argv = ["graphdask", "info", {str(file)!r}]
+            main()
+        finally:
+            print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")))
+    """
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
+    assert "--all reads the rest" in ran.stdout, ran.stderr
+    assert int(ran.stdout.split()[-1]) < 700 << 10  # all of it would take several GiB
+
+
+def test_info_of_a_header_of_thousands_of_names_shows_some(call, tmp_path):
+    file = tmp_path / "g.csv"
+    names = ["source", "target", *(f"x{k}" for k in range(5000))]
+    file.write_text(",".join(names) + "\n" + ",".join(["1"] * len(names)) + "\n")
+    shown = call("info", file).stdout
+    assert "(5,002 in all)" in shown
+    assert len(shown) < 3000

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import shutil
 import subprocess
 import sys
@@ -282,3 +283,50 @@ def test_what_is_no_path_is_refused(path):
     for call in (gd.read_graph, read_edges, gd.io.detect_format):
         with pytest.raises(InputError):
             call(path)
+
+
+@pytest.mark.parametrize("name", ["g.txt", "g.txt.gz", "g.csv", "g.npz", "g.gdg", "g.gdl", "g.parquet", "g.mtx", "g"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "pipe in a folder"])
+def test_pipes_and_devices_are_refused_and_never_waited_for(name, kind, tmp_path):
+    path = tmp_path / name
+    place = path
+    if kind == "pipe in a folder":
+        path.mkdir()
+        place = path / {"g": "_graph.json", "g.parquet": "a.parquet"}.get(name, "part")
+    if kind == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(place)
+    program = "import sys, graphdask as gd\ntry:\n gd.{}(sys.argv[1])\nexcept gd.GraphdaskError as e:\n print(e)\n"
+    calls = ["stream.open"] if name == "g.gdl" else ["read_graph"]
+    for call in calls:
+        ran = subprocess.run(
+            [sys.executable, "-c", program.format(call), path], capture_output=True, text=True, timeout=30
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert name in ran.stdout
+        assert not ran.stderr
+
+
+def test_vertices_that_a_header_declares_are_held_to_memory_with_what_each_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 100 << 20)
+    for name, text in (
+        ("g.gr", "p sp {} 1\na 1 2 1\n"),
+        ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n{0} {0} 1\n1 2\n"),
+        ("g.txt", "# Vertices: {}, counted from 0\n1 2\n"),
+    ):
+        (tmp_path / name).write_text(text.format(6_000_000))
+        with pytest.raises(OverBudget, match=r"declares 6,000,000 vertices, which without edges need 0\.1 GiB"):
+            gd.read_graph(tmp_path / name)
+        (tmp_path / name).write_text(text.format(300_000))
+        assert gd.read_graph(tmp_path / name).num_vertices == 300_000
+
+
+def test_lists_of_neighbours_may_be_longer_than_what_is_looked_at_for_a_header(tmp_path):
+    path = tmp_path / "g.adjlist"
+    many = 400_000
+    lists = " ".join(map(str, range(1, many)))
+    for text in (f"0 {lists}\n1 2\n", f"5 6\n0 {lists}\n", f"# a hub\n\n0 {lists}"):
+        path.write_text(text)
+        edges = read_edges(path)
+        assert (edges.src == 0).sum() == many - 1
