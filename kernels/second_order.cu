@@ -43,7 +43,7 @@ __device__ __forceinline__ void store_some(index_t *walk, const Steps &held, int
 template <int METHOD, class Threads>
 __device__ __forceinline__ void second_all(Threads threads, long long n, long long first, int begin, int end, long long length,
                                            const Rows rows, const Factors factors, bool undirected,
-                                           const index_t *starts, index_t *walks, int *lengths) {
+                                           const index_t *starts, index_t *walks, int *lengths, long long *edges) {
     const bool writes = threads.writes();
     for (long long i = threads.first(); i < n; i += threads.stride()) {
         index_t *const walk = walks + i * (length + 1);
@@ -71,7 +71,8 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
                 break;
             }
             gd_u64 coin;
-            const index_t u = rows.indices[rows.pick<METHOD>(threads, v, row, degree, (gd_u64)(first + i), (gd_u32)step, draw, coin)];
+            long long taken;
+            const index_t u = rows.end_of(rows.pick<METHOD>(threads, v, row, degree, (gd_u64)(first + i), (gd_u32)step, draw, coin), taken);
             coin >>= 1;
             if (before >= 0 && degree > 1) {
                 if (u == before) {
@@ -86,6 +87,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
                     if (coin >= (common ? factors.common : factors.distant)) continue;
                 }
             }
+            if (GD_TELLS && writes) edges[i * length + step - 1] = taken;
             const int place = (step + phase) % GD_WALK_CHUNK;
 #pragma unroll
             for (int k = 0; k < GD_WALK_CHUNK; k++)
@@ -106,7 +108,10 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
         if (step > end || !writes) continue;
         const int place = (step - 1 + phase) % GD_WALK_CHUNK;
         if (place < GD_WALK_CHUNK - 1) store_some(walk, held, begin, step - 1, place);
-        for (; step <= end; step++) walk[step] = -1;
+        for (; step <= end; step++) {
+            walk[step] = -1;
+            if (GD_TELLS) edges[i * length + step - 1] = -1;
+        }
     }
 }
 
@@ -119,7 +124,7 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
                                             index_t *here, index_t *candidate, int budget, int length,
                                             const Rows rows, const Factors factors, bool undirected,
                                             const index_t *ids, long long owned, index_t *path, int *made,
-                                            index_t *target) {
+                                            index_t *target, long long *edges, long long *told) {
     const bool writes = threads.writes();
     for (long long i = threads.first(); i < n; i += threads.stride()) {
         const gd_u64 walker = (gd_u64)instance[i];
@@ -135,6 +140,7 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             const gd_u64 coin = rows.coin<METHOD>(walker, (gd_u32)(s + 1), trial) >> 1;
             if (coin < (common ? factors.common : factors.distant)) {
                 if (writes) path[i * budget + count] = asked;
+                if (GD_TELLS && writes) edges[i * budget + count] = told[i];
                 count++;
                 s++;
                 before = id;
@@ -153,9 +159,10 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             goal = -1;
             if (rows.dead<METHOD>(v, degree)) break;
             index_t u, to;
+            long long taken;
             for (;;) {
                 gd_u64 coin;
-                u = rows.indices[rows.pick<METHOD>(threads, v, begin, degree, walker, (gd_u32)(s + 1), trial, coin)];
+                u = rows.end_of(rows.pick<METHOD>(threads, v, begin, degree, walker, (gd_u32)(s + 1), trial, coin), taken);
                 to = ids[u];
                 if (before < 0 || degree == 1) break;
                 coin >>= 1;
@@ -178,9 +185,11 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             }
             if (asked >= 0) {
                 goal = undirected ? asked : before;
+                if (GD_TELLS && writes) told[i] = taken;  // read above, if at all, by this thread
                 break;
             }
             if (writes) path[i * budget + count] = to;
+            if (GD_TELLS && writes) edges[i * budget + count] = taken;
             count++;
             s++;
             before = id;
@@ -207,18 +216,18 @@ extern "C" __global__ void second_order(long long n, long long first, long long 
                                         const index_t *starts, const long long *indptr, const index_t *indices,
                                         long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
                                         const gd_u64 *table, const int *other,
-                                        index_t *walks, int *lengths) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+                                        index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
     const Factors factors{back, common, distant};
     const Single alone{};
     if (method == GD_UNIFORM)
-        second_all<GD_UNIFORM>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_UNIFORM>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
     else if (method == GD_REJECTION)
-        second_all<GD_REJECTION>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_REJECTION>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
     else if (method == GD_INVERSE)
-        second_all<GD_INVERSE>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_INVERSE>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
     else
-        second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths);
+        second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long long n, long long first, long long begin, long long end, long long length,
@@ -226,13 +235,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long
                                                   const index_t *starts, const long long *indptr, const index_t *indices,
                                                   long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
                                                   const gd_u64 *table, const int *other,
-                                                  index_t *walks, int *lengths) {
+                                                  index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
     const Factors factors{back, common, distant};
     second_all<GD_RESERVOIR>(Together{keys, places, 0}, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0,
-        starts, walks, lengths);
+        starts, walks, lengths, edges);
 }
 
 extern "C" __global__ void second_order_part(long long n, const long long *instance, int *step, int *draw, const index_t *at,
@@ -241,22 +250,23 @@ extern "C" __global__ void second_order_part(long long n, const long long *insta
                                              gd_u64 distant, long long undirected, const long long *indptr, const index_t *indices,
                                              long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
                                              const gd_u64 *table, const int *other,
-                                             const index_t *ids, long long owned, index_t *path, int *made, index_t *target) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+                                             const index_t *ids, long long owned, index_t *path, int *made, index_t *target,
+                                             const arc_t *arcs, long long *edges, long long *taken) {
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
     const Factors factors{back, common, distant};
     const Single alone{};
     if (method == GD_UNIFORM)
         second_here<GD_UNIFORM>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target);
+            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
     else if (method == GD_REJECTION)
         second_here<GD_REJECTION>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target);
+            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
     else if (method == GD_INVERSE)
         second_here<GD_INVERSE>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target);
+            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
     else
         second_here<GD_ALIAS>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target);
+            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) second_order_part_reservoir(long long n, const long long *instance, int *step, int *draw, const index_t *at,
@@ -265,11 +275,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) second_order_part_reservoir
                                                        gd_u64 distant, long long undirected, const long long *indptr, const index_t *indices,
                                                        long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
                                                        const gd_u64 *table, const int *other,
-                                                       const index_t *ids, long long owned, index_t *path, int *made, index_t *target) {
+                                                       const index_t *ids, long long owned, index_t *path, int *made, index_t *target,
+                                             const arc_t *arcs, long long *edges, long long *taken) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}};
+    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
     const Factors factors{back, common, distant};
     second_here<GD_RESERVOIR>(Together{keys, places, 0}, n, instance, step, draw, at, previous, previous_slot, here, candidate,
-        (int)budget, (int)length, rows, factors, undirected != 0, ids, owned, path, made, target);
+        (int)budget, (int)length, rows, factors, undirected != 0, ids, owned, path, made, target, edges, taken);
 }

@@ -11,6 +11,7 @@ here                   index dtype, in and out: the id of the vertex where a wal
 candidate              index dtype, in and out: the id of the vertex that a walker asks about: whether it is a neighbour
                        of `previous`; -1 for a walker that asks nothing. A question is at the candidate, if the graph is
                        undirected, else at the vertex before.
+taken                  None, or int64, in and out, where edges are told: the row of the edge to `candidate`
 target                 index dtype: the id of the vertex to whose owner a walker or its question goes, -1 where it ended
 """
 
@@ -21,10 +22,13 @@ from graphdask.kernels.hash import key as keyed
 from graphdask.kernels.philox import DRAW_WALK, philox
 from graphdask.kernels.pick import UNIFORM, pick, pick_uniform
 from graphdask.kernels.twin import twin, within
-from graphdask.kernels.walk import COIN, GROUP
+from graphdask.kernels.walk import COIN, GROUP, entry
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "double")]
+MACROS += [{"index_t": "int", "bias_t": bias, "arc_t": "int"} for bias in ("int", "long long", "double")]
+MACROS += [{"index_t": "int", "bias_t": "int", "arc_t": "long long"}]
+MACROS += [{"index_t": "long long", "bias_t": "double", "arc_t": "long long"}]
 
 _0, _1 = np.uint64(0), np.uint64(1)
 
@@ -90,7 +94,7 @@ def search_all(count, indices, begin, length, wanted, near):
 @twin
 def second_order(
     n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, walks, lengths,
+    greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
 ):  # fmt: skip
     """Fill columns begin + 1 to end of the walks, and column 0 where begin is 0; instances are first, first + 1, ...
 
@@ -103,6 +107,7 @@ def second_order(
     coin, near = np.empty(GROUP, np.uint64), np.empty(GROUP, np.bool_)
     asking, row = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     rest, wanted = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    taken = np.empty(GROUP, np.int64)
     for base in range(0, n, GROUP):
         count = 0
         for j in range(min(GROUP, n - base)):
@@ -135,10 +140,15 @@ def second_order(
                 j = live[k]
                 if edge[j] < 0:
                     walks[base + j, steps[j] : end + 1] = -1
+                    if edges is not None:
+                        edges[base + j, steps[j] - 1 : end] = -1
                     continue
                 live[left] = j
                 left += 1
-                u, t = np.int64(indices[edge[j]]), before[j]
+                u, number = entry(indices, arcs, edge[j])
+                t = before[j]
+                if edges is not None:
+                    taken[j] = number
                 if t < 0 or coin[j] < (back if u == t else low):
                     edge[j] = u
                 elif u == t or coin[j] >= high:
@@ -158,6 +168,8 @@ def second_order(
                 j = live[k]
                 if edge[j] >= 0:
                     walks[base + j, steps[j]] = edge[j]
+                    if edges is not None:
+                        edges[base + j, steps[j] - 1] = taken[j]
                     before[j], here[j], draws[j] = here[j], edge[j], _0
                     steps[j] += 1
                 live[count] = j
@@ -167,12 +179,12 @@ def second_order(
 @twin
 def second_order_reservoir(
     n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, walks, lengths,
+    greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
 ):  # fmt: skip
     """`second_order` by a reservoir, of which the threads of a block draw each edge together."""
     second_order(
         n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-        greatest, totals, shifts, table, other, walks, lengths,
+        greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
     )  # fmt: skip
 
 
@@ -180,6 +192,7 @@ def second_order_reservoir(
 def second_order_part(
     n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
     undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
+    arcs, edges, taken,
 ):  # fmt: skip
     """Let each walker go until it leaves the partition, asks, ends, or has made `budget` steps."""
     key = keyed(seed, DRAW_WALK, 0)
@@ -193,6 +206,8 @@ def second_order_part(
             near = has_neighbor(indices, ids, indptr[v], indptr[v + 1], before if undirected else asked)
             if coin_of(method, key, walker, np.uint64(s + 1), trial) < (common if near else distant):
                 path[i, count] = asked
+                if edges is not None:
+                    edges[i, count] = taken[i]
                 count += 1
                 s += 1
                 before, slot_before, identity, trial = identity, np.int64(-1), asked, _0
@@ -210,7 +225,7 @@ def second_order_part(
                     method, values, greatest, totals, shifts, table, other, v, row, row_end, key, walker,
                     np.uint64(s + 1), trial,
                 )  # fmt: skip
-                u = np.int64(indices[edge])
+                u, number = entry(indices, arcs, edge)
                 to = np.int64(ids[u])
                 if before < 0 or row_end - row == 1:
                     break
@@ -233,8 +248,12 @@ def second_order_part(
                     break
             if asked >= 0:
                 goal = asked if undirected else before
+                if edges is not None:
+                    taken[i] = number
                 break
             path[i, count] = to
+            if edges is not None:
+                edges[i, count] = number
             count += 1
             s += 1
             before, slot_before, v, identity, goal, trial = identity, v, u, to, to, _0
@@ -248,10 +267,11 @@ def second_order_part(
 def second_order_part_reservoir(
     n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
     undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
+    arcs, edges, taken,
 ):  # fmt: skip
     """`second_order_part` by a reservoir, of which the threads of a block draw each edge together."""
     second_order_part(
         n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common,
         distant, undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path,
-        made, target,
+        made, target, arcs, edges, taken,
     )  # fmt: skip

@@ -55,12 +55,47 @@ __device__ __forceinline__ void gd_cell(const gd_u64 *table, long long edge, gd_
     share = table[3 * edge], own = (long long)table[3 * edge + 1], other = (long long)table[3 * edge + 2];
 }
 
+// An edge: the slot that it leads to, and its row in what the caller gave. Where arc_t says their type, kernels read
+// these instead of `indices`, in one access, and tell the row of each edge that is taken.
+#ifdef arc_t
+#define GD_TELLS 1
+#else
+#define GD_TELLS 0
+#define arc_t index_t
+#endif
+__device__ __forceinline__ void gd_arc(const int *arcs, long long edge, int &slot, int &row) {
+#ifdef __CUDA_ARCH__
+    asm("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(slot), "=r"(row) : "l"(arcs + 2 * edge));
+#else
+    slot = arcs[2 * edge], row = arcs[2 * edge + 1];
+#endif
+}
+__device__ __forceinline__ void gd_arc(const long long *arcs, long long edge, long long &slot, long long &row) {
+#ifdef __CUDA_ARCH__
+    asm("ld.global.v2.b64 {%0, %1}, [%2];" : "=l"(slot), "=l"(row) : "l"(arcs + 2 * edge));
+#else
+    slot = arcs[2 * edge], row = arcs[2 * edge + 1];
+#endif
+}
+
 // Rows to walk over.
 struct Rows {
     gd_u64 key;
     const long long *indptr;
     const index_t *indices;
     gd_biases<bias_t> biases;
+    const arc_t *arcs;
+
+    // Where an edge leads, and its row where that is told.
+    __device__ __forceinline__ index_t end_of(long long edge, long long &taken) const {
+        if (GD_TELLS) {
+            arc_t slot, row;
+            gd_arc(arcs, edge, slot, row);
+            taken = (long long)row;
+            return (index_t)slot;
+        }
+        return indices[edge];
+    }
 
     // Whether no edge of a row can be drawn.
     template <int METHOD> __device__ __forceinline__ bool dead(long long row, long long degree) const {

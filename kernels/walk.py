@@ -24,6 +24,10 @@ budget    steps that a walker may make in this call; `path`, index dtype, (n, bu
           that it comes to, `made`, int32, their number
 ids       index dtype per slot
 owned     slots of own vertices: a walker that comes to another one stops
+arcs      None, or of each edge its entry of `indices` and its row in what the caller gave, (edges, 2); then `indices`
+          is not read. On a GPU they are read where the macro arc_t says their type
+edges     None where `arcs` is, else int64, (n, length), in walk_part (n, budget): the row of the edge of each step, -1
+          of a step that goes along no edge and in walk behind the last step; in walk_part only of steps that were made
 
 Over partitions of the vertices, some of which are on the device (walk_streamed); neighbours are vertices, not slots:
 
@@ -34,10 +38,11 @@ ways      int64, shape (3 * parts,), of each partition: what is added to a verte
 whole     whether rows are those of all vertices, and nothing is to be added to look them up
 indptr, greatest, totals, shifts
           rows
-indices, values, table, other
+indices, values, table, other, arcs
           edges of partitions that are near
-far_indices, far_values, far_table, far_other
+far_indices, far_values, far_table, far_other, far_arcs
           of all: those that are far are read here
+edges     filled with -1 before
 places    int32 per row of `walks`: the partition where its walker stands; `parts` where it has ended
 told      uint64, shape (1,): steps from vertices that are far are added
 """
@@ -63,6 +68,9 @@ from graphdask.kernels.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "double")]
+MACROS += [{"index_t": "int", "bias_t": bias, "arc_t": "int"} for bias in ("int", "long long", "double")]
+MACROS += [{"index_t": "int", "bias_t": "int", "arc_t": "long long"}]
+MACROS += [{"index_t": "long long", "bias_t": "double", "arc_t": "long long"}]
 METROPOLIS, CELLS = 4, 5
 """Besides the methods of pick.py."""
 COIN = np.uint64(0x80000000)
@@ -76,12 +84,21 @@ _0, _1, _32, _LOW = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(0xFFFFF
 
 
 @within
+def entry(indices, arcs, edge):
+    """Where an edge leads, and its row in what the caller gave where that is known, else -1."""
+    if arcs is None:
+        return np.int64(indices[edge]), np.int64(-1)
+    return np.int64(arcs[edge, 0]), np.int64(arcs[edge, 1])
+
+
+@within
 def following(
     key, restart, leave, dead, vertices, begin, end, indices, method, values, greatest, totals, shifts, table, other,
-    degrees, instance, step, v, row, start, first, second,
+    degrees, instance, step, v, row, start, first, second, arcs,
 ):  # fmt: skip
     """The next slot after v, whose edges are begin to end - 1 and whose row is `row`, or with True the id of a vertex;
-    -1 where the walk ends. `first` and `second` are block 0."""
+    -1 where the walk ends. And the row of the edge in what the caller gave, -1 where it goes along none or nobody asks.
+    `first` and `second` are block 0."""
     biased = method != UNIFORM and method != METROPOLIS
     ends = begin == end or (biased and totals[row] == _0)
     if leave:
@@ -90,33 +107,33 @@ def following(
             coin, _ = philox(key, instance, step, COIN)
         coin >>= _1
         if coin < (dead if ends else restart):
-            return np.int64(start), True
+            return np.int64(start), True, np.int64(-1)
         if coin < (ONE if ends else leave):
-            return np.int64(multiply_high(first, np.uint64(vertices))), True
+            return np.int64(multiply_high(first, np.uint64(vertices))), True, np.int64(-1)
     if ends:
-        return np.int64(-1), False
+        return np.int64(-1), False, np.int64(-1)
     if method == CELLS:
         edge, digit = pick_uniform(begin, end, first), multiply_high(second, totals[row])
         if indices.itemsize == 4:
             share, both = table[2 * edge], table[2 * edge + 1]
-            return np.int64(both & _LOW if digit < share else both >> _32), False
-        return np.int64(table[3 * edge + (1 if digit < table[3 * edge] else 2)]), False
+            return np.int64(both & _LOW if digit < share else both >> _32), False, np.int64(-1)
+        return np.int64(table[3 * edge + (1 if digit < table[3 * edge] else 2)]), False, np.int64(-1)
     if not biased:
         edge = pick_uniform(begin, end, first)
     else:
         edge, _ = pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, _0)
-    u = np.int64(indices[edge])
+    u, taken = entry(indices, arcs, edge)
     if method == METROPOLIS:
         others = degrees[u]
         if others > end - begin and np.int64(multiply_high(second, np.uint64(others))) >= end - begin:
-            return np.int64(v), False
-    return u, False
+            return np.int64(v), False, np.int64(-1)
+    return u, False, taken
 
 
 @twin
 def walk(
     n, first, begin, end, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, degrees, walks, lengths,
+    greatest, totals, shifts, table, other, degrees, walks, lengths, arcs, edges,
 ):  # fmt: skip
     """Fill columns begin + 1 to end of the walks, and column 0 where begin is 0; instances are first, first + 1, ..."""
     key = keyed(seed, DRAW_WALK, 0)
@@ -137,6 +154,8 @@ def walk(
             if alive == 0:
                 for j in range(count):
                     walks[base + j, step : end + 1] = -1
+                    if edges is not None:
+                        edges[base + j, step - 1 : end] = -1
                 break
             number = np.uint64(step)
             for j in range(count):
@@ -147,14 +166,16 @@ def walk(
                     row[j] = indptr[v]
                     degree[j] = indptr[v + 1] - row[j]
                 for j in range(count):
-                    v = np.int64(-1)
+                    v = taken = np.int64(-1)
                     if here[j] >= 0:
                         if degree[j]:
-                            v = np.int64(indices[pick_uniform(row[j], row[j] + degree[j], one[j])])
+                            v, taken = entry(indices, arcs, pick_uniform(row[j], row[j] + degree[j], one[j]))
                         else:
                             lengths[base + j] = step - 1
                             alive -= 1
                     here[j] = walks[base + j, step] = v
+                    if edges is not None:
+                        edges[base + j, step - 1] = taken
                 continue
             if biased:  # in three
                 for j in range(count):
@@ -176,45 +197,49 @@ def walk(
                             np.uint64(first + base + j), number, _0,
                         )  # fmt: skip
                 for j in range(count):
-                    v = np.int64(-1)
+                    v = taken = np.int64(-1)
                     if degree[j]:
-                        v = np.int64(indices[row[j]])
+                        v, taken = entry(indices, arcs, row[j])
                     elif here[j] >= 0:
                         lengths[base + j] = step - 1
                         alive -= 1
                     here[j] = walks[base + j, step] = v
+                    if edges is not None:
+                        edges[base + j, step - 1] = taken
                 continue
             for j in range(count):
-                v = here[j]
+                v, taken = here[j], np.int64(-1)
                 if v >= 0:
-                    v, _ = following(
+                    v, _, taken = following(
                         key, restart, leave, dead, vertices, indptr[v], indptr[v + 1], indices, method, values,
                         greatest, totals, shifts, table, other, degrees, np.uint64(first + base + j), number, v, v,
-                        starts[base + j], one[j], two[j],
+                        starts[base + j], one[j], two[j], arcs,
                     )  # fmt: skip
                     if v < 0:
                         lengths[base + j] = step - 1
                         alive -= 1
                     here[j] = v
                 walks[base + j, step] = v
+                if edges is not None:
+                    edges[base + j, step - 1] = taken
 
 
 @twin
 def walk_reservoir(
     n, first, begin, end, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, degrees, walks, lengths,
+    greatest, totals, shifts, table, other, degrees, walks, lengths, arcs, edges,
 ):  # fmt: skip
     """`walk` by a reservoir, of which the threads of a block draw each edge together."""
     walk(
         n, first, begin, end, length, seed, restart, leave, dead, vertices, starts, indptr, indices, method, values,
-        greatest, totals, shifts, table, other, degrees, walks, lengths,
+        greatest, totals, shifts, table, other, degrees, walks, lengths, arcs, edges,
     )  # fmt: skip
 
 
 @twin
 def walk_part(
     n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
-    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made, arcs, edges,
 ):  # fmt: skip
     """Let each walker go until it leaves the partition, ends, or has made `budget` steps."""
     key = keyed(seed, DRAW_WALK, 0)
@@ -223,14 +248,17 @@ def walk_part(
         v, known, s, count = np.int64(at[i]), np.int64(-1), np.int64(step[i]), 0
         while count < budget and s < length:
             first, second = philox(key, np.uint64(walker), np.uint64(s + 1), _0)
-            v, far = following(
+            v, far, taken = following(
                 key, restart, leave, dead, vertices, indptr[v], indptr[v + 1], indices, method, values, greatest,
                 totals, shifts, table, other, degrees, np.uint64(walker), np.uint64(s + 1), v, v, start, first, second,
+                arcs,
             )  # fmt: skip
             known = v if v < 0 or far else np.int64(ids[v])
             if v < 0:
                 break
             path[i, count] = known
+            if edges is not None:
+                edges[i, count] = taken
             count += 1
             s += 1
             if far or v >= owned:
@@ -243,12 +271,12 @@ def walk_part(
 @twin
 def walk_part_reservoir(
     n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
-    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+    indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made, arcs, edges,
 ):  # fmt: skip
     """`walk_part` by a reservoir, of which the threads of a block draw each edge together."""
     walk_part(
         n, first_instance, instance, step, at, budget, length, seed, restart, leave, dead, vertices, starts, indptr,
-        indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made,
+        indices, method, values, greatest, totals, shifts, table, other, degrees, ids, owned, path, made, arcs, edges,
     )  # fmt: skip
 
 
@@ -269,7 +297,7 @@ def partition_of(v, cuts, parts):
 def walk_streamed(
     n, queue, first, budget, length, seed, restart, leave, dead, vertices, starts, indptr, greatest, totals, shifts,
     indices, method, values, table, other, far_indices, far_values, far_table, far_other, degrees, cuts, ways, parts,
-    whole, walks, lengths, places, told,
+    whole, walks, lengths, places, told, arcs, far_arcs, edges,
 ):  # fmt: skip
     """Let each walker go until it comes to a partition that is not read, ends, or has made `budget` steps."""
     key = keyed(seed, DRAW_WALK, 0)
@@ -283,19 +311,21 @@ def walk_streamed(
             begin, after = indptr[row] + ways[parts + place], indptr[row + 1] + ways[parts + place]
             one, two = philox(key, walker, np.uint64(s + 1), _0)
             if ways[2 * parts + place] == NEAR:
-                v, _ = following(
+                v, _, taken = following(
                     key, restart, leave, dead, vertices, begin, after, indices, method, values, greatest, totals,
-                    shifts, table, other, degrees, walker, np.uint64(s + 1), v, row, starts[r], one, two,
+                    shifts, table, other, degrees, walker, np.uint64(s + 1), v, row, starts[r], one, two, arcs,
                 )  # fmt: skip
             else:
                 told[0] += np.uint64(1)
-                v, _ = following(
+                v, _, taken = following(
                     key, restart, leave, dead, vertices, begin, after, far_indices, method, far_values, greatest,
                     totals, shifts, far_table, far_other, degrees, walker, np.uint64(s + 1), v, row, starts[r], one,
-                    two,
+                    two, far_arcs,
                 )  # fmt: skip
             if v < 0:
                 break
+            if edges is not None:
+                edges[r, s] = taken
             s += 1
             walks[r, s] = v
             place = partition_of(v, cuts, parts)

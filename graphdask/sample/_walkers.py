@@ -26,6 +26,7 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap, index_dtype
+from graphdask.sample._arcs import STEP
 from graphdask.sample._edge_finding import Taken, in_turn
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
@@ -83,6 +84,12 @@ class WholeState:
     """How many launches are to come."""
     nothing: dict[str, Array]
     """Records for nobody."""
+    edges: Array | None = None
+    """int64, (walks, length): the row of the edge of each step, -1 of none; where rows are asked for."""
+
+    def edges_of(self, rows: slice) -> Array | None:
+        """Those of some walks."""
+        return None if self.edges is None else self.edges[rows]
 
 
 @dataclass
@@ -94,8 +101,8 @@ class PartState:
     """Ids, of all instances."""
     ids: Array
     """Per slot."""
-    seen: list[tuple[Array, Array, Array]] = field(default_factory=list)
-    """Instances, steps and ids of what was visited here."""
+    seen: list[tuple[Array, ...]] = field(default_factory=list)
+    """Instances, steps and ids of what was visited here; and the rows of the edges, where they are asked for."""
 
 
 def is_whole(part: Part) -> bool:
@@ -108,6 +115,7 @@ class Walkers(Sampler[Any]):
 
     verifier = "graphdask.verify.walks"
     result_type = Walks
+    tells_edges = True
     cut = ("starts",)
     bias: str | None = None
     """What edges are drawn by: None, weight or degree."""
@@ -147,7 +155,7 @@ class Walkers(Sampler[Any]):
     @abstractmethod
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+    ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         """Let walkers go on in this partition.
 
         Returns
@@ -160,6 +168,8 @@ class Walkers(Sampler[Any]):
             The id of the vertex whose owner each travels to; -1 where a walk has ended.
         records : dict
             What travels with it, but for `at`.
+        edges : int64 array, shape (k, steps), or None
+            The rows of the edges that lead to the vertices of `path`, where they are asked for.
         """
 
     @abstractmethod
@@ -168,13 +178,14 @@ class Walkers(Sampler[Any]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index, n = part.vertex_map.dtype.itemsize, self.instances
-        walks = n * ((self.length + 1) * index + 12 + index)
+        of_edges = STEP * self.length if self.numbered else 0
+        walks = n * ((self.length + 1) * index + 12 + index + of_edges)
         if is_whole(part):
             return walks + self.rows_memory(part)
         record = sum(index if of == INDEX else 8 for of in self.record_columns.values())
-        visits = -(-n * (self.length + 1) // part.size) * (12 + index)
+        visits = -(-n * (self.length + 1) // part.size) * (12 + index + (STEP if self.numbered else 0))
         there = min(n, -(-2 * n // part.size))  # some ranks have more of the walkers than others
-        travelling = there * (3 * record + min(BUDGET, self.length) * (12 + 2 * index))
+        travelling = there * (3 * record + min(BUDGET, self.length) * (12 + 2 * index + (2 * STEP * self.numbered)))
         return walks // part.size + 2 * visits + travelling + index * part.num_slots + self.rows_memory(part)
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
@@ -188,6 +199,7 @@ class Walkers(Sampler[Any]):
             whole = WholeState(
                 rows, starts, walks, xp.empty(self.instances, np.int32), iter(todo), len(todo),
                 {"at": starts[:0], **self.departures(env, starts[:0])},
+                xp.empty((self.instances, self.length), np.int64) if self.numbered else None,
             )  # fmt: skip
             return whole, Messages.of_records(whole.nothing, np.zeros(2, np.int64), active=bool(todo))
         starts = env.backend.from_host(given.astype(dtype))
@@ -216,14 +228,15 @@ class Walkers(Sampler[Any]):
         came = dict(inbox.records)
         came["at"] = came["at"] - came["at"].dtype.type(part.first_position)
         instance, step = came["instance"], came["step"]
-        path, made, target, records = self.advance(part, env, state, {**came, "step": step.copy()})
+        path, made, target, records, taken = self.advance(part, env, state, {**came, "step": step.copy()})
         edges = 0
         if len(instance):
             columns = xp.arange(path.shape[1], dtype=np.int32)
             filled = columns[None, :] < made[:, None]
             walker = xp.broadcast_to(instance[:, None], path.shape)[filled]
             number = (step[:, None] + (columns[None, :] + np.int32(1)))[filled]
-            state.seen.append((walker, number.astype(np.int32, copy=False), path[filled]))
+            rows = () if taken is None else (taken[filled],)
+            state.seen.append((walker, number.astype(np.int32, copy=False), path[filled], *rows))
             edges = len(walker)
         onward = target >= 0
         records = {name: column[onward] for name, column in records.items()}
@@ -232,27 +245,33 @@ class Walkers(Sampler[Any]):
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
         if isinstance(state, WholeState):
-            return {"walks": state.walks, "lengths": state.lengths}
+            rows = {} if state.edges is None else {"edge": state.edges}
+            return {"walks": state.walks, "lengths": state.lengths, **rows}
         xp, dtype, bounds = env.xp, part.vertex_map.dtype, self.homes(part.size)
         first, last = int(bounds[part.rank]), int(bounds[part.rank + 1])
-        none = (xp.zeros(0, np.int64), xp.zeros(0, np.int32), xp.zeros(0, dtype))
+        none = (xp.zeros(0, np.int64), xp.zeros(0, np.int32), xp.zeros(0, dtype), xp.zeros(0, np.int64))
+        none = none[: 3 + self.numbered]
         columns = [xp.concatenate(pieces) for pieces in zip(none, *state.seen, strict=True)]
         state.seen.clear()
         if part.size > 1:
             assert env.comm is not None
             home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), columns[0], side="right")
-            records, cuts = routed(env, home, dict(zip("isv", columns, strict=True)))
+            records, cuts = routed(env, home, dict(zip("isve", columns, strict=False)))
             del columns
             for name, column in records.items():
                 pieces = [column[int(cuts[peer]) : int(cuts[peer + 1])] for peer in range(part.size)]
                 records[name] = xp.concatenate(env.comm.alltoallv(pieces))
             columns = list(records.values())
-        instance, step, vertex = columns
+        instance, step, vertex, *told = columns
         walks = xp.full((last - first, self.length + 1), -1, dtype)
         walks[:, 0] = state.starts[first - self.first : last - self.first]
         walks[instance - first, step] = vertex
         lengths = (walks >= 0).sum(axis=1).astype(np.int32) - np.int32(1)
-        return {"walks": walks, "lengths": lengths}
+        if not told:
+            return {"walks": walks, "lengths": lengths}
+        edges = xp.full((last - first, self.length), -1, np.int64)
+        edges[instance - first, step - 1] = told[0]
+        return {"walks": walks, "lengths": lengths, "edge": edges}
 
 
 def sent_to(part: Part, env: Environment, records: dict[str, Array], target: Array, **more: Any) -> Messages:

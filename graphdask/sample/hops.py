@@ -19,7 +19,7 @@ from graphdask.partition import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, sampled
+from graphdask.sample.sampler import Placement, numbered, sampled
 from graphdask.sample.traversal import Traversal
 
 DIRECTIONS = ("out", "in")
@@ -143,14 +143,6 @@ def checked_options(
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
         "seed": whole("seed", seed), "direction": checked_name("direction", direction, DIRECTIONS),
     }  # fmt: skip
-
-
-def numbered(sampler: Traversal, edge_rows: Any) -> Traversal:
-    """The sampler, which says of every edge which row it is where that is asked for."""
-    if not isinstance(edge_rows, bool | np.bool_):
-        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
-    sampler.numbered = bool(edge_rows)
-    return sampler
 
 
 def checked_collisions(collisions: Any, method: str) -> Any:

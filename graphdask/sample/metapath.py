@@ -19,10 +19,11 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
+from graphdask.sample._arcs import arcs_memory, arcs_of
 from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
-from graphdask.sample.sampler import IN_PLACE, Placement, checked_placement, sampled
+from graphdask.sample.sampler import IN_PLACE, Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.walks import FirstOrder, Rows
 
@@ -54,18 +55,27 @@ class MetapathWalk(FirstOrder):
         """Of each place in the metapath."""
         csr, made = part.out, {}
         for kind in set(self.metapath):
-            name = ("edges of type", kind)
+            name = self._table(kind)
             typed = part.tables.get(name)
             if typed is None:
-                typed = csr.only(env.xp, of_type(env.xp, csr, kind))
-                typed.weights = None
+                there = of_type(env.xp, csr, kind)
+                typed = csr.only(env.xp, there)
+                typed.weights, typed.rows = None, csr.rows[there] if self.numbered and csr.rows is not None else None
                 part.tables.keep(name, typed, typed.nbytes)
-            made[kind] = Rows(typed, biases_of(part, env, None, "uniform"), env.xp.zeros(1, np.int64))
+            arcs = arcs_of(part, env.xp, typed, kind) if self.numbered else None
+            made[kind] = Rows(typed, biases_of(part, env, None, "uniform"), env.xp.zeros(1, np.int64), arcs)
         return [made[kind] for kind in self.metapath]
 
+    def _table(self, kind: int) -> tuple[Any, ...]:
+        """What a partition keeps the edges of a type under."""
+        return ("edges of type", kind, "with rows") if self.numbered else ("edges of type", kind)
+
     def rows_memory(self, part: Part) -> int:
-        new = sum(("edges of type", kind) not in part.tables for kind in set(self.metapath))
+        new = sum(self._table(kind) not in part.tables for kind in set(self.metapath))
         scratch = 10 * part.out.num_edges if new else 0
+        if new and self.numbered:
+            assert part.out.rows is not None
+            scratch += arcs_memory(part) + part.out.rows.nbytes
         return 8 * (part.out.num_rows + 1) * new + part.out.indices.nbytes * min(new, 1) + scratch
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
@@ -75,7 +85,7 @@ class MetapathWalk(FirstOrder):
 
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+    ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         step = len(env.history) - 1
         return self.advance_over(state.rows[step % len(self.metapath)], part, env, state, came, 1)
 
@@ -89,6 +99,7 @@ def metapath_walk(
     edge_types: Any = None,
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -112,7 +123,7 @@ def metapath_walk(
     walks_per_start : int
     seed : int
         Of the random numbers; its last 64 bits count.
-    placement, client, progress
+    edge_rows, placement, client, progress
         As in `random_walk`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
@@ -154,5 +165,5 @@ def metapath_walk(
     path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(metapath))
     sampler = MetapathWalk(numbers, steps, integer("seed", seed), path)
     typed = with_edge_values(G, "edge_types", edge_types, whole=True)
-    walks: Walks = sampled(typed, sampler, where, client, progress)
+    walks: Walks = sampled(typed, numbered(sampler, edge_rows), where, client, progress)
     return walks

@@ -27,6 +27,7 @@ from graphdask.runtime import runtime
 from graphdask.sample.streamed import Streamed
 
 S = TypeVar("S")
+N = TypeVar("N", bound="Sampler[Any]")
 
 PLACEMENTS = ("auto", "replicated", "partitioned", "streamed")
 
@@ -190,6 +191,19 @@ def refuse_partitions(name: str, where: Streamed) -> None:
                 f"{name} of a streamed graph reads all edges in the host's memory, so {option}={value!r} says nothing; "
                 f"leave it out{', and see gd.sample.in_chunks' if option == 'batch' else ''}"
             )
+
+
+def numbered(sampler: N, edge_rows: Any) -> N:
+    """The sampler, which says of every edge which row it is where that is asked for."""
+    sampler.numbered = checked_edge_rows(edge_rows)
+    return sampler
+
+
+def checked_edge_rows(edge_rows: Any) -> bool:
+    """Whether rows of edges are asked for."""
+    if not isinstance(edge_rows, bool | np.bool_):
+        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
+    return bool(edge_rows)
 
 
 def owners(env: Environment, part: Part, positions: Array) -> Array:

@@ -21,6 +21,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import flag, integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
+from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -35,9 +36,10 @@ from graphdask.sample._walkers import (
     threads_for,
     together_for,
 )
-from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
-from graphdask.sample.sampler import Placement, checked_placement, sampled
+from graphdask.sample.biases import checked_bias, method_for
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
+from graphdask.sample.walks import Rows
 
 ONE = 1 << 63
 """What stands for the probability 1."""
@@ -50,7 +52,7 @@ class SecondOrder(Walkers):
 
     name = "node2vec"
     on_disk = "graphdask.stream.walkers"
-    record_columns: ClassVar[Mapping[str, Any]] = {
+    travelling: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,
         "candidate": INDEX,
     }  # fmt: skip
@@ -63,51 +65,61 @@ class SecondOrder(Walkers):
         self.method, self.bias, self.p, self.q, self.directed = method, bias, p, q, directed
 
     @property
+    def record_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What records hold; where rows are asked for, also that of the edge to the candidate."""
+        return {**self.travelling, "row": np.int64} if self.numbered else self.travelling
+
+    @property
     def factors(self) -> tuple[np.uint64, np.uint64, np.uint64]:
         """Of the vertex before, of its neighbours, and of others, over the greatest of them, in multiples of 2^-63."""
         factors = 1.0 / self.p, 1.0, 1.0 / self.q
         back, common, distant = (np.uint64(min(ONE, round(factor / max(factors) * ONE))) for factor in factors)
         return back, common, distant
 
-    def rows(self, part: Part, env: Environment) -> EdgeBiases:
-        return biases_of(part, env, self.bias, self.method)
+    def rows(self, part: Part, env: Environment) -> Rows:
+        arcs = arcs_of(part, env.xp, part.out) if self.numbered else None
+        return Rows(part.out, biases_of(part, env, self.bias, self.method), env.xp.zeros(1, np.int64), arcs)
 
     def rows_memory(self, part: Part) -> int:
-        return biases_memory(part, self.bias, self.method)
+        return biases_memory(part, self.bias, self.method) + (arcs_memory(part) if self.numbered else 0)
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
-        csr, n, reservoir = part.out, rows.stop - rows.start, self.method == "reservoir"
-        kernels = env.kernels("second_order", index_t=part.vertex_map.dtype, bias_t=state.rows.dtype)
+        csr, n, reservoir, of = part.out, rows.stop - rows.start, self.method == "reservoir", state.rows
+        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **told(of.arcs)}
+        kernels = env.kernels("second_order", **types)
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
         (kernels.second_order_reservoir if reservoir else kernels.second_order)(
             n, self.first + rows.start, begin, end, self.length, self.seed, *self.factors, int(not self.directed),
-            state.starts[rows], csr.indptr, csr.indices, *state.rows.arguments, state.walks[rows],
-            state.lengths[rows], **launched,
+            state.starts[rows], csr.indptr, csr.indices, *of.biases.arguments, state.walks[rows],
+            state.lengths[rows], of.arcs, state.edges_of(rows), **launched,
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
         xp, n = env.xp, len(instance)
         none = xp.full(n, -1, np.int64)
+        row = {"row": none} if self.numbered else {}
         return {
             "instance": instance.astype(np.int64, copy=False), "step": xp.zeros(n, np.int32),
-            "draw": xp.zeros(n, np.int32), "previous": none, "here": none, "candidate": none,
+            "draw": xp.zeros(n, np.int32), "previous": none, "here": none, "candidate": none, **row,
         }  # fmt: skip
 
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+    ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         xp, csr, dtype, n = env.xp, part.out, part.vertex_map.dtype, len(came["at"])
         path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
-        target = xp.empty(n, dtype)
-        kernels = env.kernels("second_order", index_t=dtype, bias_t=state.rows.dtype)
+        target, of = xp.empty(n, dtype), state.rows
+        edges = None if of.arcs is None else xp.empty(path.shape, np.int64)
+        kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **told(of.arcs))
         reservoir = self.method == "reservoir"
         (kernels.second_order_part_reservoir if reservoir else kernels.second_order_part)(
             n, came["instance"], came["step"], came["draw"], came["at"], came["previous"],
             self._own_slots(part, env, came["previous"]), came["here"], came["candidate"], path.shape[1], self.length,
-            self.seed, *self.factors, int(not self.directed), csr.indptr, csr.indices, *state.rows.arguments,
-            state.ids, part.num_owned, path, made, target, **(together_for(env, n) if reservoir else {}),
+            self.seed, *self.factors, int(not self.directed), csr.indptr, csr.indices, *of.biases.arguments,
+            state.ids, part.num_owned, path, made, target, of.arcs, edges, came.get("row"),
+            **(together_for(env, n) if reservoir else {}),
         )  # fmt: skip
-        return path, made, target, {name: column for name, column in came.items() if name != "at"}
+        return path, made, target, {name: column for name, column in came.items() if name != "at"}, edges
 
     @staticmethod
     def _own_slots(part: Part, env: Environment, ids: Array) -> Array:
@@ -130,6 +142,7 @@ def node2vec(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -160,6 +173,8 @@ def node2vec(
     seed : int
         Of the random numbers; its last 64 bits count. By weight, "auto" chooses the method by how many steps there are
         to be made, and the method decides what is drawn.
+    edge_rows : bool
+        Whether walks have the column `edge` from the beginning, as in `random_walk`.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Where the graph is, as in `random_walk`. The walks are the same. With "streamed" all edges
         are read where the host has them, as `Streamed` says: a step looks for neighbours of the vertex before, which
@@ -209,7 +224,7 @@ def node2vec(
     numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
     sampler = SecondOrder(numbers, steps, integer("seed", seed), kind, bias, p, q, G.directed)
     checked_bias(G, bias)
-    walks: Walks = sampled(G, sampler, where, client, progress)
+    walks: Walks = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return walks
 
 

@@ -20,6 +20,7 @@ from graphdask.engine import Environment, RankResult
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part
 from graphdask.residency import Lanes, ResidentSet, fetched, on_device, seen_in_place
+from graphdask.sample._arcs import STEP, told
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
     PREPARING,
@@ -36,8 +37,8 @@ from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
 READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 10}
 """Of a step, about, by method, besides what is said of rows."""
-OF_ROWS, OF_EDGES = ("indptr", "greatest", "totals", "shifts"), ("indices", "values", "table", "other")
-"""What is said of rows and of edges, in the order in which kernels take it."""
+OF_ROWS, OF_EDGES = ("indptr", "greatest", "totals", "shifts"), ("indices", "values", "table", "other", "arcs")
+"""What is said of rows and of edges, in the order in which kernels take it, but for `arcs`, which come at the end."""
 NEAR, FAR, WAITS = 0, 1, 2
 """How a partition is read, as kernels/walk.py has it."""
 CELLS = 5
@@ -73,11 +74,15 @@ def schemes_of(options: Streamed, rows: HostRows, env: Environment) -> list[str]
 
 def _host_rows(made: Rows, part: Part, host: Environment) -> HostRows:
     """What kernels read of each row, by the names of `walk_streamed`."""
-    rows, biases = HostRows(part.out.indptr, {"indices": part.out.indices}), made.biases
+    ends = {"indices": part.out.indices} if made.arcs is None else {"arcs": made.arcs}
+    rows, biases = HostRows(part.out.indptr, ends), made.biases
     if biases.kind is None:
         return rows
     _, values, greatest, totals, shifts, table, other = biases.arguments
     rows.rows["totals"] = totals
+    if biases.method == "alias" and made.arcs is not None:
+        rows.edges["table"], rows.edges["other"] = table, other
+        return rows
     if biases.method == "alias":
         return replace(rows, edges={"table": _cells(part.out, table, other, host)})
     if biases.method == "inverse":
@@ -117,17 +122,17 @@ class _Run:
         with PREPARING:
             made = sampler.rows(part, host)
         self.biases = made.biases
-        rows = prepared(
-            part, host, env.backend, (sampler.bias, self.biases.method), lambda: _host_rows(made, part, host)
-        )
+        of = sampler.bias, self.biases.method, *(["arcs"] if sampler.numbered else [])
+        rows = prepared(part, host, env.backend, of, lambda: _host_rows(made, part, host))
         degrees = made.degrees if sampler.method == "metropolis" else made.degrees[:1]
         width, n = part.vertex_map.dtype.itemsize, sampler.instances
+        of_walk = sampler.length * (width + STEP * sampler.numbered)
         for scheme in schemes_of(options, rows, env):
             self.scheme, self.whole = scheme, scheme == "in-place"
             fixed = degrees.nbytes + self.whole * sum(array.nbytes for array in rows.of_rows.values())
             try:
                 self.layout: Layout = laid_out(
-                    options, scheme, rows, env.backend, env.memory_share, n, (sampler.length + 2) * width + 8 + QUEUE,
+                    options, scheme, rows, env.backend, env.memory_share, n, of_walk + 2 * width + 8 + QUEUE,
                     fixed, sampler.name, self.whole,
                 )  # fmt: skip
                 break
@@ -135,7 +140,7 @@ class _Run:
                 if scheme in (options.scheme, "BAL"):
                     raise
         if self.layout.batch < n:
-            walks, free = n * ((sampler.length + 1) * width + 4), int(host.backend.free_memory() * host.memory_share)
+            walks, free = n * (of_walk + width + 4), int(host.backend.free_memory() * host.memory_share)
             if walks > free:
                 raise OverBudget(
                     f"{n:,} walks of {sampler.length:,} steps are {walks:,} bytes, and {free:,} may be used of the "
@@ -147,6 +152,7 @@ class _Run:
         self.lanes = Lanes(backend, 0 if self.whole else LANES)
         dtypes = {"values": self.biases.dtype, "greatest": self.biases.dtype, "totals": np.uint64, "shifts": np.int32}
         dtypes |= {"table": np.uint64, "other": np.int32, "indices": part.vertex_map.dtype}
+        dtypes["arcs"] = dtypes["indices"] if made.arcs is None else made.arcs.dtype
         near = {name: env.xp.empty(0, dtype) for name, dtype in dtypes.items()} | self.resident.pools
         far = {name: near[name] for name in OF_EDGES}
         self.of_rows = 0
@@ -156,14 +162,17 @@ class _Run:
             far |= {name: seen_in_place(backend, array) for name, array in (rows.edges | rows.sparse).items()}
             self.of_rows = sum(array.nbytes for array in rows.of_rows.values())
         method, *_ = self.biases.arguments
-        method = {"metropolis": METROPOLIS, "alias": CELLS}.get(sampler.method, method)
-        of_rows, (indices, *of_edges), of_far = (
+        cells = {} if sampler.numbered else {"alias": CELLS}
+        method = {"metropolis": METROPOLIS, **cells}.get(sampler.method, method)
+        of_rows, (indices, *of_edges, arcs), (*of_far, far_arcs) = (
             [of[name].reshape(-1) for name in names]
             for of, names in ((near, OF_ROWS), (near, OF_EDGES), (far, OF_EDGES))
         )
+        self.arcs = [of.reshape(-1, 2) if sampler.numbered else None for of in (arcs, far_arcs)]
         self.tables = *of_rows, indices, method, *of_edges, *of_far
         """What every launch is told of rows and edges."""
-        self.kernels = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=self.biases.dtype)
+        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **told(self.arcs[0])}
+        self.kernels = env.kernels("walk", **types)
         self.queues = env.kernels("queues")
         self.said = sampler.length, sampler.seed, *sampler.moves, part.num_vertices
         """What every launch is told of the walks."""
@@ -177,15 +186,16 @@ class _Run:
         sampler, n = self.sampler, self.sampler.instances
         batches = range(0, max(n, 1), self.layout.batch)
         if len(batches) == 1:
-            walks, lengths = self._batch(slice(0, n))
+            columns = self._batch(slice(0, n))
         else:
-            walks = np.empty((n, sampler.length + 1), self.part.vertex_map.dtype)
-            lengths = np.empty(n, np.int32)
+            shapes = {"walks": ((n, sampler.length + 1), self.part.vertex_map.dtype), "lengths": (n, np.int32)}
+            if sampler.numbered:
+                shapes["edge"] = ((n, sampler.length), np.int64)
+            columns = {name: np.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
             for begin in batches:
                 rows = slice(begin, min(begin + self.layout.batch, n))
-                for column, drawn in zip((walks, lengths), self._batch(rows), strict=True):
-                    fetched(drawn, column[rows])
-        columns: dict[str, Any] = {"walks": walks, "lengths": lengths}
+                for name, drawn in self._batch(rows).items():
+                    fetched(drawn, columns[name][rows])
         imbalance = float(np.mean(self.imbalances)) if self.imbalances else 0.0
         in_place = int(self.env.backend.to_host(self.in_place)[0])
         told = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
@@ -195,7 +205,7 @@ class _Run:
             self.env.backend.description, self.layout.memory,
         )  # fmt: skip
 
-    def _batch(self, rows: slice) -> tuple[Array, Array]:
+    def _batch(self, rows: slice) -> dict[str, Any]:
         """Walks of some instances, counted from the sampler's first."""
         env, xp, sampler, count = self.env, self.env.xp, self.sampler, self.layout.cut.count
         first = sampler.first + rows.start
@@ -204,6 +214,7 @@ class _Run:
         self.walks = xp.full((len(starts), sampler.length + 1), -1, starts.dtype)
         self.walks[:, 0] = self.starts
         self.lengths = xp.zeros(len(starts), np.int32)
+        self.edges = xp.full((len(starts), sampler.length), -1, np.int64) if sampler.numbered else None
         self.places = (xp.searchsorted(self.cuts[1:], self.starts, side="right")).astype(np.int32)
         if not sampler.length:
             self.places.fill(count)
@@ -215,7 +226,8 @@ class _Run:
                 record(env, sampler.name, frontier, steps - made, started)
             active = {k: int(bounds[k + 1] - bounds[k]) for k in range(count) if bounds[k] < bounds[k + 1]}
             if not active:
-                return self.walks, self.lengths
+                columns = {"walks": self.walks, "lengths": self.lengths}
+                return columns if self.edges is None else {**columns, "edge": self.edges}
             started = clock()
             left = max(sum(active.values()) * sampler.length - steps, 0)
             chosen, ways = self._chosen(active, left + (sampler.instances - rows.stop) * sampler.length)
@@ -315,6 +327,7 @@ class _Run:
                 self.kernels.walk_streamed(
                     len(queue), queue, self.first, budget, *self.said, self.starts, *self.tables, self.degrees,
                     self.cuts, ways, count, int(self.whole), self.walks, self.lengths, self.places, self.in_place,
+                    *self.arcs, self.edges,
                     per_processor=blocks[k], threads=threads_for(self.env, len(queue)),
                 )  # fmt: skip
         self.lanes.join()

@@ -20,6 +20,7 @@ from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph import Graph, checked_graph, checked_undirected
 from graphdask.part import Csr, Part
+from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -35,7 +36,7 @@ from graphdask.sample._walkers import (
     together_for,
 )
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
-from graphdask.sample.sampler import Placement, checked_placement, sampled
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.streamed import Streamed
 
@@ -53,6 +54,8 @@ class Rows:
     biases: EdgeBiases
     degrees: Array
     """Of each slot, int64; of shape (1,) where nobody asks."""
+    arcs: Array | None = None
+    """Edges beside their rows (graphdask.sample._arcs), where these are asked for."""
 
 
 class FirstOrder(Walkers):
@@ -87,7 +90,8 @@ class FirstOrder(Walkers):
         csr, degrees = part.out, env.xp.zeros(1, np.int64)
         if self.asks_degrees:
             (degrees,) = env.fetch_ghosts(part, [csr.indptr[1:] - csr.indptr[:-1]])
-        return Rows(csr, biases_of(part, env, self.bias, self.method, degrees), degrees)
+        arcs = arcs_of(part, env.xp, csr) if self.numbered else None
+        return Rows(csr, biases_of(part, env, self.bias, self.method, degrees), degrees, arcs)
 
     @property
     def asks_degrees(self) -> bool:
@@ -96,7 +100,8 @@ class FirstOrder(Walkers):
 
     def rows_memory(self, part: Part) -> int:
         degrees = 8 * (part.num_slots + part.num_owned) if self.asks_degrees else 0
-        return degrees + biases_memory(part, self.bias, self.method)
+        arcs = arcs_memory(part) if self.numbered else 0
+        return degrees + arcs + biases_memory(part, self.bias, self.method)
 
     def arguments(self, rows: Rows) -> tuple[Any, ...]:
         """The method and its tables, and the degrees."""
@@ -110,13 +115,14 @@ class FirstOrder(Walkers):
         self, of: Rows, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int
     ) -> None:
         """The same along the edges of `of`."""
-        kernels, n = env.kernels("walk", index_t=part.vertex_map.dtype, bias_t=of.biases.dtype), rows.stop - rows.start
+        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **told(of.arcs)}
+        kernels, n = env.kernels("walk", **types), rows.stop - rows.start
         reservoir = self.method == "reservoir"
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
         (kernels.walk_reservoir if reservoir else kernels.walk)(
             n, self.first + rows.start, begin, end, self.length, self.seed, *self.moves, part.num_vertices,
             state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of), state.walks[rows],
-            state.lengths[rows], **launched,
+            state.lengths[rows], of.arcs, state.edges_of(rows), **launched,
         )  # fmt: skip
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
@@ -124,22 +130,23 @@ class FirstOrder(Walkers):
 
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+    ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         return self.advance_over(state.rows, part, env, state, came, BUDGET)
 
     def advance_over(
         self, of: Rows, part: Part, env: Environment, state: PartState, came: Mapping[str, Array], budget: int
-    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+    ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         """The same along the edges of `of`, a number of steps at most."""
         n, dtype = len(came["at"]), part.vertex_map.dtype
         path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
-        kernels, reservoir = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype), self.method == "reservoir"
+        edges, reservoir = None if of.arcs is None else env.xp.empty(path.shape, np.int64), self.method == "reservoir"
+        kernels = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype, **told(of.arcs))
         (kernels.walk_part_reservoir if reservoir else kernels.walk_part)(
             n, self.first, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed,
             *self.moves, part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of),
-            state.ids, part.num_owned, path, made, **(together_for(env, n) if reservoir else {}),
+            state.ids, part.num_owned, path, made, of.arcs, edges, **(together_for(env, n) if reservoir else {}),
         )  # fmt: skip
-        return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}
+        return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}, edges
 
 
 def _of_63_bits(share: float) -> np.uint64:
@@ -157,6 +164,7 @@ def random_walk(
     jump: float = 0.0,
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -188,6 +196,10 @@ def random_walk(
     seed : int
         Of the random numbers; its last 64 bits count. The walks depend on it, on the graph, on the method and on their
         own numbers alone; with a bias, "auto" chooses the method by how many steps there are to be made.
+    edge_rows : bool
+        Whether walks have the column `edge` from the beginning: the row of the edge of each step in what the graph was
+        made of, -1 where a step goes along none. It takes 8 bytes a step and, beside the rows, 8 or 16 an edge. The
+        walks are the same. Without it, `s.edge` draws the walks once more when it is first used.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions, or
         each makes its share of the walks on a device that has some of the graph at a time, while its host has all of
@@ -241,12 +253,13 @@ def random_walk(
     if restart + jump > 1:
         raise InputError(f"restart={restart} and jump={jump} are together above 1")
     made = (length, seed, kind, bias, restart, jump)
-    return _sampled(G, starts, walks_per_start, made, placement, client, progress)
+    return _sampled(G, starts, walks_per_start, made, edge_rows, placement, client, progress)
 
 
 def _sampled(
-    G: Graph, starts: Any, each: Any, made: tuple[Any, ...], placement: Any, client: Any, progress: bool | None
-) -> Walks:
+    G: Graph, starts: Any, each: Any, made: tuple[Any, ...], edge_rows: Any, placement: Any, client: Any,
+    progress: bool | None,
+) -> Walks:  # fmt: skip
     """Check what all walks are given, and draw them."""
     length, seed, method, bias, restart, jump = made
     where = checked_placement(placement)
@@ -258,7 +271,7 @@ def _sampled(
     numbers, steps = checked_starts(G, starts, each), checked_length(length)
     sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
     checked_bias(G, bias)
-    walks: Walks = sampled(G, sampler, where, client, progress)
+    walks: Walks = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return walks
 
 
@@ -269,6 +282,7 @@ def metropolis_hastings(
     *,
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -282,8 +296,8 @@ def metropolis_hastings(
     ----------
     G : Graph
         Undirected. A self-loop counts once in the degree, a parallel edge as often as it stands there.
-    starts, length, walks_per_start, seed, placement, client, progress
-        As in `random_walk`.
+    starts, length, walks_per_start, seed, edge_rows, placement, client, progress
+        As in `random_walk`. A step that stays has the row -1.
 
     Returns
     -------
@@ -312,9 +326,8 @@ def metropolis_hastings(
     [4]
     """
     checked_undirected(G, "metropolis_hastings")
-    return _sampled(
-        G, starts, walks_per_start, (length, seed, "metropolis", None, 0.0, 0.0), placement, client, progress
-    )
+    made = (length, seed, "metropolis", None, 0.0, 0.0)
+    return _sampled(G, starts, walks_per_start, made, edge_rows, placement, client, progress)
 
 
 def random_walk_with_restart(
@@ -327,6 +340,7 @@ def random_walk_with_restart(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -337,7 +351,7 @@ def random_walk_with_restart(
 
     Parameters
     ----------
-    G, starts, length, bias, method, walks_per_start, seed, placement, client, progress
+    G, starts, length, bias, method, walks_per_start, seed, edge_rows, placement, client, progress
         As in `random_walk`.
     p : float
         0 to 1.
@@ -369,7 +383,7 @@ def random_walk_with_restart(
     """
     return random_walk(
         G, starts, length, bias=bias, method=method, restart=probability("p", p), walks_per_start=walks_per_start,
-        seed=seed, placement=placement, client=client, progress=progress,
+        seed=seed, edge_rows=edge_rows, placement=placement, client=client, progress=progress,
     )  # fmt: skip
 
 
@@ -383,6 +397,7 @@ def random_walk_with_jump(
     method: str = "auto",
     walks_per_start: int = 1,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -391,7 +406,7 @@ def random_walk_with_jump(
 
     Parameters
     ----------
-    G, starts, length, bias, method, walks_per_start, seed, placement, client, progress
+    G, starts, length, bias, method, walks_per_start, seed, edge_rows, placement, client, progress
         As in `random_walk`.
     p : float
         0 to 1.
@@ -425,5 +440,5 @@ def random_walk_with_jump(
     """
     return random_walk(
         G, starts, length, bias=bias, method=method, jump=probability("p", p), walks_per_start=walks_per_start,
-        seed=seed, placement=placement, client=client, progress=progress,
+        seed=seed, edge_rows=edge_rows, placement=placement, client=client, progress=progress,
     )  # fmt: skip

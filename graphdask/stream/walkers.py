@@ -18,6 +18,7 @@ from graphdask.backend import Array
 from graphdask.compiling import clock
 from graphdask.engine import INDEX
 from graphdask.part import Csr
+from graphdask.sample._arcs import STEP
 from graphdask.sample._walkers import BUDGET, PartState, Walkers
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
@@ -36,16 +37,22 @@ def run(sampler: Walkers, part: StreamedPart, env: ChunkEnvironment) -> tuple[di
     n, width = sampler.instances, sampler.length + 1
     batches = range(0, n, drawn.most)
     xp = env.xp if len(batches) < 2 else np  # of several batches a device has the walks of one at a time
-    walks, lengths = xp.full((n, width), -1, np.int32), xp.zeros(n, np.int32)
+
+    def columns(xp: Any, count: int) -> dict[str, Any]:
+        made = {"walks": xp.full((count, width), -1, np.int32), "lengths": xp.zeros(count, np.int32)}
+        return made | ({"edge": xp.full((count, width - 1), -1, np.int64)} if sampler.numbered else {})
+
+    out = columns(xp, n)
     for begin in batches:
         rows = slice(begin, min(begin + drawn.most, n))
         if xp is env.xp:
-            drawn.batch(rows, walks[rows], lengths[rows])
+            drawn.batch(rows, **{name: column[rows] for name, column in out.items()})
         else:
-            made = env.xp.full((rows.stop - begin, width), -1, np.int32), env.xp.zeros(rows.stop - begin, np.int32)
-            drawn.batch(rows, *made)
-            walks[rows], lengths[rows] = (env.backend.to_host(column) for column in made)
-    return {"walks": walks, "lengths": lengths}, drawn.stored, drawn.state
+            made = columns(env.xp, rows.stop - begin)
+            drawn.batch(rows, **made)
+            for name, column in made.items():
+                out[name][rows] = env.backend.to_host(column)
+    return out, drawn.stored, drawn.state
 
 
 class _Run:
@@ -56,9 +63,9 @@ class _Run:
         fixed = per_vertex(part.store, asks) * part.num_vertices
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
         record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
-        launched = LAUNCHED + 2 * record_bytes
+        launched = LAUNCHED + 2 * record_bytes + 5 * STEP * BUDGET * sampler.numbered
         if on_device:  # where walks are
-            record_bytes += 4 * sampler.length + 8
+            record_bytes += (4 + STEP * sampler.numbered) * sampler.length + 8
         room = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
         self.launched = max(1, room // 2 // launched)
         """Walkers that walk at a time."""
@@ -69,20 +76,20 @@ class _Run:
         queues = self.most * record_bytes + self.launched * launched
         self.stored = StoredRows(
             env, part.store, part.store.sections["out"], part.memory - queues, sampler.name, sampler.work,
-            self._tables, asks,
+            self._tables, asks, sampler.numbered,
         )  # fmt: skip
         self.state = self.stored.per_vertex * part.num_vertices + queues
 
     def _tables(self, csr: Csr) -> int:
-        bias = self.sampler.bias
-        return 0 if bias is None else EdgeBiases.memory(csr, bias, getattr(self.sampler, "method", "auto"))
+        bias, arcs = self.sampler.bias, 16 * csr.num_edges if self.sampler.numbered else 0
+        return arcs + (0 if bias is None else EdgeBiases.memory(csr, bias, getattr(self.sampler, "method", "auto")))
 
-    def batch(self, rows: slice, walks: Array, lengths: Array) -> None:
+    def batch(self, rows: slice, walks: Array, lengths: Array, edge: Array | None = None) -> None:
         """Walks of some instances, counted from the sampler's first."""
         stored, env, xp, none = self.stored, self.env, self.xp, len(self.stored)
         sampler = copy.copy(self.sampler)
         sampler.first, sampler.last = self.sampler.first + rows.start, self.sampler.first + rows.stop
-        self.walks, self.lengths = walks, lengths
+        self.walks, self.lengths, self.edges = walks, lengths, edge
         starts = sampler.of(sampler.starts, sampler.first, sampler.last)
         self.starts = env.backend.from_host(starts.astype(np.int32))
         walks[:, 0] = self.starts
@@ -140,7 +147,13 @@ class _Run:
         """
         came = {name: column[some] for name, column in self.records.items()}
         came["at"] -= np.int32(part.first_position)
-        path, made, target, records = sampler.advance(part, self.env, state, came)
+        path, made, target, records, edges = sampler.advance(part, self.env, state, came)
+        if edges is not None:
+            assert self.edges is not None
+            columns = self.xp.arange(path.shape[1], dtype=np.int32)[None, :]
+            filled = columns < made[:, None]
+            walker = self.xp.broadcast_to(some[:, None], path.shape)[filled]
+            self.edges[walker, (self.lengths[some][:, None] + columns)[filled]] = edges[filled]
         self.env.kernels("queues").queues_leave(
             len(some), some, path, path.shape[1], made, target, *self.stored.finding, self.walks, self.walks.shape[1],
             self.lengths, self.records["at"], self.places, tally,

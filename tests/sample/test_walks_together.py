@@ -104,7 +104,8 @@ def test_walks_in_several_launches(backend, types, launch, leaves, rng):
         for begin, end in cuts:
             walks, lengths = made.run(
                 where, "walk", name, [walks, lengths], n, FIRST, begin, end, length, SEED, *moves, made.count, starts,
-                made.indptr, made.indices, *made.biases, np.zeros(1, np.int64), walks, lengths, **options,
+                made.indptr, made.indices, *made.biases, np.zeros(1, np.int64), walks, lengths, None, None,
+                **options,
             )  # fmt: skip
         return walks, lengths
 
@@ -129,7 +130,7 @@ def test_walks_over_a_part_of_the_rows(backend, types, launch, rng):
     for moves in ((NEVER,) * 3, (HALF >> u64(2), HALF >> u64(1), HALF)):
         arguments = (
             n, FIRST, instance, step, at, budget, length, SEED, *moves, 60, starts, made.indptr, made.indices,
-            *made.biases, np.zeros(1, np.int64), ids, made.count, path, count,
+            *made.biases, np.zeros(1, np.int64), ids, made.count, path, count, None, None,
         )  # fmt: skip
         out = [step, at, path, count]
         expected = made.run(CPU, "walk", "walk_part", out, *arguments)
@@ -152,7 +153,7 @@ def test_second_order_walks_in_several_launches(backend, types, launch, undirect
         for begin, end in cuts:
             walks, lengths = made.run(
                 where, "second_order", name, [walks, lengths], n, FIRST, begin, end, length, SEED, *factors, undirected,
-                starts, made.indptr, made.indices, *made.biases, walks, lengths, **options,
+                starts, made.indptr, made.indices, *made.biases, walks, lengths, None, None, **options,
             )  # fmt: skip
         return walks, lengths
 
@@ -183,6 +184,7 @@ def test_second_order_walks_and_questions_over_a_part_of_the_rows(backend, types
     arguments = (
         n, instance, step, draw, at, previous, slot, here, candidate, budget, length, SEED, HALF >> u64(1), HALF + HALF,
         HALF, undirected, made.indptr, made.indices, *made.biases, ids, made.count, path, count, target,
+        None, None, None,
     )  # fmt: skip
     out = [step, draw, previous, here, candidate, path, count, target]
     expected = made.run(CPU, "second_order", "second_order_part", out, *arguments)
@@ -202,7 +204,7 @@ def test_the_smallest_key_and_the_first_of_equal_ones(backend, launch, rare, rng
     walks, lengths = made.run(
         backend, "walk", "walk_reservoir", [walks, lengths], made.count, FIRST, 0, 1, 1, SEED, *(NEVER,) * 3,
         made.count, np.arange(made.count, dtype=np.int32), made.indptr, made.indices, *made.biases,
-        np.zeros(1, np.int64), walks, lengths, **launch,
+        np.zeros(1, np.int64), walks, lengths, None, None, **launch,
     )  # fmt: skip
     key = u64(keyed(SEED, DRAW_WALK, 0))
     of_draw = u64(hashed(u64(keyed(key, DRAW_KEY, 0)), u64(keyed(key, DRAW_KEY, 1)), u64(0)))
