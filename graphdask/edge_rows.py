@@ -139,7 +139,7 @@ def add_edge_rows(
 
 def _rows(comm: Communicator, backend: Backend, part: Part, given: NumberedPiece, plan: RowsPlan) -> Array:
     xp, vertex_map = backend.xp, part.vertex_map
-    src, dst, weights, numbers = _edges(comm, backend, given, plan.dtype)
+    src, dst, weights, numbers = numbered_edges(comm, backend, given, plan.dtype)
     src, dst = (column.astype(vertex_map.dtype, copy=False) for column in (src, dst))
     if plan.inward and plan.directed:
         src, dst = dst, src
@@ -157,13 +157,13 @@ def _rows(comm: Communicator, backend: Backend, part: Part, given: NumberedPiece
     return _in_order(xp, at, dst, weights, numbers, plan.merge)
 
 
-def _edges(
+def numbered_edges(
     comm: Communicator, backend: Backend, given: NumberedPiece, dtype: np.dtype
 ) -> tuple[Array, Array, Array | None, Array]:
-    """The edges of a piece, and the number of each. Every rank calls it."""
+    """Ends and weights of the edges of a piece, and the number of each. Every rank calls it."""
     xp, piece = backend.xp, given.piece
     if isinstance(piece, ChangedPiece):
-        before = _edges(comm, backend, NumberedPiece(piece.base, given.first, given.numbers), dtype)
+        before = numbered_edges(comm, backend, NumberedPiece(piece.base, given.first, given.numbers), dtype)
         src, dst, weights, numbers = piece.after(backend, *before, given.inserted)
         return src, dst, weights, numbers
     if hasattr(piece, "numbered_edges"):

@@ -27,7 +27,7 @@ from graphdask.errors import (
     WrongWorker,
 )
 from graphdask.first_use import FirstUse
-from graphdask.gang import on_disk
+from graphdask.gang import edge_rows, on_disk
 from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
@@ -41,6 +41,7 @@ from graphdask.graph import Graph
 from graphdask.part import Part
 from graphdask.partition import GHOSTS
 from graphdask.result import PickColumn
+from graphdask.sample.sampler import Sampler
 from graphdask.stats import Stats
 from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph, check
@@ -211,8 +212,6 @@ class GangRuntime(DynamicRuntime):
     sample_chunks = chunks
 
     def edge_rows(self, samples: Any) -> Any:
-        from graphdask.gang import edge_rows
-
         if not isinstance(samples.graph, StreamedGraph):
             samples.built.gang.use(Config.load())
         return edge_rows.found(self, samples, is_watched(Config.load().progress))
@@ -247,11 +246,18 @@ class GangRuntime(DynamicRuntime):
         show = is_watched(config.progress)
         label = f"verifying {primitive.name}"
         kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=itself, label=label, show=show)
+        self._refuse(result, kept)
+        if isinstance(primitive, Sampler) and "edge" in result.columns and not isinstance(result.graph, StreamedGraph):
+            self._refuse(result, edge_rows.proved(result, show))
+
+    @staticmethod
+    def _refuse(result: Any, kept: Any) -> None:
+        """Raise VerificationError where a rank has found a violation."""
         found = [violation for violation in kept.summary if violation is not None]
         if found:
             first = min(found)
             vertex, other = (_shown(result.graph, number) for number in (first.vertex, first.other))
-            raise VerificationError(f"{primitive.name}: " + first.message.format(vertex=vertex, other=other))
+            raise VerificationError(f"{result.primitive.name}: " + first.message.format(vertex=vertex, other=other))
 
     def write(
         self,

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.edge_rows import RowsPlan, numbered_pieces
 from graphdask.engine import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.gang import replicas
 from graphdask.gang.arguments import PerRank
-from graphdask.gang.building import Built, with_edge_rows
+from graphdask.gang.building import Built, rows_plan, with_edge_rows
+from graphdask.gang.on_disk import itself
 from graphdask.part import Part
 from graphdask.result import PickColumn
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_finding import rows_of_taken
 from graphdask.stream.graph import StreamedGraph
+from graphdask.verify.edge_rows import verify as verify_rows
 
 OF_EDGE = 96
 """Bytes of an edge while it is looked for, at most."""
@@ -26,8 +29,8 @@ OF_EDGE = 96
 def found(runtime: Any, samples: Any, show: bool) -> Any:
     """The same samples with the column `edge`: drawn once more, or looked up by their ends where they were drawn."""
     sampler, graph = samples.sampler, samples.graph
-    made = copy.copy(samples)
-    made._gathered = {}
+    made = object.__new__(type(samples))  # copy.copy would send them
+    made.__dict__.update(samples.__dict__, _gathered={})
     if sampler.tells_edges:
         numbered = copy.copy(sampler)
         numbered.numbered = True
@@ -61,6 +64,23 @@ def found(runtime: Any, samples: Any, show: bool) -> Any:
         )
     made.columns = (*samples.columns, "edge")
     return made
+
+
+def proved(samples: Any, show: bool) -> Any:
+    """What each rank finds of the rows of samples against what the graph was made of: a violation or None."""
+    sampler, graph, gang = samples.sampler, samples.graph, samples.built.gang
+    plan = rows_plan(graph, bool(sampler.inward and graph.directed))
+    pieces = PerRank(numbered_pieces(graph.source, gang.size))
+    return gang.run(
+        _prove, samples.built.parts, sampler, samples.parts, pieces, plan, summary=itself,
+        label=f"verifying edge rows of {sampler.name}", show=show,
+    )  # fmt: skip
+
+
+def _prove(context: RankContext, part: Part, sampler: Any, result: RankResult, given: Any, plan: RowsPlan) -> Any:
+    if context.backend.name == "cpu":
+        result = replace(result, columns={name: PickColumn(name)(result) for name in result.columns})
+    return verify_rows(context, part, sampler, result, given, plan)
 
 
 def _of_partitions(graph: Any, built: Built, inward: bool, show: bool) -> Built:

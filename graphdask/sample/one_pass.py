@@ -21,6 +21,7 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
+from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
@@ -59,6 +60,10 @@ class OnePassEdges(Sampler[dict[str, Array]]):
 
     def __init__(self, k: int, directed: bool, seed: int):
         self.k, self.directed, self.seed, self.first, self.last = k, directed, seed, 0, k
+
+    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
+        none = xp.zeros(len(columns["src"]), np.int64)
+        return Taken(columns["src"], columns["dst"], none, none, again=False)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize

@@ -106,9 +106,9 @@ class Samples:
     def with_edges(self) -> Samples:
         """Return the same samples with the column `edge`, which the workers keep, send and write as the others.
 
-        Samples that were drawn with `edge_rows=True` have it. Of others the edges are drawn once more, or looked up by
-        their ends on the workers that have the samples; these first find the row of every edge that they store, and
-        keep it with the graph: 4 bytes for each, 8 where there are 2^31 or more.
+        Samples that were drawn with `edge_rows=True` have it. Others are drawn once more, by the workers that have
+        them; these first find the row of every edge that they store, and keep it with the graph: 4 bytes for each, 8
+        where there are 2^31 or more.
 
         Returns
         -------
@@ -120,15 +120,13 @@ class Samples:
             Where there is no memory for it.
         Unsupported
             Where the samples are no edges, were sent here by another process, or are of a graph that does not know its
-            rows; and where parallel edges of different weights were drawn by functions of the caller's, or by weight
-            for a layer, as nobody knows afterwards which it was.
+            rows, as a file of `graphdask.stream` that was built without them.
 
         Notes
         -----
         Both directions of an undirected edge have the same row. Edges that were dropped or merged count as well; one
-        that others were merged into has its own row. Of parallel edges each that is taken has a row of its own; of
-        walks and subgraphs, which of them it is is drawn here, by the same law and the seed of the samples. A walk that
-        goes back, jumps or stays has the row of an edge that leads where it went, if there is one, else -1.
+        that others were merged into has its own row. Of parallel edges, the row is that of the one which was drawn.
+        A step of a walk that goes back to the start, jumps or stays goes along no edge, and has the row -1.
 
         Examples
         --------
@@ -147,6 +145,10 @@ class Samples:
     def verify(self) -> Samples:
         """Prove in linear time, on the workers, that every sampled edge exists and every budget holds; return self.
 
+        Where the samples have the column `edge`, or it was asked for, it is proved too: the arrays, the file or the
+        data frame that the graph was made of have that edge in that row, and no row stands twice in what was drawn
+        without replacement. For that the edges are made again from their lineage.
+
         Raises
         ------
         VerificationError
@@ -156,6 +158,8 @@ class Samples:
         """
         checked_home(self)
         runtime().verify(self)
+        if "_with_edges" in self.__dict__:
+            runtime().verify(self._with_edges)
         return self
 
     def to_dask(self) -> dict[str, Any]:

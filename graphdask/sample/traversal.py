@@ -28,6 +28,7 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
+from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample._edge_tables import biased_rows, edge_rows
 from graphdask.sample._fanouts import FEW, ROOM, Fanouts
 from graphdask.sample._together import neighbors_together
@@ -115,6 +116,9 @@ class Traversal(Fanouts[State]):
         """What records hold; the row of an edge where it is asked for."""
         columns = {"number": np.int64, "vertex": INDEX}
         return columns | {"edge": np.int64} if self.numbered else columns
+
+    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
+        return listed(columns, bool(self.replace), "weight" if self.bias == "weight" else "alike")
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)
